@@ -1,0 +1,37 @@
+# Two commands do everything: `make demo` and `make test`. Both set up an environment of their own in .venv.
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+# The compiled code of this checkout, so that nothing is shared with another.
+export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba
+
+.PHONY: demo test lint bench clean
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --upgrade pip
+	$(PY) -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)
+	$(PY) examples/demo.py results/demo
+
+test: $(READY) lint
+	$(PY) -m pytest -n 2
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -n 2 -m "not fresh" tests/test_tableau.py tests/test_without_jit.py
+
+lint: $(READY)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+bench: $(READY)
+	-$(PY) -m pip install --quiet --editable '.[bench]'
+	$(PY) -m benchmarks
+
+clean:
+	rm -rf $(VENV) .cache results build dist

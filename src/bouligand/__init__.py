@@ -1,0 +1,57 @@
+"""Bouligand: differential equations that switch on many surfaces at once.
+
+>>> import bouligand as bd
+>>> sol = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0], rtol=1e-8)
+>>> len(sol.events)
+4
+"""
+
+from . import models, plot
+from .check import check, normalised
+from .errors import (
+    BouligandError,
+    ChatteringError,
+    FunctionError,
+    GrazingError,
+    NotEventSelectedError,
+    NotFiniteError,
+    PerformanceWarning,
+    SlidingError,
+    SolveError,
+    StartError,
+    StepSizeError,
+    TooManyStepsError,
+)
+from .events import Events
+from .paper import integrate
+from .solution import Solution
+from .solve import solve
+from .stepper import Stepper
+from .system import System
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BouligandError",
+    "ChatteringError",
+    "Events",
+    "FunctionError",
+    "GrazingError",
+    "NotEventSelectedError",
+    "NotFiniteError",
+    "PerformanceWarning",
+    "SlidingError",
+    "Solution",
+    "SolveError",
+    "StartError",
+    "StepSizeError",
+    "Stepper",
+    "System",
+    "TooManyStepsError",
+    "check",
+    "integrate",
+    "models",
+    "normalised",
+    "plot",
+    "solve",
+]

@@ -1,0 +1,425 @@
+"""The one file that knows Numba's and LLVM's internals.
+
+Three things live here:
+
+- ``core``, the decorator of every compiled function of the core, with a cache that notices an edit of *any* core file;
+- ``row_address`` and ``call``, which let the core call user functions by address;
+- ``c_function``, which turns a user's Numba dispatcher into such an address.
+
+Every user function has the C signature ``int32 fn(double t, double* or int64 ..., int64* ctx)``: scalars and bare
+pointers, sizes at run time. ``ctx`` points to ``[n, m, np, user data]``, so that a plate with another number of contacts
+recompiles nothing, and a simulator's model has a place that is not ``p``. The function returns 0, or a status that
+says it failed.
+"""
+
+import hashlib
+import os
+import pathlib
+import tempfile
+
+import numpy as np
+from llvmlite import ir
+from numba import cfunc, config, njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
+
+JIT = not config.DISABLE_JIT
+
+_HERE = pathlib.Path(__file__).parent
+
+# Numba's disk cache looks only at the file in which a function is written, not at the files it imports from. The
+# stamp in every function's name makes all cache entries of an edited core unreachable at once.
+STAMP = hashlib.sha256(b"".join(f.name.encode() + f.read_bytes() for f in sorted(_HERE.glob("*.py")))).hexdigest()[:12]
+
+
+def _cache_is_writable():
+    """Whether Numba will find a place for its cache; without one it refuses to decorate at all."""
+    candidates = [config.CACHE_DIR] if config.CACHE_DIR else [_HERE / "__pycache__", pathlib.Path.home() / ".cache"]
+    for place in candidates:
+        try:
+            os.makedirs(place, exist_ok=True)
+            with tempfile.TemporaryFile(dir=place):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+CACHED = JIT and _cache_is_writable()
+
+
+def core(function=None, *, entry=False, inline=False, fastmath=False):
+    """Compile a function of the core: no GIL, NumPy's error model (a division by zero is inf).
+
+    Only an ``entry``, which Python calls, is cached on disk and has a wrapper for Python; the others are compiled into
+    it. Without Numba's runtime (``_nrt``): the core never allocates, and counting references to its workspace would
+    cost more than the arithmetic on it.
+    """
+
+    def decorate(function):
+        if not JIT:
+            return function
+        options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "_nrt": False, "no_cfunc_wrapper": True}
+        if entry:
+            function.__qualname__ += "_" + STAMP
+            options["cache"] = CACHED
+        else:
+            options["no_cpython_wrapper"] = True
+        if inline:
+            options["forceinline"] = True
+        return _for_all_values(njit(function, **options))
+
+    return decorate(function) if function is not None else decorate
+
+
+def _for_all_values(dispatcher):
+    """Keep Numba from compiling a function again for every constant that it is called with."""
+    template = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda args, kws: template(tuple(types.unliteral(a) for a in args), kws)
+    return dispatcher
+
+
+def is_compiled(dispatcher):
+    """Whether this process has the machine code of ``dispatcher`` already, compiled or read from the cache."""
+    return not JIT or bool(dispatcher.overloads)
+
+
+def in_disk_cache(dispatcher):
+    """Whether the disk cache holds an entry of this dispatcher (so that its first call only loads it)."""
+    if not CACHED:
+        return not JIT
+    cache = dispatcher._cache
+    return os.path.exists(os.path.join(cache.cache_path, cache._cache_file._index_name))
+
+
+def prune_cache():
+    """Remove the cache files of earlier versions of the core; harmless when another process does the same."""
+    if not CACHED:
+        return
+    from numba.core.caching import CacheImpl  # noqa: F401  (documents whose files these are)
+
+    for place in {_HERE / "__pycache__"} | ({pathlib.Path(config.CACHE_DIR)} if config.CACHE_DIR else set()):
+        for entry in place.rglob("*.nb[ic]"):
+            if _is_stale(entry.name):
+                entry.unlink(missing_ok=True)
+
+
+def _is_stale(name):
+    """A cache file of a core function whose stamp is not the present one."""
+    module, _, rest = name.partition(".")
+    stamp = rest.split("-")[0].rpartition("_")[2]
+    return (_HERE / f"{module}.py").exists() and len(stamp) == len(STAMP) and stamp != STAMP
+
+
+# ---------------------------------------------------------------------------------------------- calling by address
+
+_DOUBLE, _INT32, _INT64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
+
+if JIT:
+
+    @intrinsic
+    def row_address(typingctx, array, row):
+        """Address of a row of a C-contiguous array, as an integer."""
+        signature = types.intp(array, types.intp)
+
+        def codegen(context, builder, signature, args):
+            view = context.make_array(signature.args[0])(context, builder, args[0])
+            stride = cgutils.unpack_tuple(builder, view.strides)[0]
+            base = builder.ptrtoint(view.data, _INT64)
+            return builder.add(base, builder.mul(args[1], stride))
+
+        return signature, codegen
+
+    @intrinsic
+    def call(typingctx, address, t, arguments, ctx):
+        """``fn(t, *arguments, ctx)`` through an address; ``arguments`` is a tuple of addresses (or plain integers)."""
+        signature = types.int32(types.int64, types.float64, arguments, types.int64)
+
+        def codegen(context, builder, signature, args):
+            middle = cgutils.unpack_tuple(builder, args[2])
+            kind = ir.FunctionType(_INT32, [_DOUBLE] + [_INT64] * (len(middle) + 1))
+            function = builder.inttoptr(args[0], kind.as_pointer())
+            return builder.call(function, [args[1], *middle, args[3]])
+
+        return signature, codegen
+
+else:
+    import ctypes
+
+    _prototypes = {}
+
+    def row_address(array, row):
+        return array.ctypes.data + row * array.strides[0]
+
+    def call(address, t, arguments, ctx):
+        key = (int(address), len(arguments))
+        if key not in _prototypes:
+            kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (len(arguments) + 1))
+            _prototypes[key] = kind(int(address))
+        return _prototypes[key](t, *[int(a) for a in arguments], int(ctx))
+
+
+if JIT:
+
+    @intrinsic
+    def compact(typingctx):
+        """Called first in a function: optimise its code for size.
+
+        Loops over a handful of components, each unrolled and vectorised, would make up most of the time that the core
+        takes to compile, and gain nothing.
+        """
+        signature = types.void()
+
+        def codegen(context, builder, signature, args):
+            builder.function.attributes.add("optsize")
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+else:
+
+    def compact():
+        pass
+
+
+# ------------------------------------------------------------------------------- Runge-Kutta stages as straight code
+
+
+def _sum_rows(builder, data, width, first, weights, i):
+    """``sum of weights[q] * V[first + q, i]`` over the weights that are not zero, as straight-line code."""
+    total = None
+    for q, weight in enumerate(weights):
+        if weight == 0.0:
+            continue
+        row = builder.add(first, _INT64(q))
+        item = builder.load(builder.gep(data, [builder.add(builder.mul(row, width), i)]))
+        term = builder.fmul(_DOUBLE(float(weight)), item)
+        total = term if total is None else builder.fadd(total, term)
+    return total
+
+
+def combination(weights, onto=False):
+    """A compiled ``combine(V, base, first, scale, out)``: V[out] = scale * sum of weights[q] V[first + q], plus V[base]
+    where ``onto``.
+
+    The weights become constants of straight-line code: on states of a few components a loop over a table would take
+    several times as long as the arithmetic.
+    """
+    if not JIT:
+
+        def combine(V, base, first, scale, out):
+            V[out] = scale * (np.asarray(weights) @ V[first : first + len(weights)]) + (V[base] if onto else 0.0)
+
+        return combine
+
+    @intrinsic
+    def combine(typingctx, V, base, first, scale, out):
+        signature = types.void(V, types.int64, types.int64, types.float64, types.int64)
+
+        def codegen(context, builder, signature, args):
+            view = context.make_array(signature.args[0])(context, builder, args[0])
+            width = cgutils.unpack_tuple(builder, view.shape)[1]
+            with cgutils.for_range(builder, width) as loop:
+                total = builder.fmul(args[3], _sum_rows(builder, view.data, width, args[2], weights, loop.index))
+                if onto:
+                    start = builder.gep(view.data, [builder.add(builder.mul(args[1], width), loop.index)])
+                    total = builder.fadd(builder.load(start), total)
+                target = builder.add(builder.mul(args[4], width), loop.index)
+                builder.store(total, builder.gep(view.data, [target]))
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return combine
+
+
+def stage_runner(A, c, stages):
+    """A compiled ``run(address, ctx, t, s, cap, V, b, p, x, k, scratch)`` that evaluates the given stages.
+
+    Stage q is ``V[k+q] = f(min(t + c[q] s, cap), V[x] + s sum_r A[q, r] V[k+r], b, p)``; its state is left in the row
+    ``scratch``. Returns 0, or the stage that failed.
+    """
+    if not JIT:
+
+        def run(address, ctx, t, s, cap, V, b, p, x, k, scratch):
+            for q in stages:
+                V[scratch] = V[x] + s * (A[q, :q] @ V[k : k + q])
+                arguments = (row_address(V, scratch), b, p, row_address(V, k + q))
+                if call(address, min(t + c[q] * s, cap), arguments, ctx) != 0:
+                    return q
+            return 0
+
+        return run
+
+    @intrinsic
+    def run(typingctx, address, ctx, t, s, cap, V, b, p, x, k, scratch):
+        i8, f8 = types.int64, types.float64
+        signature = types.int64(i8, i8, f8, f8, f8, V, i8, i8, i8, i8, i8)
+
+        def codegen(context, builder, signature, args):
+            address, ctx, t, s, cap, V, b, p, x, k, scratch = args
+            view = context.make_array(signature.args[5])(context, builder, V)
+            data, width = view.data, cgutils.unpack_tuple(builder, view.shape)[1]
+            bytes_per_row = builder.mul(width, _INT64(8))
+            base = builder.ptrtoint(data, _INT64)
+            state_at = builder.add(base, builder.mul(scratch, bytes_per_row))
+            kind = ir.FunctionType(_INT32, [_DOUBLE] + [_INT64] * 5)
+            function = builder.inttoptr(address, kind.as_pointer())
+            failed = cgutils.alloca_once_value(builder, _INT64(0))
+            done = builder.append_basic_block("stages.done")
+            for q in stages:
+                with cgutils.for_range(builder, width) as loop:
+                    slope = _sum_rows(builder, data, width, k, A[q, :q], loop.index)
+                    start = builder.load(builder.gep(data, [builder.add(builder.mul(x, width), loop.index)]))
+                    state = builder.fadd(start, builder.fmul(s, slope))
+                    target = builder.add(builder.mul(scratch, width), loop.index)
+                    builder.store(state, builder.gep(data, [target]))
+                time = builder.fadd(t, builder.fmul(_DOUBLE(float(c[q])), s))
+                time = builder.select(builder.fcmp_ordered("<", time, cap), time, cap)
+                slope_at = builder.add(base, builder.mul(builder.add(k, _INT64(q)), bytes_per_row))
+                status = builder.call(function, [time, state_at, b, p, slope_at, ctx])
+                following = builder.append_basic_block("stage.next")
+                builder.store(_INT64(q), failed)
+                builder.cbranch(builder.icmp_signed("==", status, _INT32(0)), following, done)
+                builder.position_at_end(following)
+            builder.store(_INT64(0), failed)
+            builder.branch(done)
+            builder.position_at_end(done)
+            return builder.load(failed)
+
+        return signature, codegen
+
+    return run
+
+
+# ------------------------------------------------------------------------------------------ wrapping user functions
+
+WRONG_LENGTH = 2000  # status of a function that returned another number of values than it should
+
+_VECTOR = types.Array(types.float64, 1, "C")
+_MATRIX = types.Array(types.float64, 2, "C")
+_INTP = types.intp
+
+
+def _kind(shape):
+    """Numba's type of an argument: "k" is an index, a string a vector of that size, a pair a matrix."""
+    return _INTP if shape == "k" else _MATRIX if isinstance(shape, tuple) else _VECTOR
+
+
+def _size(context, builder, ctx, name):
+    pointer = builder.inttoptr(ctx, _INT64.as_pointer())
+    return builder.load(builder.gep(pointer, [_INT64(("n", "m", "p").index(name))]))
+
+
+def _view(context, builder, address, shape, ctx):
+    """An array over bare memory, its sizes read from ``ctx``."""
+    names = shape if isinstance(shape, tuple) else (shape,)
+    sizes = [_size(context, builder, ctx, name) for name in names]
+    strides, width = [], _INT64(8)
+    for size in reversed(sizes):
+        strides.insert(0, width)
+        width = builder.mul(width, size)
+    view = context.make_array(_kind(shape))(context, builder)
+    data = builder.inttoptr(address, _DOUBLE.as_pointer())
+    populate_array(view, data=data, shape=sizes, strides=strides, itemsize=_INT64(8), meminfo=None)
+    return view._getvalue()
+
+
+def user_jit(function):
+    """Compile a user's function: bounds are checked, so that a wrong index is an exception and not a crash."""
+    return njit(error_model="numpy", boundscheck=True, nogil=True)(function)
+
+
+def argument_types(shapes):
+    """The Numba types a function with arguments ``t, *shapes`` is compiled for."""
+    return (types.float64, *[_kind(shape) for shape in shapes])
+
+
+def c_function(dispatcher, shapes, in_place):
+    """The address of a C function around a dispatcher, and what must be kept alive for it.
+
+    ``shapes`` are those of the arguments after ``t``, the output last; a function that is not ``in_place`` returns its
+    output as an array, a tuple, a list or (a single value) a number. Numba's own status comes back instead of an
+    exception: a ``try`` inside compiled code costs seconds to compile.
+    """
+    kinds = argument_types(shapes if in_place else shapes[:-1])
+    compiled = _compile(dispatcher, kinds)
+    returned = compiled.signature.return_type
+    if not in_place and not isinstance(returned, types.BaseTuple | types.Number) and returned not in (_VECTOR, _MATRIX):
+        dispatcher = _as_float_array(dispatcher, len(kinds))
+        compiled = _compile(dispatcher, kinds)
+        returned = compiled.signature.return_type
+
+    @intrinsic
+    def enter(typingctx, t, arguments, ctx):
+        signature = types.int32(t, arguments, ctx)
+
+        def codegen(context, builder, signature, args):
+            context.active_code_library.add_linking_library(compiled.library)
+            addresses = cgutils.unpack_tuple(builder, args[1])
+            values = [
+                address if shape == "k" else _view(context, builder, address, shape, args[2])
+                for address, shape in zip(addresses, shapes, strict=True)
+            ]
+            values = [args[0], *(values if in_place else values[:-1])]
+            status, result = context.call_internal_no_propagate(builder, compiled.fndesc, compiled.signature, values)
+            if in_place:
+                return status.code
+            out = context.make_array(_kind(shapes[-1]))(
+                context, builder, _view(context, builder, addresses[-1], shapes[-1], args[2])
+            )
+            return _store(context, builder, status, returned, result, out)
+
+        return signature, codegen
+
+    wrapper = cfunc(types.int32(types.float64, *[types.int64] * (len(shapes) + 1)))(_entry(enter, len(shapes)))
+    return wrapper.address, (wrapper, dispatcher)
+
+
+def _compile(dispatcher, kinds):
+    dispatcher.compile(kinds)
+    return dispatcher.overloads[kinds]
+
+
+def _as_float_array(dispatcher, count):
+    """Around a function that returns a list or an array of another kind: the same as a contiguous float64 array."""
+    if count == 3:
+        return njit(error_model="numpy")(lambda t, a, b: np.array(dispatcher(t, a, b)).astype(np.float64))
+    return njit(error_model="numpy")(lambda t, a, b, c: np.array(dispatcher(t, a, b, c)).astype(np.float64))
+
+
+def _store(context, builder, status, returned, result, out):
+    """Copy what a function returned into its output; the status says so if the lengths differ."""
+    code = cgutils.alloca_once_value(builder, status.code)
+    with builder.if_then(builder.icmp_signed("==", status.code, _INT32(0))):
+        if isinstance(returned, types.Array):
+            values = context.make_array(returned)(context, builder, result)
+            count = values.nitems
+        else:
+            kinds = returned if isinstance(returned, types.BaseTuple) else (returned,)
+            count = _INT64(len(kinds))
+        fits = builder.icmp_signed("==", count, out.nitems)
+        with builder.if_else(fits) as (then, otherwise):
+            with then:
+                if isinstance(returned, types.Array):
+                    cgutils.raw_memcpy(builder, out.data, values.data, count, 8)
+                else:
+                    for i, kind in enumerate(kinds):
+                        item = builder.extract_value(result, i) if isinstance(returned, types.BaseTuple) else result
+                        item = context.cast(builder, item, kind, types.float64)
+                        builder.store(item, builder.gep(out.data, [_INT64(i)]))
+            with otherwise:
+                builder.store(_INT32(WRONG_LENGTH), code)
+        if isinstance(returned, types.Array):
+            context.nrt.decref(builder, returned, result)
+    return builder.load(code)
+
+
+def _entry(enter, count):
+    """A function of ``count`` addresses between ``t`` and ``ctx``: cfunc wants a fixed number of arguments."""
+    if count == 3:
+        return lambda t, a, b, c, ctx: enter(t, (a, b, c), ctx)
+    if count == 4:
+        return lambda t, a, b, c, d, ctx: enter(t, (a, b, c, d), ctx)
+    return lambda t, a, b, c, d, e, ctx: enter(t, (a, b, c, d, e), ctx)

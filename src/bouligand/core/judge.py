@@ -1,0 +1,243 @@
+"""The judge: the rare questions of whether a trajectory may go on, answered in a compiled function of their own.
+
+The loop only notices that something is odd (a guard that is not being left, one that recedes all of a sudden, one that was
+barely touched) and asks. Sliding, grazing and corners that are not event-selected are refused by name; what cannot
+change the outcome by more than the tolerance goes on, and its margin is noted.
+"""
+
+import math
+
+from .corner import note
+from .evaluate import eval_f, eval_h, in_tolerances
+from .jit import compact, core
+from .layout import (
+    ASK,
+    ASK_NEAR,
+    ASK_STUCK,
+    ASK_TURNED,
+    ATOL,
+    BEND,
+    DT,
+    E_GUARD,
+    E_SHOWN,
+    GO_ON,
+    GRAZING,
+    HD,
+    HELD,
+    HP,
+    HX,
+    JUDGED,
+    KE,
+    LAST,
+    MARGIN,
+    NEVENTS,
+    NOT_EVENT_SELECTED,
+    RATES,
+    RTOL,
+    SIGMA,
+    SLIDING,
+    SOON,
+    STATUS,
+    TARGET,
+    TLAST,
+    VALUE,
+    WB,
+    WHEN,
+    XG,
+    XM,
+    B,
+    K,
+    L,
+    T,
+    W,
+    X,
+)
+
+
+@core
+def other_word(fn, p, S, I, V, H, last, k):
+    """hdot of guard k if ``last`` had not been crossed, and the size below which a hdot cannot be told from zero.
+
+    Leaves f under that word in V[L]. Returns also whether an evaluation failed.
+    """
+    compact()
+    H[B, last] = -H[B, last]
+    failed = eval_f(fn, p, S, I, V, H, S[T], X, L)
+    H[B, last] = -H[B, last]
+    if failed:
+        return 0.0, 0.0, True
+    sigma = S[SIGMA] * S[DT]
+    for i in range(V.shape[1]):
+        V[XM, i] = V[X, i] + sigma * V[L, i]
+    if eval_h(fn, p, S, I, V, H, S[T] + sigma, XM, HP):
+        return 0.0, 0.0, True
+    rate = (H[HP, k] - H[HX, k]) / sigma
+    # what hdot would be if its terms did not cancel: the components of f with signs that have nothing to do with it
+    largest = 0.0
+    for turn in range(2):
+        for i in range(V.shape[1]):
+            V[XM, i] = V[X, i] + sigma * V[L, i] * (1.0 if (i * 7 + turn * 3) % 4 < 2 else -1.0)
+        if eval_h(fn, p, S, I, V, H, S[T] + sigma, XM, HP):
+            return 0.0, 0.0, True
+        largest = max(largest, abs(H[HP, k] - H[HX, k]) / sigma)
+    return rate, 1e-8 * max(largest, abs(rate)), False
+
+
+@core(entry=True)
+def judge(fn, p, S, I, V, H, E):
+    """Answer the question in ASK about the guard TARGET: GO_ON, a refusal, or a failed evaluation."""
+    compact()
+    question = I[ASK]
+    I[ASK] = 0
+    I[JUDGED] = 1
+    if question == ASK_STUCK:
+        return stuck(fn, p, S, I, V, H, E, I[TARGET])
+    if question == ASK_TURNED:
+        return turned_away(fn, p, S, I, V, H, I[TARGET])
+    if question == ASK_NEAR:
+        return near(fn, p, S, I, V, H, E, I[TARGET])
+    return back(fn, p, S, I, V, H, I[TARGET])
+
+
+@core
+def stuck(fn, p, S, I, V, H, E, j):
+    """Guard j was crossed and is not being left: sliding, a corner that is not event-selected, or a graze.
+
+    A graze that does not matter is taken back.
+    """
+    compact()
+    if H[TLAST, j] != S[T]:
+        H[HELD, j] = 0.0  # it sat on the guard, and turns back to it: an approach like any other
+        return GO_ON
+    before, least, failed = other_word(fn, p, S, I, V, H, j, j)
+    if failed:
+        return I[STATUS]
+    if H[B, j] * before > least and H[B, j] * H[HD, j] < -least:
+        for k in range(H.shape[1]):
+            if k != j and H[TLAST, k] == S[T]:
+                return NOT_EVENT_SELECTED
+        return SLIDING
+    for i in range(V.shape[1]):
+        V[W, i] = V[K, i] - V[L, i]
+    if graze_matters(fn, p, S, I, V, H, j, in_tolerances(S, V, W, X, X)):
+        return GRAZING
+    # take the crossing back: the trajectory touched the guard and stays on its side
+    for row in range(I[NEVENTS] - 1, -1, -1):
+        if E[row, E_GUARD] == j:
+            E[row, E_SHOWN] = 0.0
+            break
+    H[B, j] = -H[B, j]
+    H[WB, j] = H[B, j]
+    H[HELD, j] = 1.0
+    H[TLAST, j] = -math.inf
+    note(S, I, E, S[T], j, H[B, j], H[HX, j], 0.0)
+    note(S, I, E, S[T], j, H[B, j], H[HX, j], 2.0)
+    for i in range(V.shape[1]):
+        V[K, i] = V[L, i]
+    I[RATES] = 0
+    return GO_ON
+
+
+@core
+def turned_away(fn, p, S, I, V, H, k):
+    """Guard k, about to be crossed, recedes since another was crossed: that corner is not event-selected."""
+    compact()
+    last, soon = I[LAST], S[SOON]
+    if last < 0 or last == k or H[TLAST, last] != S[T] or S[T] - H[TLAST, k] <= 10.0 * soon:
+        return GO_ON
+    before, least, failed = other_word(fn, p, S, I, V, H, last, k)
+    if failed:
+        return I[STATUS]
+    if H[WB, k] * before < -least and H[WB, k] * H[HX, k] <= soon * -H[WB, k] * before:
+        return NOT_EVENT_SELECTED
+    return GO_ON
+
+
+@core
+def near(fn, p, S, I, V, H, E, k):
+    """Guard k came near (the state is in XG) and turned back: could it have been touched, and would that matter?"""
+    compact()
+    when, lowest = S[WHEN], S[VALUE]
+    unsure = tolerance_of_guard(fn, p, S, I, V, H, when, XG, k)
+    if unsure < 0.0:
+        return I[STATUS]
+    if lowest > 10.0 * unsure:
+        return GO_ON
+    note(S, I, E, when, k, H[B, k], lowest, 2.0)
+    if lowest > unsure:
+        return GO_ON
+    if eval_f(fn, p, S, I, V, H, when, XG, L):
+        return I[STATUS]
+    H[B, k] = -H[B, k]
+    failed = eval_f(fn, p, S, I, V, H, when, XG, L + 1)
+    H[B, k] = -H[B, k]
+    if failed:
+        return I[STATUS]
+    for i in range(V.shape[1]):
+        V[W, i] = V[L + 1, i] - V[L, i]
+    S[MARGIN] = lowest
+    return GRAZING if in_tolerances(S, V, W, X, XG) * dwell_time(unsure, S[BEND]) > 1.0 else GO_ON
+
+
+@core
+def back(fn, p, S, I, V, H, j):
+    """Guard j was crossed back after the time VALUE: refuse if it cannot be told whether it was crossed, and it matters."""
+    compact()
+    for i in range(V.shape[1]):
+        V[W, i] = V[K, i] - V[KE, i]
+    if in_tolerances(S, V, W, X, X) * S[VALUE] <= 1.0:
+        return GO_ON
+    S[MARGIN] = 0.25 * S[BEND] * S[VALUE]
+    unsure = tolerance_of_guard(fn, p, S, I, V, H, S[T], X, j)
+    if unsure < 0.0:
+        return I[STATUS]
+    return GRAZING if S[MARGIN] <= unsure else GO_ON
+
+
+@core(inline=True)
+def dwell_time(depth, bend):
+    """Time that a parabola with this second derivative spends beyond a guard that it passes by this depth."""
+    return 2.0 * math.sqrt(2.0 * depth / max(bend, 1e-300))
+
+
+@core
+def tolerance_of_guard(fn, p, S, I, V, H, t, x, j):
+    """How much h_j changes when every component of V[x] changes by its tolerance: what cannot be told from zero."""
+    compact()
+    if eval_h(fn, p, S, I, V, H, t, x, HP):
+        return -1.0
+    here, total = H[HP, j], 0.0
+    for i in range(V.shape[1]):
+        V[XM, i] = V[x, i]
+    for i in range(V.shape[1]):
+        size = V[ATOL, i] + S[RTOL] * abs(V[x, i])
+        step = max(size, 1e-8 * abs(V[x, i]))
+        V[XM, i] = V[x, i] + step
+        if eval_h(fn, p, S, I, V, H, t, XM, HP):
+            return -1.0
+        V[XM, i] = V[x, i]
+        total += abs(H[HP, j] - here) * size / step
+    return total
+
+
+@core
+def graze_matters(fn, p, S, I, V, H, j, jump):
+    """At the present state, on guard j with hdot near zero: whether crossing or not makes a difference above the tolerance.
+
+    ``jump`` is that of f in tolerances per time. The dwell time beyond the guard is uncertain by the time a parabola
+    with the present h'' takes through the tolerance of h.
+    """
+    compact()
+    unsure = tolerance_of_guard(fn, p, S, I, V, H, S[T], X, j)
+    sigma = max(0.1 * S[DT], 1e-6)
+    for i in range(V.shape[1]):
+        V[XM, i] = V[X, i] + sigma * V[L, i]
+    if eval_f(fn, p, S, I, V, H, S[T] + sigma, XM, W):
+        return False
+    for i in range(V.shape[1]):
+        V[XM, i] = V[X, i] + sigma * 0.5 * (V[L, i] + V[W, i])
+    if eval_h(fn, p, S, I, V, H, S[T] + sigma, XM, HP):
+        return False
+    bend = abs(H[HP, j] - H[HX, j] - sigma * H[HD, j]) * 2.0 / (sigma * sigma)
+    S[MARGIN] = abs(H[HX, j])
+    return jump * dwell_time(unsure, bend) > 1.0

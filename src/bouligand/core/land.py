@@ -1,0 +1,229 @@
+"""Taking a step: a hop that lands on a guard, or a smooth step that is moved onto the guard it passed.
+
+A hop is taken by exactly the predicted time; a smooth step that turns out to have passed a guard hops back to it from its
+end. Either way the end is then corrected along the flow, with h evaluated again until what is left is far below the
+tolerance: without that check near-grazing landings would stall at an error that no tolerance cures.
+"""
+
+import math
+
+from .evaluate import eval_h, in_tolerances
+from .guards import passed
+from .hop import hop, natural_step
+from .jit import compact, core
+from .layout import (
+    BACK,
+    DT,
+    DTMAX,
+    FH,
+    HD,
+    HN,
+    HOP,
+    HX,
+    KE,
+    KF,
+    KIND,
+    KP,
+    LAM,
+    LAND1,
+    LAND2,
+    LAND3,
+    LEVEL,
+    METHOD,
+    NREJECTED,
+    RATE,
+    RTOL,
+    T0,
+    TARGET,
+    TF,
+    WB,
+    XF,
+    XN,
+    K,
+    L,
+    T,
+    W,
+    X,
+)
+from .step import FAILED as STEP_FAILED
+from .step import smooth_step
+
+# outcomes
+FAILED = -1  # the user's function failed
+REFUSED = 0  # try again, shorter
+STEPPED = 1  # a step without a landing
+LANDED = 2  # on the guard TARGET (or the edge of its band)
+TURNS = 3  # a projection found its guard receding
+NOT_FINITE = 4
+
+
+@core
+def take_step(fn, p, S, I, V, H, s, landing, fixed):
+    """Go s ahead from X to XN: with ``landing`` by a hop onto the guard TARGET, else (or where no hop fits) smoothly.
+
+    ``fixed`` is the rung of the paper's projections, 0 where the tolerance decides. The parts of the step are left in
+    LAND1 (the hop or smooth step), LAND2 (the way back to a guard that was passed) and LAND3 (the correction).
+    """
+    compact()
+    t, n = S[T], V.shape[1]
+    hopping, tries = landing, 0
+    base, length, share = X, s, part(S, s, 2.0)
+    start = H[WB, I[TARGET]] * H[HX, I[TARGET]] if landing else 0.0
+    S[LAND2], S[LAND3] = 0.0, 0.0
+    while True:
+        # --- the hop, forwards or (from XF, the end of the smooth step) back; or the smooth step
+        doubt = 0.3
+        if hopping:
+            for i in range(n):
+                V[L, i] = V[K, i] if base == X else V[KF, i]
+            rung = hop(fn, p, S, I, V, H, t if base == X else t + s, base, length, share, fixed)
+            if rung < 0:
+                return FAILED
+            if rung == 0:
+                if base == XF:
+                    return shorten(S, I, s, length)
+                hopping = False
+                continue
+            if base == X:
+                s = length
+                I[KIND] = HOP + rung
+                doubt = 0.1 * min(1.0, s / S[DT])
+            else:
+                I[KIND] = I[METHOD] + BACK * rung
+                S[LAM] = 0.0
+                S[LAND2] = length
+                doubt = 0.1
+            known = False
+        else:
+            error, factor = smooth_step(fn, p, S, I, V, H, s)
+            if error == STEP_FAILED:
+                return FAILED
+            if error > 1.0:
+                S[DT] = s * factor
+                I[NREJECTED] += 1
+                return NOT_FINITE if error == math.inf else REFUSED
+            natural = min(s * factor, S[DTMAX])
+            S[DT] = max(S[DT], natural) if landing else natural
+            I[KIND] = I[METHOD]
+            S[LAM] = 0.0
+            share = part(S, s, 2.0)
+            known = fn[FH] != 0
+        S[LAND1] = s
+
+        # --- what it passed
+        whole = s + S[LAND2]
+        if not known and eval_h(fn, p, S, I, V, H, t + whole, XN, HN):
+            return FAILED
+        short = hopping and base == X
+        shift, j, finite = passed(H, whole, I[TARGET] if landing else -1, short, 1e-6 * S[DT] if short else 0.0)
+        if not finite:
+            S[DT] = 0.1 * s
+            I[NREJECTED] += 1
+            return NOT_FINITE
+        if fixed == 1:
+            # the paper's tangent: it ends where it ends, and what is left of h is reported
+            return LANDED if abs(H[HN, I[TARGET]]) <= 0.5 * start else TURNS
+        if j < 0:
+            return STEPPED if base == X else shorten(S, I, whole, 0.0)
+
+        # --- near enough to correct along the flow? else hop again, or hop back
+        if fixed > 0:
+            near = abs(shift) <= 0.2 * s
+        elif short:
+            near = bend_of(S, V, shift) * max(S[LAM] * s, 0.01) <= 0.3 * share
+        else:
+            near = bend_of(S, V, shift) <= 0.05
+        if near:
+            I[TARGET] = j
+            S[LAND3] = settle(fn, p, S, I, V, H, whole, j, shift, 1e-9 if fixed > 0 else share, doubt)
+            if short and fixed == 0 and I[KIND] > HOP + 2 and S[RATE] > 0.0:
+                S[DT] = max(min(S[DT], natural_step(S[RATE], S[LAM], I[METHOD])), s)
+            return LANDED if S[LAND3] == S[LAND3] else FAILED
+        if shift > 0.0 and fixed == 0 and base == X:
+            return STEPPED
+        tries += 1
+        if short:
+            if tries > 3:
+                if fixed > 0:
+                    return TURNS
+                hopping = False  # the hops do not agree with each other: let a smooth step find out
+            I[NREJECTED] += 1
+            length = max(s + shift, 0.1 * s)
+            s = length
+            share = part(S, s, 2.0)
+            continue
+        if tries > 3 or shift < -0.6 * s:
+            return shorten(S, I, whole, shift)
+        I[TARGET] = j
+        landing = True
+        if base == X:
+            for i in range(n):
+                V[XF, i] = V[XN, i]
+                V[KF, i] = V[KE, i]
+        hopping, base = True, XF
+        length = S[LAND2] + shift
+        share = part(S, length, 0.5)
+
+
+@core(inline=True)
+def part(S, s, factor):
+    """The part of the tolerance a landing step of length s may use: in proportion to time, so that many add up to one."""
+    return factor * max(abs(s) / S[DT], 1e-3)
+
+
+@core(inline=True)
+def bend_of(S, V, shift):
+    """Size, in tolerances, of the second-order term of a correction along the flow."""
+    for i in range(V.shape[1]):
+        V[W, i] = 0.5 * shift * shift * V[KP, i]
+    return in_tolerances(S, V, W, X, XN)
+
+
+@core(inline=True)
+def shorten(S, I, s, shift):
+    """Give the step up and try one that ends about where the guard is."""
+    S[DT] = max(s + min(shift, 0.0), 0.05 * s)
+    I[NREJECTED] += 1
+    return REFUSED
+
+
+@core
+def settle(fn, p, S, I, V, H, s, j, shift, share, doubt):
+    """Move the end of a step of length s onto guard j, first by ``shift``; returns the whole shift (nan on failure).
+
+    ``doubt`` is how far off, relatively, the first shift may be. It ends when the time that is left moves the state by
+    less than a hundredth of ``share`` tolerances (and is itself within the relative tolerance as a time).
+    """
+    compact()
+    n, total = V.shape[1], 0.0
+    speed = max(in_tolerances(S, V, KE, X, XN), 1.0 / (S[RTOL] * max(abs(S[T]), S[TF] - S[T0])))
+    goal = 0.01 * share / speed
+    level, b = H[LEVEL, j], H[WB, j]
+    for _ in range(10):
+        last = b * H[HN, j] - level
+        for i in range(n):
+            V[XN, i] += shift * (V[KE, i] + 0.5 * shift * V[KP, i])
+            V[KE, i] += shift * V[KP, i]
+        total += shift
+        if abs(shift) * doubt <= goal:
+            scale = 2.0 / s
+            for k in range(H.shape[1]):
+                # h of the others where the end is now: the slope of each guard's parabola there
+                H[HN, k] += shift * ((H[HN, k] - H[HX, k]) * scale - H[HD, k])
+            break
+        if eval_h(fn, p, S, I, V, H, S[T] + s + total, XN, HN):
+            return math.nan
+        now = b * H[HN, j] - level
+        if now == 0.0 or shift == 0.0:
+            break
+        slope = (now - last) / shift
+        if not slope < 0.0:
+            break  # on round-off, or so near to grazing that the sign of the slope is lost
+        following = -now / slope
+        if abs(following) >= abs(shift):
+            break
+        doubt = abs(following / shift)
+        shift = following
+        if abs(shift) <= 1e-16 * max(abs(S[T]), s):
+            break
+    return total

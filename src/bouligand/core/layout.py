@@ -1,0 +1,151 @@
+"""Where everything is: the names of the core's rows, slots and codes.
+
+The core works on a handful of plain arrays, which live as long as an integration does, so that it can stop anywhere and
+go on later:
+
+    V  (rows, n)   vectors of the state's size: states, stages, scratch
+    H  (rows, m)   one value for each guard: h, hdot, the word and its flags
+    S  (slots,)    floating point scalars: time, step size, tolerances
+    I  (slots,)    integers: what to do, counts, where the output stands
+    R  (cap, 5+n)  the record: a row for each accepted step
+    E  (cap, 6)    the events, a row each
+"""
+
+# --- V: rows of the state's size
+X = 0  # the state at the present time
+XN = 1  # the trial state at the end of a step
+XF = 2  # the end of the whole smooth step, when it is cut back to a guard
+XM = 3  # the state of a stage
+W = 4  # scratch
+KE = 5  # x' at the end of the step, under the word of the step
+KP = 6  # x'' at the end of the step, estimated from its stages
+ATOL = 7  # absolute tolerance of each component
+XG = 8  # the state at which a guard came near
+L = 9  # 9..15: stages of a hop (L is its x' at the start)
+K = 16  # 16..31: stages of a smooth step (K is x' at the present state)
+KF = 32  # x' at XF
+V_ROWS = 33
+
+# --- H: rows of the guards' size
+B = 0  # the word: the side of each guard, -1 or +1
+WB = 1  # the word where a crossing counts, 0 where the guard is not watched (an observer, a latch that is shut)
+HX = 2  # h at the present state
+HN = 3  # h at the end of the step
+HP = 4  # h at a trial state
+HD = 5  # hdot at the present state
+HE = 6  # hdot at the end of the step
+HELD = 7  # 1 while the trajectory sits on the guard it has crossed: it cannot fire again before it has left
+LEVEL = 8  # where the next landing on this guard aims: 0 the guard, eps the edge of its band
+EPS = 9  # width of the band as asked for (0: none)
+SHRUNK = 10  # width of the band at present: smaller after a trajectory turned round inside it
+DIRECTION = 11  # 0 two-sided, +1 or -1 one-sided
+OBSERVER = 12  # 1: recorded, never landed on
+TERMINAL = 13  # crossings left before the integration stops; 0: never
+PENDING = 14  # one-sided with a reset matrix: 1 when it may be armed again
+MARK = 15  # when the present burst of crossings began
+BURST = 16  # crossings in that burst
+TLAST = 17  # time of the last crossing
+HM = 18  # h in the middle of a step, for observers
+H_ROWS = 19
+
+# --- S: scalars
+T = 0
+TF = 1
+STOP = 2  # end of the present leg: tf or the next breakpoint
+DT = 3  # the natural length of a smooth step, which survives events
+RTOL = 4
+DTMAX = 5
+LAM = 6  # how fast x'' changes, 1/time (0: not measured): chooses the order of a hop
+RATE = 7  # size of x'', in tolerances
+T_FAIL = 8  # time of a failed evaluation
+LAND1 = 9  # lengths of the parts of the present step: its first part,
+LAND2 = 10  # the way back to the guard,
+LAND3 = 11  # and the last correction
+T0 = 12
+CAP = 13  # latest time a stage may see: just before a breakpoint in a step that ends there
+MARGIN = 14  # of a refused grazing: the smallest |h| found
+SIGMA = 15  # of DT: how far ahead h is evaluated for hdot
+WHEN = 16  # time of what is to be judged
+VALUE = 17  # of what is to be judged: a margin, a dwell time
+BEND = 18  # h'' where a guard came near
+SOON = 19  # the time in which the state moves by its tolerance
+S_SIZE = 20
+
+# --- I: integers
+STATUS = 0
+STARTED = 1
+METHOD = 2
+PROJECTION = 3  # 0: by tolerance; else the fixed rung of a projection: 1 tangent, 2 midpoint, 4 Runge-Kutta
+NF = 4
+NH = 5
+NDH = 6
+NSTEPS = 7  # accepted steps, of all kinds
+NREJECTED = 8
+NHOPS = 9  # steps that landed on a guard or on the edge of its band
+NEVENTS = 10  # rows of E
+NRECORDS = 11  # rows of R
+NQ = 12  # requested times done
+NBREAKS = 13  # breakpoints done
+FRESH = 14  # 1: the first step after an event, nothing known about its size
+RATES = 15  # 1: HD is that of the present state
+AGE = 16  # hops since LAM was measured
+TARGET = 17  # guard that the step is to land on, or of a failure
+FAIL_ROW = 18  # row of V that a failed evaluation was given
+MAX_STEPS = 19
+BUDGET = 20  # steps that may still be taken before the core returns
+HAVE_WORD = 21  # 1: the word at the start was given
+ONE_SIDED = 22  # number of one-sided guards
+OBSERVERS = 23
+TRIES = 24  # attempts since the last accepted step
+POOL = 25  # 1: the paper's printed rule, guards are armed again when all have been crossed
+KIND = 26  # of the present step, see below
+USE_DH = 27  # 1: hdot from Dh (autonomous guards), 0: from one more evaluation of h
+NMARGINS = 28
+KNOWN_HN = 29  # 1: HN was evaluated together with the last stage
+BANDS = 30  # 1: some eps > 0
+LAST = 31  # the guard crossed last, -1 before the first
+ENDING = 32  # 1: a terminal event has happened
+ASK = 33  # a question to be judged before the next step: one of the ASK_ codes, or 0
+JUDGED = 34  # 1: the guards at hand have been judged at this very state
+STALE = 35  # 1: p was changed, what was saved from the last step is void
+I_SIZE = 36
+
+# --- fn: addresses of the user's functions, and of their context
+F, HH, FH, DH, DH_ROW, CTX = 0, 1, 2, 3, 4, 5
+FN_SIZE = 6
+
+# --- R and E: columns
+R_T, R_KIND, R_S1, R_S2, R_S3, R_X = 0, 1, 2, 3, 4, 5
+# SHOWN: 1 an event, 0 a change of the word that is none (a guard armed again, a crossing taken back), 2 a near-grazing
+E_T, E_GUARD, E_SIGN, E_RESIDUAL, E_RECORD, E_SHOWN = 0, 1, 2, 3, 4, 5
+E_SIZE = 6
+
+# --- kinds of a step: a smooth step is its method's number, a hop is HOP + rung; a smooth step that was cut by hopping
+# back to a guard adds BACK * rung of that hop.
+HOP = 10
+BACK = 100
+
+# --- codes that the core returns: 1 to 6 are for the caller, 7 to 10 for the judge (then the core goes on), from 20 on
+# failures
+GO_ON = 0
+FINISHED = 1  # tf reached
+TERMINATED = 2  # a terminal event
+RECORDS_FULL = 3
+EVENTS_FULL = 4
+BUDGET_SPENT = 5
+NEED_WORD = 6  # a guard is zero at the start and no word was given
+ASK_STUCK = 7  # a guard was crossed and is not being left
+ASK_TURNED = 8  # a guard at hand recedes since another was crossed
+ASK_NEAR = 9  # a guard came near and turned back
+ASK_BACK = 10  # a guard was crossed back after a very short time
+F_FAILED = 20
+H_FAILED = 21
+DH_FAILED = 22
+NOT_FINITE = 23
+STEP_TOO_SMALL = 24
+TOO_MANY_STEPS = 25
+SLIDING = 26
+GRAZING = 27
+NOT_EVENT_SELECTED = 28
+CHATTERING = 29
+WRONG_WORD = 30  # b0 contradicts the sign of h

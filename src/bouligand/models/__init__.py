@@ -1,0 +1,25 @@
+"""Ready systems with known answers, one mechanism a file: for examples, tests and benchmarks.
+
+Each module has the function that makes its system, a usual START, and the exact solution where there is one:
+`hopping` (`hopper`), `falling` (`plate`), `octants` (`order_test`), `spiral` (`circle`), `relays` (`oscillators`).
+"""
+
+from . import falling, hopping, octants, relays, spiral
+from .falling import plate
+from .hopping import hopper
+from .octants import order_test
+from .relays import oscillators
+from .spiral import circle
+
+__all__ = [
+    "circle",
+    "falling",
+    "hopper",
+    "hopping",
+    "octants",
+    "order_test",
+    "oscillators",
+    "plate",
+    "relays",
+    "spiral",
+]

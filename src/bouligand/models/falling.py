@@ -1,0 +1,111 @@
+"""A rigid plate that falls onto a bed of springs (the paper's section 5.2), in the plane.
+
+                 \\
+          ________\\__ theta          state (x, z, theta, vx, vz, omega), mass, length; inertia m l^2 / 12
+         /  (x, z)                   spring i stands at s_i, its free top at height L0
+        |   |   |   |                h_i = L0 + tan(theta) (x - s_i) - z: how deep its top would be
+        $   $   $   $  springs       F_i = k h_i + c hdot_i along the plate's normal (-sin theta, cos theta)
+      __|___|___|___|__  s_i         while it touches (b_i > 0)
+
+A spring may pull for a moment before it lets go (c hdot < 0 outweighs k h): release is where h = 0, as in the paper. Each
+spring is a guard. The field is a sum over contacts, and declared so.
+"""
+
+import math
+
+import numpy as np
+
+from ..system import System
+
+LENGTH = 2.0
+START = np.array([0.0, 2.637, -0.046, 0.0, 0.0, 0.0])
+FIXED = 6  # parameters before the positions: g, mass, inertia, L0, k, c
+
+
+def field(t, x, b, p, dx):
+    """All contacts in one pass: force and moment are sums of powers of the distance d to the spring."""
+    sine, cosine = math.sin(x[2]), math.cos(x[2])
+    slope, stretch = sine / cosine, 1.0 / (cosine * cosine)
+    k, c = p[4], p[5]
+    at_zero = k * (p[3] - x[1]) + c * (slope * x[3] - x[4])  # the force of a contact at d = 0 ...
+    per_d = k * slope + c * stretch * x[5]  # ... and what it gains with d
+    force = 0.0
+    moment = 0.0
+    for i in range(b.size):
+        touching = 0.5 * (1.0 + b[i])
+        d = x[0] - p[FIXED + i]
+        push = touching * (at_zero + per_d * d)
+        force += push
+        moment += push * d
+    dx[0] = x[3]
+    dx[1] = x[4]
+    dx[2] = x[5]
+    dx[3] = -force * sine / p[1]
+    dx[4] = force * cosine / p[1] - p[0]
+    dx[5] = -moment / (cosine * p[2])
+
+
+def free(t, x, p, dx):
+    dx[0] = x[3]
+    dx[1] = x[4]
+    dx[2] = x[5]
+    dx[3] = 0.0
+    dx[4] = -p[0]
+    dx[5] = 0.0
+
+
+def contact(t, x, k, p, dx):
+    sine, cosine = math.sin(x[2]), math.cos(x[2])
+    d = x[0] - p[FIXED + k]
+    depth = p[3] + sine / cosine * d - x[1]
+    rate = sine / cosine * x[3] - x[4] + d * x[5] / (cosine * cosine)
+    push = p[4] * depth + p[5] * rate
+    dx[3] -= push * sine / p[1]
+    dx[4] += push * cosine / p[1]
+    dx[5] -= push * d / (cosine * p[2])
+
+
+def guards(t, x, p, out):
+    slope = math.tan(x[2])
+    top = p[3] + slope * x[0] - x[1]
+    for i in range(out.size):
+        out[i] = top - slope * p[FIXED + i]
+
+
+def guard_row(t, x, k, p, out):
+    cosine = math.cos(x[2])
+    for i in range(out.size):
+        out[i] = 0.0
+    out[0] = math.tan(x[2])
+    out[1] = -1.0
+    out[2] = (x[0] - p[FIXED + k]) / (cosine * cosine)
+
+
+def plate(contacts=2, stiffness=2000.0, damping=5.0, mass=1.0, g=9.81, L0=1.0, positions=None):
+    """The plate on ``contacts`` springs, spread evenly over its length, that share stiffness and damping equally."""
+    if positions is None:
+        if contacts < 1:
+            raise ValueError(f"contacts must be at least 1; got {contacts}")
+        positions = np.linspace(-LENGTH / 2, LENGTH / 2, contacts) if contacts > 1 else np.zeros(1)
+    positions = np.asarray(positions, dtype=float)
+    contacts = len(positions)
+    params = {
+        "g": g,
+        "mass": mass,
+        "inertia": mass * LENGTH**2 / 12,
+        "L0": L0,
+        "k": stiffness / contacts,
+        "c": damping / contacts,
+        **{f"s{i}": s for i, s in enumerate(positions)},
+    }
+    return System(
+        field,
+        guards,
+        states=("x", "z", "theta", "vx", "vz", "omega"),
+        guards=tuple(f"spring{i}" for i in range(contacts)),
+        params=params,
+        f0=free,
+        g=contact,
+        Dh_row=guard_row,
+        name=f"plate on {contacts} springs",
+    )

@@ -1,0 +1,101 @@
+"""A mass on a massless spring leg, hopping in one dimension without loss.
+
+              ( m )            z > rest:   z'' = -g                       (flight)
+                |              z < rest:   z'' = -g + k (rest - z) / m    (stance)
+              spring
+                |              guard: h = rest - z, positive while the leg is compressed
+          ------+------
+          /////////////
+
+The motion is periodic and known in closed form: parabolas and arcs of a sine.
+"""
+
+import math
+
+import numpy as np
+
+from ..system import System
+
+START = np.array([2.0, 0.0])
+
+
+def field(t, x, b, p, dx):
+    g, k, rest, m = p[0], p[1], p[2], p[3]
+    push = k * (rest - x[0]) / m if b[0] > 0.0 else 0.0
+    dx[0] = x[1]
+    dx[1] = push - g
+
+
+def guard(t, x, p, out):
+    out[0] = p[2] - x[0]
+
+
+def guard_rows(t, x, k, p, out):
+    out[0] = -1.0
+    out[1] = 0.0
+
+
+def guard_jacobian(t, x, p, out):
+    out[0, 0] = -1.0
+    out[0, 1] = 0.0
+
+
+def field_jacobian(t, x, b, p, out):
+    out[0, 0] = 0.0
+    out[0, 1] = 1.0
+    out[1, 0] = -p[1] / p[3] if b[0] > 0.0 else 0.0
+    out[1, 1] = 0.0
+
+
+def hopper(g=9.81, k=1000.0, rest=1.0, m=1.0):
+    """The hopper; its usual start is (2, 0), at rest one leg's length above touching."""
+    return System(
+        field,
+        guard,
+        states=("z", "vz"),
+        guards=("foot",),
+        params={"g": g, "k": k, "rest": rest, "m": m},
+        Dh_row=guard_rows,
+        Df=field_jacobian,
+        name="hopper",
+    )
+
+
+def exact(t, z0=2.0, g=9.81, k=1000.0, rest=1.0, m=1.0):
+    """(z, vz) at the times t, shape (len(t), 2), from rest at z0 > rest."""
+    fall, stance = _durations(z0, g, k, rest, m)
+    w = math.sqrt(k / m)
+    speed = -g * fall
+    sag = m * g / k
+    phase = np.mod(np.atleast_1d(np.asarray(t, dtype=float)), 2 * fall + stance)
+    out = np.empty((phase.size, 2))
+    for row, s in zip(out, phase, strict=True):
+        if s <= fall:
+            row[:] = z0 - 0.5 * g * s * s, -g * s
+        elif s <= fall + stance:
+            s -= fall
+            row[0] = rest - sag + sag * math.cos(w * s) + speed / w * math.sin(w * s)
+            row[1] = -sag * w * math.sin(w * s) + speed * math.cos(w * s)
+        else:
+            s = 2 * fall + stance - s
+            row[:] = z0 - 0.5 * g * s * s, g * s
+    return out
+
+
+def crossings(tf, z0=2.0, g=9.81, k=1000.0, rest=1.0, m=1.0):
+    """Times up to tf at which the foot touches and leaves, alternating."""
+    fall, stance = _durations(z0, g, k, rest, m)
+    period, out = 2 * fall + stance, []
+    touch = fall
+    while touch <= tf:
+        out += [t for t in (touch, touch + stance) if t <= tf]
+        touch += period
+    return np.array(out)
+
+
+def _durations(z0, g, k, rest, m):
+    """Time to fall from rest at z0 to the touch, and time from touch to release."""
+    fall = math.sqrt(2 * (z0 - rest) / g)
+    w, sag, speed = math.sqrt(k / m), m * g / k, -g * fall
+    half = math.atan2(speed / w, sag)  # phase of the lowest point is half + pi
+    return fall, 2 * (half + math.pi if half < 0 else half) / w

@@ -1,0 +1,106 @@
+"""Any number of second-order oscillators, each with a guard of its own: a thousand guards with an exact answer.
+
+q_i'' = a - damping q_i' - delta sign(q_i)        guard i: h = q_i
+
+         delta   |            They do not know of each other, so that each is a scalar problem: on either side of its
+   -->   .---.   |   <--      guard an exponential and a line. With all speeds alike they cross within any time one
+    a    | m |---|-->         likes of each other, or all at the same instant.
+         '---'   |
+               q = 0
+"""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+
+from ..system import System
+
+
+def field(t, x, b, p, dx):
+    m = b.size
+    for i in range(m):
+        dx[i] = x[m + i]
+        dx[m + i] = p[0] - p[1] * x[m + i] - p[2] * b[i]
+
+
+def free(t, x, p, dx):
+    m = x.size // 2
+    for i in range(m):
+        dx[i] = x[m + i]
+        dx[m + i] = p[0] - p[1] * x[m + i] + p[2]
+
+
+def contact(t, x, k, p, dx):
+    dx[x.size // 2 + k] -= 2.0 * p[2]
+
+
+def guards(t, x, p, out):
+    for i in range(out.size):
+        out[i] = x[i]
+
+
+def guard_row(t, x, k, p, out):
+    for i in range(out.size):
+        out[i] = 0.0
+    out[k] = 1.0
+
+
+def oscillators(count=1, a=1.0, damping=0.4, delta=0.5):
+    """``count`` oscillators; the state is all positions, then all velocities."""
+    return System(
+        field,
+        guards,
+        states=tuple(f"q{i}" for i in range(count)) + tuple(f"v{i}" for i in range(count)),
+        guards=tuple(f"q{i} = 0" for i in range(count)),
+        params={"a": a, "damping": damping, "delta": delta},
+        f0=free,
+        g=contact,
+        Dh_row=guard_row,
+        name=f"{count} oscillators",
+    )
+
+
+def exact(tf, q0, v0, a=1.0, damping=0.4, delta=0.5):
+    """Position, velocity and crossing times of one oscillator at tf; q0 must not be zero."""
+    t, q, v, side, crossings = 0.0, float(q0), float(v0), math.copysign(1.0, q0), []
+    while True:
+        push = a - delta * side
+        s = _first_zero(q, v, push, damping, tf - t, bool(crossings))
+        if s is None:
+            return *_move(q, v, push, damping, tf - t), np.array(crossings)
+        q, v = _move(q, v, push, damping, s)
+        q, t, side = 0.0, t + s, -side
+        crossings.append(t)
+
+
+def _move(q, v, push, damping, s):
+    """q'' = push - damping q' for a time s."""
+    rest = push / damping
+    fade = -math.expm1(-damping * s) / damping
+    return q + rest * s + (v - rest) * fade, rest + (v - rest) * math.exp(-damping * s)
+
+
+def _first_zero(q, v, push, damping, span, on_guard):
+    """First time in (0, span] at which q is zero; q is monotone on either side of the one time where v is."""
+    rest = push / damping
+    ends = [0.0, span]
+    if rest != 0.0 and (v - rest) / -rest > 0.0:
+        turn = math.log((v - rest) / -rest) / damping
+        if 0.0 < turn < span:
+            ends = [0.0, turn, span]
+    for low, high in pairwise(ends):
+        first = 0.0 if on_guard and low == 0.0 else _move(q, v, push, damping, low)[0]
+        last = _move(q, v, push, damping, high)[0]
+        if (first == 0.0 and low == 0.0) or first * last > 0.0 or last == 0.0 == first:
+            continue
+        for _ in range(200):
+            middle = 0.5 * (low + high)
+            if middle in (low, high):
+                break
+            if first * _move(q, v, push, damping, middle)[0] > 0.0:
+                low = middle
+            else:
+                high = middle
+        return high
+    return None

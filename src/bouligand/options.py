@@ -1,0 +1,126 @@
+"""The options of an integration: checked, and written to where the core reads them.
+
+Every check names the argument, says what came, and what to give instead.
+"""
+
+import numpy as np
+
+from .core import layout as at
+from .system import times
+
+NO_TIMES = np.empty(0)
+NO_MATRIX = np.empty((0, 0))
+
+PROJECTIONS = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
+
+
+def span(t_span):
+    try:
+        t0, tf = t_span
+        t0, tf = float(t0), float(tf)
+    except (TypeError, ValueError):
+        raise ValueError(f"t_span must be two times (t0, tf); got {t_span!r}") from None
+    if not -1e300 < t0 <= tf < 1e300:
+        if t0 > tf:
+            what = f"runs backwards, from {t0:g} to {tf:g}; give t0 <= tf (contacts cannot be integrated back)"
+            raise ValueError(f"t_span {what}")
+        raise ValueError(f"t_span must be finite; got {t_span!r}")
+    return t0, tf
+
+
+def start_state(V, system, x0):
+    try:
+        fits = len(x0) == system.n
+        if fits:
+            V[at.X] = x0
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        names = system.states
+        names = ", ".join(names) if len(names) <= 8 else ", ".join(names[:4]) + ", ..."
+        raise ValueError(f"x0 must have {system.n} values ({names}); got {x0!r}")
+
+
+def tolerances(S, V, rtol, atol):
+    if not 1e-15 < rtol < 1.0:
+        raise ValueError(f"rtol must be between 1e-15 and 1; got {rtol!r}")
+    S[at.RTOL] = rtol
+    if atol is None:
+        V[at.ATOL] = 0.01 * rtol
+        return
+    n = V.shape[1]
+    atol = np.asarray(atol, dtype=float)
+    if atol.ndim > 0 and atol.shape != (n,):
+        raise ValueError(f"atol must be a number, or one for each of the {n} states; got shape {atol.shape}")
+    if not (atol >= 0.0).all() or not np.isfinite(atol).all():
+        raise ValueError(f"atol must not be negative; got {atol}")
+    V[at.ATOL] = np.maximum(atol, 1e-290)
+
+
+def limits(S, I, max_step, max_steps):
+    if not max_step > 0.0:
+        raise ValueError(f"max_step must be positive; got {max_step}")
+    if not max_steps >= 1:
+        raise ValueError(f"max_steps must be at least 1; got {max_steps}")
+    S[at.DTMAX] = min(max_step, 1e300)
+    I[at.MAX_STEPS] = min(max_steps, 2**62)
+
+
+def scheme(method, rtol, methods):
+    """The number of a method in the core."""
+    if method == "auto":
+        return 1 if rtol > 2e-5 else 3
+    if method not in methods:
+        raise ValueError(f"method must be 'auto', {', '.join(map(repr, methods))}; got {method!r}")
+    return methods[method]
+
+
+def bands(I, H, system, eps, projection):
+    """The paper's mode: bands of fixed width, projections of fixed order."""
+    if eps is None:
+        raise ValueError(
+            f"projection={projection!r} needs eps, the width of the bands; without both, the tolerance decides"
+        )
+    rung = PROJECTIONS.get("tangent" if projection is None else projection)
+    if rung is None:
+        raise ValueError(f"projection must be 2 or 'tangent', 3 or 'midpoint', 5 or 'rk4'; got {projection!r}")
+    widths = system._per_guard("eps", eps)
+    if not (widths > 0).all() or not np.isfinite(widths).all():
+        raise ValueError(f"eps must be positive, a number or one for each guard; got {eps!r}")
+    H[at.EPS] = np.where(system.observers, 0.0, widths)
+    I[at.BANDS] = 1
+    I[at.PROJECTION] = rung
+
+
+def terminal_guards(H, system, terminal):
+    if isinstance(terminal, str | int | np.integer):
+        terminal = {terminal: 1}
+    if not hasattr(terminal, "items"):
+        terminal = dict.fromkeys(terminal, 1)
+    for guard, count in terminal.items():
+        if not (int(count) == count and count >= 1):
+            raise ValueError(f"terminal: stop at which crossing of {guard!r}? a whole number from 1; got {count!r}")
+        k = system.guard_index(guard)
+        H[at.TERMINAL, k] = count
+        H[at.OBSERVER, k] = 0.0  # an observer that ends the integration is landed on like any other guard
+
+
+def word(system, b0):
+    signs = np.asarray(b0, dtype=float)
+    if signs.shape != (system.m,) or not np.isin(signs, (-1.0, 1.0)).all():
+        raise ValueError(f"b0 must have {system.m} signs, -1 or +1, one for each guard; got {b0!r}")
+    return signs
+
+
+def breaks(system, breakpoints, t0, tf):
+    moments = np.union1d(system.breakpoints, times("breakpoints", breakpoints))
+    return moments[(moments > t0) & (moments < tf)]
+
+
+def requested(t_eval, t0, tf, n):
+    wanted = np.array(t_eval, dtype=float)
+    if wanted.ndim != 1 or (np.diff(wanted) < 0).any():
+        raise ValueError("t_eval must be a vector of increasing times")
+    if wanted.size and not (wanted[0] >= t0 and wanted[-1] <= tf):
+        raise ValueError(f"t_eval must lie within t_span, [{t0:g}, {tf:g}]; got [{wanted[0]:g}, {wanted[-1]:g}]")
+    return wanted, np.full((wanted.size, n), np.nan)

@@ -1,0 +1,246 @@
+"""What an integration found. Everything that is not needed to have it is computed when it is asked for."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .core import layout as at
+from .events import Events
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What an integration cost: evaluations of f, h and Dh, steps, refused steps, hops, and events found."""
+
+    f: int
+    h: int
+    Dh: int
+    steps: int
+    rejected: int
+    hops: int
+    events: int
+
+
+class Solution:
+    """A trajectory through its contacts.
+
+    Attributes
+    ----------
+    t : array (nt,)
+        Times: ``t_eval`` if that was given, else the ends of the steps. Strictly increasing.
+    x : array (nt, n)
+        States at these times. ``y`` is its transpose, as in SciPy.
+    b : array (nt, m) of int8
+        Words at these times: the side of each guard, as after the events of that time. ``b[-1]`` continues a solution.
+    events : Events
+        The crossings, in order: ``events.t``, ``.guard``, ``.direction``, ``.x`` and more; ``events.array`` has them as a
+        structured array.
+    t_events, y_events : list of arrays
+        Times and states of the crossings of each guard, as in SciPy.
+    counts : Counts
+        Evaluations of f, h, Dh; steps, rejected steps, hops. ``nfev`` is ``counts.f``.
+    margins : structured array (t, guard, h)
+        Near-grazings: where a guard came within about ten tolerances of zero and turned back.
+    status : str
+        "finished", "terminated", "failed" or "running".
+    success : bool
+        True if the end of the interval or a terminal event was reached.
+    message : str
+        The same in a sentence.
+    error : Exception or None
+        Why it failed.
+    """
+
+    def __init__(self, stepper):
+        I = stepper._I
+        self.system = stepper.system
+        self.status, self.error = stepper.status, stepper.error
+        self._message = None if stepper.status == "finished" else stepper.message
+        self._R = stepper._R[: I[at.NRECORDS]]
+        self._E = stepper._E[: I[at.NEVENTS]]
+        self._word_end = stepper._H[at.B]
+        self._integers = I
+        self._p = stepper._p
+        self._legs = stepper._legs
+        self._breaks = stepper._breaks
+        self._requested = (stepper._TQ, stepper._Y, int(I[at.NQ])) if stepper._TQ.size else None
+        if stepper.status == "running":
+            # the integration goes on in the same arrays: keep what belongs to this moment
+            self._R, self._E = self._R.copy(), self._E.copy()
+            self._word_end, self._integers = self._word_end.copy(), I.copy()
+
+    # -------------------------------------------------------------------------------------------------- trajectory
+
+    @cached_property
+    def t(self):
+        if self._requested is None:
+            return self._R[:, 0].copy()
+        times, _, done = self._requested
+        return times[: self._done(times, done)]
+
+    @cached_property
+    def x(self):
+        if self._requested is None:
+            return self._R[:, 5:].copy()
+        times, states, done = self._requested
+        states = states[: self._done(times, done)]
+        states[done:] = self._R[-1, 5:]
+        return states
+
+    def _done(self, times, done):
+        """Requested times reached; one that is the very end may not have been written by a step."""
+        return max(done, int(np.searchsorted(times, self._R[-1, 0], side="right"))) if len(self._R) else 0
+
+    @property
+    def y(self):
+        return self.x.T
+
+    @cached_property
+    def b(self):
+        return self.word(self.t)
+
+    @property
+    def events(self):
+        return self._events
+
+    @cached_property
+    def _events(self):
+        return Events(self)
+
+    @property
+    def t_events(self):
+        return [self.events.t[self.events.guard == k] for k in range(self.system.m)]
+
+    @property
+    def y_events(self):
+        return [self.events.x[self.events.guard == k] for k in range(self.system.m)]
+
+    @cached_property
+    def margins(self):
+        rows = self._E[self._E[:, 5] == 2]
+        out = np.empty(len(rows), dtype=[("t", float), ("guard", int), ("h", float)])
+        out["t"], out["guard"], out["h"] = rows[:, 0], rows[:, 1], rows[:, 3] * rows[:, 2]
+        return out
+
+    @property
+    def p(self):
+        """The parameters (those at the end, if a Stepper changed them on the way)."""
+        return self._p.copy()
+
+    # -------------------------------------------------------------------------------------------------- dense output
+
+    def __call__(self, t):
+        """The state at a time, shape (n,), or at an array of times, shape (len(t), n)."""
+        wanted = np.asarray(t, dtype=float)
+        order = np.argsort(wanted, axis=None, kind="stable")
+        ordered = wanted.ravel()[order]
+        self._within(ordered)
+        out = np.empty((ordered.size, self.system.n))
+        self._sample(ordered, out)
+        back = np.empty_like(out)
+        back[order] = out
+        return back.reshape(wanted.shape + (self.system.n,))
+
+    def _within(self, ordered):
+        first, last = self._R[0, 0], self._R[-1, 0]
+        if ordered.size and not (ordered[0] >= first and ordered[-1] <= last):
+            raise ValueError(
+                f"t must lie within the trajectory, [{first:g}, {last:g}]; got [{ordered[0]:g}, {ordered[-1]:g}]"
+            )
+
+    def _sample(self, ordered, out):
+        from .core.dense import sample
+        from .stepper import _say_if_compiling
+
+        if len(self._R) == 1:
+            out[:] = self._R[0, 5:]
+            return
+        _say_if_compiling(sample, "dense output")
+        system = self.system
+        V, H = np.zeros((at.V_ROWS, system.n)), np.zeros((at.H_ROWS, system.m))
+        S, I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
+        S[at.RTOL], V[at.ATOL] = 1.0, 1.0
+        H[at.B] = self._word_start
+        legs = self._legs or [(0, self._p)]
+        P = np.array([p for _, p in legs]).reshape(len(legs), -1)
+        first = np.array([r for r, _ in legs], dtype=np.int64)
+        bound = system._bind()
+        done = sample(bound.fn, P, first, S, I, V, H, self._R, self._E, self._breaks, ordered, out)
+        if done < len(ordered):
+            failures, bound.failures[:] = list(bound.failures), []
+            raise (
+                failures[0] if failures else RuntimeError(f"f failed at t = {S[at.T_FAIL]} when a step was taken again")
+            )
+
+    # -------------------------------------------------------------------------------------------------- words
+
+    @cached_property
+    def _word_start(self):
+        """The word at t0: that at the end with every flip undone."""
+        word = self._word_end.copy()
+        for row in self._E[::-1]:
+            if row[5] != 2:
+                word[int(row[1])] = -row[2]
+        return word
+
+    def word(self, t, side="right"):
+        """The word at a time, shape (m,), or at an array of times; at an event that after it, or before (side="left")."""
+        if side not in ("left", "right"):
+            raise ValueError(f"side must be 'left' or 'right'; got {side!r}")
+        wanted = np.asarray(t, dtype=float)
+        flips = self._E[self._E[:, 5] != 2]
+        count = np.searchsorted(flips[:, 0], wanted.ravel(), side=side)
+        out = np.empty((wanted.size, self.system.m), dtype=np.int8)
+        word, done = self._word_start.astype(np.int8), 0
+        for q in np.argsort(count, kind="stable"):
+            for row in flips[done : count[q]]:
+                word[int(row[1])] = row[2]
+            done = max(done, count[q])
+            out[q] = word
+        return out.reshape(wanted.shape + (self.system.m,))
+
+    def rate(self, t, side="right"):
+        """x' at a time: f at the state of that time, under the word on that side of it."""
+        t = float(t)
+        return self.system.function("f")(t, self(t), self.word(t, side).astype(float), self._p)
+
+    # -------------------------------------------------------------------------------------------------- the rest
+
+    @cached_property
+    def counts(self):
+        c = self._integers
+        shown = int(np.count_nonzero(self._E[:, 5] == 1))
+        return Counts(*(int(c[i]) for i in (at.NF, at.NH, at.NDH, at.NSTEPS, at.NREJECTED, at.NHOPS)), shown)
+
+    @property
+    def nfev(self):
+        return self.counts.f
+
+    @property
+    def success(self):
+        return self.status in ("finished", "terminated")
+
+    @property
+    def message(self):
+        return self._message or f"the end of the interval was reached, t = {self._R[-1, 0]:g}"
+
+    def __getstate__(self):
+        state = dict(self.__dict__)
+        state.pop("_events", None)
+        if state["error"] is not None:
+            # an exception may refer to this solution and to a user's types: its message is enough
+            state["error"] = RuntimeError(str(state["error"]))
+        return state
+
+    def __repr__(self):
+        n, m = self.system.n, self.system.m
+        span = f"t from {self._R[0, 0]:g} to {self._R[-1, 0]:g}" if len(self._R) else "not started"
+        c = self.counts
+        state = np.array2string(self._R[-1, 5:], precision=6, threshold=8) if len(self._R) else "-"
+        return (
+            f"Solution: {self.message}\n"
+            f"  {span}, {n} states, {m} guards\n"
+            f"  {c.steps} steps ({c.rejected} refused), {c.events} events, {c.f} evaluations of f, {c.h} of h\n"
+            f"  x(end) = {state}"
+        )

@@ -1,0 +1,298 @@
+"""The steppable integration: the workspace of one run of the core, and everything that happens around it."""
+
+import contextlib
+import sys
+import time
+
+import numpy as np
+
+from . import options
+from .core import layout as at
+from .errors import StartError
+from .failures import failure
+from .solution import Solution
+from .words import consistent_word
+
+RUNNING, FINISHED, TERMINATED, FAILED = "running", "finished", "terminated", "failed"
+
+_LOOK = 0.2  # seconds between looks at the clock, the progress bar and the keyboard
+
+
+class Stepper:
+    """An integration that is driven step by step. The arguments are those of `solve`.
+
+    Attributes
+    ----------
+    t, x, b : float, array (n,), array (m,) of int8
+        Present time, state and word.
+    status : str
+        "running", "finished" (tf reached), "terminated" (a terminal event) or "failed".
+    message : str
+        The status in a sentence.
+    p : array
+        The parameters. They may be changed between two steps.
+    solution : Solution
+        The trajectory so far.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> ball = bd.Stepper(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0])
+    >>> while ball.status == "running" and ball.t < 0.5:
+    ...     ball.step()
+    >>> int(ball.b[0])
+    1
+    """
+
+    def __init__(
+        self,
+        system,
+        t_span,
+        x0,
+        p=None,
+        *,
+        rtol=1e-6,
+        atol=None,
+        eps=None,
+        projection=None,
+        method="auto",
+        t_eval=None,
+        max_step=np.inf,
+        max_steps=1_000_000,
+        terminal=None,
+        breakpoints=None,
+        b0=None,
+    ):
+        self.system = system
+        self._run, methods = _core()
+        t0, tf = options.span(t_span)
+        n, m = system.n, system.m
+        self._p = system.defaults if p is None else system.parameters(p)
+        self._legs = None
+        V = self._V = np.empty((at.V_ROWS, n))
+        H = self._H = np.zeros((at.H_ROWS, m))
+        S = self._S = np.zeros(at.S_SIZE)
+        I = self._I = np.zeros(at.I_SIZE, dtype=np.int64)
+        options.start_state(V, system, x0)
+        options.tolerances(S, V, rtol, atol)
+        options.limits(S, I, max_step, max_steps)
+        S[at.T] = S[at.T0] = t0
+        S[at.TF] = S[at.STOP] = tf
+        S[at.SIGMA] = 1e-3
+        I[at.METHOD] = options.scheme(method, rtol, methods)
+        if system._special:
+            H[at.DIRECTION] = system.direction
+            H[at.OBSERVER] = system.observers
+        if eps is not None or projection is not None:
+            options.bands(I, H, system, eps, projection)
+        if terminal is not None:
+            options.terminal_guards(H, system, terminal)
+        room = 64
+        if system._special:
+            I[at.ONE_SIDED] = np.count_nonzero(system.direction)
+            I[at.OBSERVERS] = np.count_nonzero(H[at.OBSERVER])
+            room += 2 * int(I[at.ONE_SIDED] + I[at.OBSERVERS])
+        if b0 is not None:
+            H[at.B] = options.word(system, b0)
+            I[at.HAVE_WORD] = 1
+        self._breaks = options.NO_TIMES
+        if breakpoints is not None or system.breakpoints.size:
+            self._breaks = options.breaks(system, breakpoints, t0, tf)
+            if self._breaks.size:
+                S[at.STOP] = self._breaks[0]
+        self._TQ, self._Y = options.NO_TIMES, options.NO_MATRIX
+        if t_eval is not None:
+            self._TQ, self._Y = options.requested(t_eval, t0, tf, n)
+        bound = self._bound = system._bound or system._bind()
+        if not system._probed:
+            system._probe(t0, V[at.X].copy(), self._p)
+        self._jacobian = np.empty((m, n)) if bound.has_jacobian else options.NO_MATRIX
+        self._R = np.empty((max(8, min(64, 4_000_000 // (n + 5))), n + 5))
+        self._E = np.empty((room, at.E_SIZE))
+        self.status = RUNNING
+        self.error = None
+
+    # ---------------------------------------------------------------------------------------------------- what it is
+
+    @property
+    def t(self):
+        return float(self._S[at.T])
+
+    @property
+    def x(self):
+        return self._V[at.X].copy()
+
+    @property
+    def b(self):
+        return self._H[at.B].astype(np.int8)
+
+    @property
+    def p(self):
+        return self._p.copy()
+
+    @p.setter
+    def p(self, value):
+        new = np.array(self.system.parameters(value))
+        if self._legs is None:
+            self._legs = [(0, self._p)]
+        self._legs.append((max(int(self._I[at.NRECORDS]) - 1, 0), new))
+        self._p = new
+        self._I[at.STALE] = 1
+
+    @property
+    def message(self):
+        if self.status == RUNNING:
+            return f"running, at t = {self.t:g}"
+        if self.status == FAILED:
+            return str(self.error)
+        if self.status == TERMINATED:
+            return f"a terminal event was reached, {self.system.guards[int(self._I[at.LAST])]!r} at t = {self.t:g}"
+        return f"the end of the interval was reached, t = {self.t:g}"
+
+    @property
+    def solution(self):
+        return Solution(self)
+
+    # ------------------------------------------------------------------------------------------------------ stepping
+
+    def step(self):
+        """Take one step (and cross whatever guards it ends on). Raises what `solve` would raise."""
+        if self.status == RUNNING:
+            self._advance(1)
+            if self.status == FAILED:
+                raise self.error
+
+    def finish(self, on_failure="raise", progress=None):
+        """Go on to the end and return the Solution."""
+        if on_failure not in ("raise", "return"):
+            raise ValueError(f"on_failure must be 'raise' or 'return'; got {on_failure!r}")
+        if progress:
+            self._finish_with_bar(progress)
+        else:
+            self._advance(20_000)
+            if self.status == RUNNING:
+                self._finish_in_turns(lambda: None)
+        if self.status == FAILED and on_failure == "raise":
+            raise self.error
+        return Solution(self)
+
+    def _finish_in_turns(self, look):
+        """Return to Python now and then: for Ctrl-C, and for ``look``."""
+        steps = 500
+        while self.status == RUNNING:
+            began = time.perf_counter()
+            self._advance(steps)
+            look()
+            rate = (time.perf_counter() - began) / steps
+            steps = int(min(max(_LOOK / rate, 10), 10 * steps))
+
+    def _finish_with_bar(self, progress):
+        from tqdm import tqdm
+
+        start, total = self.t, float(self._S[at.TF] - self._S[at.T])
+        title = progress if isinstance(progress, str) else None
+        with tqdm(
+            total=total, desc=title, bar_format="{l_bar}{bar}| t = {n:.4g} of {total:.4g} [{elapsed}<{remaining}]"
+        ) as bar:
+            self._finish_in_turns(lambda: bar.update(self.t - start - bar.n))
+
+    def _advance(self, budget):
+        """Let the core run for a number of steps, and see to what it stops for."""
+        I, run = self._I, self._run
+        _say_if_compiling(run, "the integrator")
+        I[at.BUDGET] = budget
+        while True:
+            code = run(
+                self._bound.fn,
+                self._p,
+                self._S,
+                I,
+                self._V,
+                self._H,
+                self._R,
+                self._E,
+                self._TQ,
+                self._Y,
+                self._breaks,
+                self.system.reset,
+                self._jacobian,
+            )
+            if at.ASK_STUCK <= code <= at.ASK_BACK:
+                code = self._ask_the_judge()
+            if code == at.FINISHED:
+                self.status = FINISHED
+                return
+            if code == at.BUDGET_SPENT:
+                return
+            if code == at.RECORDS_FULL:
+                self._R = _grown(self._R, int(I[at.NRECORDS]))
+            elif code == at.EVENTS_FULL:
+                self._E = _grown(self._E, int(I[at.NEVENTS]))
+            elif code == at.TERMINATED:
+                self.status = TERMINATED
+                return
+            elif code == at.NEED_WORD:
+                try:
+                    self._find_word()
+                except StartError as error:
+                    self._stop(error)
+                    return
+            elif code >= at.F_FAILED:
+                self._stop(failure(self, code))
+                return
+
+    def _ask_the_judge(self):
+        from .core.judge import judge
+
+        _say_if_compiling(judge, "the judge of grazing and sliding")
+        return judge(self._bound.fn, self._p, self._S, self._I, self._V, self._H, self._E)
+
+    def _find_word(self):
+        """A guard is zero at the start: which word is it?"""
+        word = self._H[at.B].copy()
+        open_guards = np.flatnonzero((self._H[at.HELD] != 0.0) & (self._H[at.OBSERVER] == 0.0))
+        x, span = self.x, self._S[at.TF] - self._S[at.T0]
+        speed = np.abs(self.system.function("f")(self.t, x, word, self._p)).max()
+        scale = min(1e-4 * span, 1e-4 * max(np.abs(x).max(), 1e-3) / max(speed, 1e-9))
+        self._H[at.B] = consistent_word(self.system, self.t, x, self._p, word, open_guards, scale)
+        self._I[at.HAVE_WORD] = 1
+
+    def _stop(self, error):
+        self.status, self.error = FAILED, error
+        with contextlib.suppress(AttributeError):  # an exception with slots goes without
+            error.solution = Solution(self)
+
+
+_loaded = None
+
+
+def _core():
+    """The compiled loop and the names of its methods: Numba is imported when the first integration is set up."""
+    global _loaded
+    if _loaded is None:
+        from .core.loop import run
+        from .core.tableau import METHODS
+
+        _loaded = run, METHODS
+    return _loaded
+
+
+_said = set()
+
+
+def _say_if_compiling(dispatcher, what):
+    """One line on stderr before a compilation that takes seconds (that is: once on a machine)."""
+    if what in _said:
+        return
+    _said.add(what)
+    from .core import jit
+
+    if not (jit.is_compiled(dispatcher) or jit.in_disk_cache(dispatcher)):
+        print(f"bouligand: compiling {what} for this machine, once; this takes some seconds ...", file=sys.stderr)
+        jit.prune_cache()
+
+
+def _grown(buffer, used):
+    bigger = np.empty((4 * buffer.shape[0], buffer.shape[1]))
+    bigger[:used] = buffer[:used]
+    return bigger
