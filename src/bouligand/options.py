@@ -3,6 +3,8 @@
 Every check names the argument, says what came, and what to give instead.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from .core import layout as at
@@ -41,38 +43,46 @@ def start_state(V, system, x0):
         raise ValueError(f"x0 must have {system.n} values ({names}); got {x0!r}")
 
 
-def tolerances(S, V, rtol, atol):
+@lru_cache(maxsize=128)
+def settings(rtol, atol, method, max_step, max_steps):
+    """The core's scalars with these options in their places, to be copied: most integrations use the same ones."""
+    from .core.tableau import METHODS
+
     if not 1e-15 < rtol < 1.0:
         raise ValueError(f"rtol must be between 1e-15 and 1; got {rtol!r}")
+    if not max_step > 0.0:
+        raise ValueError(f"max_step must be positive; got {max_step}")
+    if not max_steps >= 1:
+        raise ValueError(f"max_steps must be at least 1; got {max_steps}")
+    if method != "auto" and method not in METHODS:
+        raise ValueError(f"method must be 'auto', {', '.join(map(repr, METHODS))}; got {method!r}")
+    S, I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
     S[at.RTOL] = rtol
-    if atol is None:
-        V[at.ATOL] = 0.01 * rtol
-        return
-    n = V.shape[1]
+    S[at.DTMAX] = min(max_step, 1e300)
+    S[at.SIGMA] = 1e-3
+    I[at.MAX_STEPS] = min(max_steps, 2**62)
+    I[at.METHOD] = (1 if rtol > 2e-5 else 3) if method == "auto" else METHODS[method]
+    return S, I, 0.01 * rtol if atol is None else float(_absolute(atol, 1))
+
+
+def _absolute(atol, n):
+    """An absolute tolerance: a number, or one for each state."""
     atol = np.asarray(atol, dtype=float)
     if atol.ndim > 0 and atol.shape != (n,):
         raise ValueError(f"atol must be a number, or one for each of the {n} states; got shape {atol.shape}")
     if not (atol >= 0.0).all() or not np.isfinite(atol).all():
         raise ValueError(f"atol must not be negative; got {atol}")
-    V[at.ATOL] = np.maximum(atol, 1e-290)
+    return np.maximum(atol, 1e-290)
 
 
-def limits(S, I, max_step, max_steps):
-    if not max_step > 0.0:
-        raise ValueError(f"max_step must be positive; got {max_step}")
-    if not max_steps >= 1:
-        raise ValueError(f"max_steps must be at least 1; got {max_steps}")
-    S[at.DTMAX] = min(max_step, 1e300)
-    I[at.MAX_STEPS] = min(max_steps, 2**62)
-
-
-def scheme(method, rtol, methods):
-    """The number of a method in the core."""
-    if method == "auto":
-        return 1 if rtol > 2e-5 else 3
-    if method not in methods:
-        raise ValueError(f"method must be 'auto', {', '.join(map(repr, methods))}; got {method!r}")
-    return methods[method]
+def scalars(V, rtol, atol, method, max_step, max_steps):
+    """Fresh copies of the core's scalars; the absolute tolerance goes to its row."""
+    try:
+        S, I, V[at.ATOL] = settings(rtol, atol, method, max_step, max_steps)
+    except TypeError:  # an array
+        S, I, _ = settings(float(rtol), None, method, float(max_step), max_steps)
+        V[at.ATOL] = _absolute(atol, V.shape[1]) if atol is not None else 0.01 * rtol
+    return S.copy(), I.copy()
 
 
 def bands(I, H, system, eps, projection):

@@ -44,6 +44,11 @@ class Stepper:
     1
     """
 
+    __slots__ = (
+        *("system", "status", "error"),
+        *("_run", "_bound", "_p", "_legs", "_V", "_H", "_S", "_I", "_R", "_E", "_TQ", "_Y", "_breaks", "_jacobian"),
+    )
+
     def __init__(
         self,
         system,
@@ -64,22 +69,17 @@ class Stepper:
         b0=None,
     ):
         self.system = system
-        self._run, methods = _core()
+        self._run = _loaded or _core()
         t0, tf = options.span(t_span)
         n, m = system.n, system.m
         self._p = system.defaults if p is None else system.parameters(p)
         self._legs = None
         V = self._V = np.empty((at.V_ROWS, n))
         H = self._H = np.zeros((at.H_ROWS, m))
-        S = self._S = np.zeros(at.S_SIZE)
-        I = self._I = np.zeros(at.I_SIZE, dtype=np.int64)
+        S, I = self._S, self._I = options.scalars(V, rtol, atol, method, max_step, max_steps)
         options.start_state(V, system, x0)
-        options.tolerances(S, V, rtol, atol)
-        options.limits(S, I, max_step, max_steps)
         S[at.T] = S[at.T0] = t0
         S[at.TF] = S[at.STOP] = tf
-        S[at.SIGMA] = 1e-3
-        I[at.METHOD] = options.scheme(method, rtol, methods)
         if system._special:
             H[at.DIRECTION] = system.direction
             H[at.OBSERVER] = system.observers
@@ -199,7 +199,8 @@ class Stepper:
     def _advance(self, budget):
         """Let the core run for a number of steps, and see to what it stops for."""
         I, run = self._I, self._run
-        _say_if_compiling(run, "the integrator")
+        if "the integrator" not in _said:
+            _say_if_compiling(run, "the integrator")
         I[at.BUDGET] = budget
         while True:
             code = run(
@@ -267,14 +268,12 @@ _loaded = None
 
 
 def _core():
-    """The compiled loop and the names of its methods: Numba is imported when the first integration is set up."""
+    """The compiled loop. Numba is imported when the first integration is set up."""
     global _loaded
-    if _loaded is None:
-        from .core.loop import run
-        from .core.tableau import METHODS
+    from .core.loop import run
 
-        _loaded = run, METHODS
-    return _loaded
+    _loaded = run
+    return run
 
 
 _said = set()

@@ -13,7 +13,7 @@ from .layout import DT, HD, HE, HELD, HN, HP, HX, KE, LEVEL, SIGMA, STOP, USE_DH
 NEVER = 1e300
 
 
-@core
+@core(inline=True)
 def rates(fn, p, S, I, V, H, jacobian, at_end, s):
     """hdot of every guard, at the present state (into HD) or at the end of the step of length s (into HE).
 
@@ -45,7 +45,7 @@ def rates(fn, p, S, I, V, H, jacobian, at_end, s):
     return False
 
 
-@core
+@core(inline=True)
 def ahead(H, soon):
     """The guard that is reached first if nothing bends: its arrival time and number.
 
@@ -67,7 +67,7 @@ def ahead(H, soon):
     return first, j, stuck, turned
 
 
-@core
+@core(inline=True)
 def refined(H, tau):
     """The first arrival again, with h known at a state about ``tau`` ahead (in HP): a parabola for each guard."""
     first, j = NEVER, -1
@@ -98,7 +98,7 @@ def first_root(start, speed, bend):
     return q / bend if bend < 0.0 else NEVER
 
 
-@core
+@core(inline=True)
 def passed(H, s, target, short, tiny):
     """After a step of length s: the guard passed first, and the time from the end of the step to it (negative: back).
 
@@ -137,7 +137,7 @@ def passed(H, s, target, short, tiny):
     return best, j, total - total == 0.0
 
 
-@core
+@core(inline=True)
 def dip(H, s):
     """After a smooth step whose ends are on the right side: where, 0 to 1, and which guard comes nearest to a crossing.
 

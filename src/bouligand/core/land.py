@@ -57,7 +57,7 @@ TURNS = 3  # a projection found its guard receding
 NOT_FINITE = 4
 
 
-@core
+@core(inline=True)
 def take_step(fn, p, S, I, V, H, s, landing, fixed):
     """Go s ahead from X to XN: with ``landing`` by a hop onto the guard TARGET, else (or where no hop fits) smoothly.
 

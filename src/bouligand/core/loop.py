@@ -128,8 +128,10 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         in_band = I[BANDS] == 1 and set_levels(H)
 
         # --- the corner at hand: ties, guards that are not being left, guards that were turned away
-        S[SOON] = min(1.0 / max(in_tolerances(S, V, K, X, X), 1e-300), 1e-3 * S[DT])
-        tau, j, held, turned = ahead(H, S[SOON] if I[FRESH] == 1 and I[LAST] >= 0 else 0.0)
+        S[SOON] = 0.0
+        if t >= stop or (I[FRESH] == 1 and I[LAST] >= 0):
+            S[SOON] = min(1.0 / max(in_tolerances(S, V, K, X, X), 1e-300), 1e-3 * S[DT])
+        tau, j, held, turned = ahead(H, S[SOON])
         here = max(4e-16 * max(abs(t), S[DT]), S[SOON] if t >= stop else 0.0)
         if j >= 0 and H[LEVEL, j] == 0.0 and tau <= here:
             for i in range(V.shape[1]):
@@ -265,7 +267,7 @@ def anew(fn, p, S, I, V, H):
     return GO_ON
 
 
-@core
+@core(inline=True)
 def look_between(fn, p, S, I, V, H, jacobian, s):
     """After a smooth step that ends on the right side of every guard: was one touched and released in between?
 
@@ -310,7 +312,7 @@ def between(V, theta, s, out):
         V[out, i] = V[X, i] + theta * (rise + u * ends)
 
 
-@core
+@core(inline=True)
 def accept(fn, p, S, I, V, H, R, E, TQ, Y, reset, landed):
     """Make the end of the step the present, write it down, and cross the guard it landed on."""
     compact()

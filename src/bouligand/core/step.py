@@ -58,7 +58,7 @@ def stage_time(method, stage):
     return _C1[stage] if method == 1 else _C2[stage] if method == 2 else _C3[stage]
 
 
-@core
+@core(inline=True)
 def smooth_step(fn, p, S, I, V, H, s):
     """Try a step of length s from X to XN. Returns its error in tolerances and the factor to change s by.
 
@@ -109,11 +109,11 @@ def smooth_step(fn, p, S, I, V, H, s):
     for i in range(V.shape[1]):
         V[KE, i] = V[K + last, i]
         V[KP, i] = (V[K + last, i] - V[K, i]) / s
-    most = 10.0 if I[FRESH] == 1 else 5.0
+    most = 10.0 if I[FRESH] == 1 or method == 3 else 5.0
     return error, most if error < 1e-10 else min(most, 0.9 * error**-power)
 
 
-@core
+@core(inline=True)
 def embedded_error(S, V, s, method):
     """The step's error estimate, in tolerances."""
     compact()
@@ -133,7 +133,7 @@ def embedded_error(S, V, s, method):
     return in_tolerances(S, V, W, X, XN)
 
 
-@core
+@core(inline=True)
 def foresee(S, V, s, method):
     """Guess from the first two stages whether the step has a chance; below 1, the factor to shorten it by.
 

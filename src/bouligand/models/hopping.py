@@ -1,7 +1,7 @@
 """A mass on a massless spring leg, hopping in one dimension without loss.
 
-              ( m )            z > rest:   z'' = -g                       (flight)
-                |              z < rest:   z'' = -g + k (rest - z) / m    (stance)
+              (   )            z > rest:   z'' = -g                       (flight)
+                |              z < rest:   z'' = -g + k (rest - z)        (stance; k is stiffness over mass)
               spring
                 |              guard: h = rest - z, positive while the leg is compressed
           ------+------
@@ -20,10 +20,9 @@ START = np.array([2.0, 0.0])
 
 
 def field(t, x, b, p, dx):
-    g, k, rest, m = p[0], p[1], p[2], p[3]
-    push = k * (rest - x[0]) / m if b[0] > 0.0 else 0.0
+    push = p[1] * (p[2] - x[0]) if b[0] > 0.0 else 0.0
     dx[0] = x[1]
-    dx[1] = push - g
+    dx[1] = push - p[0]
 
 
 def guard(t, x, p, out):
@@ -35,38 +34,33 @@ def guard_rows(t, x, k, p, out):
     out[1] = 0.0
 
 
-def guard_jacobian(t, x, p, out):
-    out[0, 0] = -1.0
-    out[0, 1] = 0.0
-
-
 def field_jacobian(t, x, b, p, out):
     out[0, 0] = 0.0
     out[0, 1] = 1.0
-    out[1, 0] = -p[1] / p[3] if b[0] > 0.0 else 0.0
+    out[1, 0] = -p[1] if b[0] > 0.0 else 0.0
     out[1, 1] = 0.0
 
 
-def hopper(g=9.81, k=1000.0, rest=1.0, m=1.0):
+def hopper(g=9.81, k=1000.0, rest=1.0):
     """The hopper; its usual start is (2, 0), at rest one leg's length above touching."""
     return System(
         field,
         guard,
         states=("z", "vz"),
         guards=("foot",),
-        params={"g": g, "k": k, "rest": rest, "m": m},
+        params={"g": g, "k": k, "rest": rest},
         Dh_row=guard_rows,
         Df=field_jacobian,
         name="hopper",
     )
 
 
-def exact(t, z0=2.0, g=9.81, k=1000.0, rest=1.0, m=1.0):
+def exact(t, z0=2.0, g=9.81, k=1000.0, rest=1.0):
     """(z, vz) at the times t, shape (len(t), 2), from rest at z0 > rest."""
-    fall, stance = _durations(z0, g, k, rest, m)
-    w = math.sqrt(k / m)
+    fall, stance = _durations(z0, g, k, rest)
+    w = math.sqrt(k)
     speed = -g * fall
-    sag = m * g / k
+    sag = g / k
     phase = np.mod(np.atleast_1d(np.asarray(t, dtype=float)), 2 * fall + stance)
     out = np.empty((phase.size, 2))
     for row, s in zip(out, phase, strict=True):
@@ -82,9 +76,9 @@ def exact(t, z0=2.0, g=9.81, k=1000.0, rest=1.0, m=1.0):
     return out
 
 
-def crossings(tf, z0=2.0, g=9.81, k=1000.0, rest=1.0, m=1.0):
+def crossings(tf, z0=2.0, g=9.81, k=1000.0, rest=1.0):
     """Times up to tf at which the foot touches and leaves, alternating."""
-    fall, stance = _durations(z0, g, k, rest, m)
+    fall, stance = _durations(z0, g, k, rest)
     period, out = 2 * fall + stance, []
     touch = fall
     while touch <= tf:
@@ -93,9 +87,9 @@ def crossings(tf, z0=2.0, g=9.81, k=1000.0, rest=1.0, m=1.0):
     return np.array(out)
 
 
-def _durations(z0, g, k, rest, m):
+def _durations(z0, g, k, rest):
     """Time to fall from rest at z0 to the touch, and time from touch to release."""
     fall = math.sqrt(2 * (z0 - rest) / g)
-    w, sag, speed = math.sqrt(k / m), m * g / k, -g * fall
+    w, sag, speed = math.sqrt(k), g / k, -g * fall
     half = math.atan2(speed / w, sag)  # phase of the lowest point is half + pi
     return fall, 2 * (half + math.pi if half < 0 else half) / w
