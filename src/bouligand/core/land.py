@@ -128,7 +128,7 @@ def take_step(fn, p, S, I, V, H, s, landing, fixed):
 
         # --- near enough to correct along the flow? else hop again, or hop back
         if fixed > 0:
-            near = abs(shift) <= 0.2 * s
+            near = abs(shift) <= (1e-3 if tries < 3 else 0.05) * s  # Newton on the time, with the whole hop
         elif short:
             near = bend_of(S, V, shift) * max(S[LAM] * s, 0.01) <= 0.3 * share
         else:

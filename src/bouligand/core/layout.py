@@ -108,7 +108,8 @@ ENDING = 32  # 1: a terminal event has happened
 ASK = 33  # a question to be judged before the next step: one of the ASK_ codes, or 0
 JUDGED = 34  # 1: the guards at hand have been judged at this very state
 STALE = 35  # 1: p was changed, what was saved from the last step is void
-I_SIZE = 36
+BAD_TRIAL = 36  # 1: the last refused trial was not finite
+I_SIZE = 37
 
 # --- fn: addresses of the user's functions, and of their context
 F, HH, FH, DH, DH_ROW, CTX = 0, 1, 2, 3, 4, 5

@@ -19,6 +19,7 @@ from .layout import (
     ASK_STUCK,
     ASK_TURNED,
     ATOL,
+    BAD_TRIAL,
     BANDS,
     BEND,
     BUDGET,
@@ -101,7 +102,6 @@ from .layout import (
 from .start import start
 
 MOST_TRIES = 500  # refused steps in a row
-BAD = 1_000  # added to them when a trial was not finite
 
 
 @core(entry=True)
@@ -154,7 +154,7 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         elif I[NSTEPS] >= I[MAX_STEPS]:
             code = TOO_MANY_STEPS
         elif S[DT] <= 4e-16 * max(abs(t), 1e-280) or I[TRIES] > MOST_TRIES:
-            code = NOT_FINITE if I[TRIES] >= BAD else STEP_TOO_SMALL
+            code = NOT_FINITE if I[BAD_TRIAL] == 1 else STEP_TOO_SMALL
         if code != GO_ON:
             break
 
@@ -163,12 +163,16 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         s = min(S[DT], S[DTMAX])
         landing = False
         if in_band:
+            if eval_h(fn, p, S, I, V, H, t + tau, parabola(V, tau), HP):
+                code = I[STATUS]
+                break
+            if refined(H, tau)[0] > 2.0 * tau:
+                shrink_band(H, j)
+                continue
             landing, s = tau < remaining, tau
         elif j >= 0 and tau < 1.5 * s:
             if tau > 0.1 * s:
-                for i in range(V.shape[1]):
-                    V[XM, i] = V[X, i] + tau * (V[K, i] + 0.5 * tau * V[KP, i])
-                if eval_h(fn, p, S, I, V, H, t + tau, XM, HP):
+                if eval_h(fn, p, S, I, V, H, t + tau, parabola(V, tau), HP):
                     code = I[STATUS]
                     break
                 tau, j = refined(H, tau)
@@ -190,17 +194,29 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         if outcome == FAILED:
             code = I[STATUS]
         elif outcome == TURNS:
-            # a trajectory that turns round inside a band is integrated: the band is halved for it
-            near = H[WB, j] * H[HX, j]
-            H[SHRUNK, j] = 0.5 * near if near > 1e-3 * H[EPS, j] else 0.0
-        elif outcome == REFUSED:
+            shrink_band(H, j)
+        elif outcome in (REFUSED, TRIAL_NOT_FINITE):
             I[TRIES] += 1
-        elif outcome == TRIAL_NOT_FINITE:
-            I[TRIES] = max(I[TRIES], BAD)
+            I[BAD_TRIAL] = 1 if outcome == TRIAL_NOT_FINITE else 0
         else:
             code = accept(fn, p, S, I, V, H, R, E, TQ, Y, reset, outcome == LANDED)
     I[STATUS] = code
     return code
+
+
+@core(inline=True)
+def parabola(V, tau):
+    """Write the state about tau ahead into XM; returns that row."""
+    for i in range(V.shape[1]):
+        V[XM, i] = V[X, i] + tau * (V[K, i] + 0.5 * tau * V[KP, i])
+    return XM
+
+
+@core(inline=True)
+def shrink_band(H, j):
+    """A trajectory that may turn round inside a band is integrated: the band is halved for it, in the end given up."""
+    near = H[WB, j] * H[HX, j]
+    H[SHRUNK, j] = 0.5 * near if near > 1e-3 * H[EPS, j] else 0.0
 
 
 @core(inline=True)
@@ -226,7 +242,7 @@ def set_levels(H):
 def cross_and_evaluate(fn, p, S, I, V, H, E, reset, j):
     """Flip guard j at the present state, and evaluate f with the new word (KE keeps it under the old one)."""
     compact()
-    since, speed = S[T] - H[TLAST, j], abs(H[HD, j])
+    since = S[T] - H[TLAST, j]
     code = cross(S, I, H, E, reset, j)
     if code != GO_ON:
         return code
@@ -239,7 +255,13 @@ def cross_and_evaluate(fn, p, S, I, V, H, E, reset, j):
             V[XM, i] = V[X, i] + (size if i % 3 == 0 else -0.7 * size)
         if eval_h(fn, p, S, I, V, H, S[T], XM, HP):
             return I[STATUS]
-        if 0.25 * speed * since < 30.0 * abs(H[HP, j] - H[HX, j]):
+        unsure, sigma = 30.0 * abs(H[HP, j] - H[HX, j]), 0.01 * since
+        for i in range(V.shape[1]):
+            V[XM, i] = V[X, i] + sigma * V[K, i]
+        if eval_h(fn, p, S, I, V, H, S[T] + sigma, XM, HP):
+            return I[STATUS]
+        speed = abs(H[HP, j] - H[HX, j]) / max(sigma, 1e-300)
+        if 0.25 * speed * since < unsure:
             I[ASK], I[TARGET] = ASK_BACK, j
             S[VALUE], S[BEND] = since, speed
     return GO_ON
