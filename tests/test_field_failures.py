@@ -158,10 +158,10 @@ def test_f14_sliding_and_chattering_are_named():
 
 
 def test_f15_too_many_events_in_no_time():
-    with pytest.raises((bd.ChatteringError, bd.GrazingError)) as caught:
+    with pytest.raises(bd.ChatteringError) as caught:
         bd.solve(systems.zeno, (0, 100), [0.0, 1.0], b0=[1, 1], rtol=1e-10)
     assert caught.value.guard in ("q", "v")
-    close(caught.value.x, [0.0, 0.0], 1e-6)
+    close(caught.value.x, [0.0, 0.0], 1e-5)
     assert len(caught.value.solution.events) > 10
     assert np.isfinite(caught.value.x).all()
 

@@ -17,9 +17,11 @@ from .layout import (
     ASK_TURNED,
     ATOL,
     BEND,
+    CHATTERING,
     DT,
     E_GUARD,
     E_SHOWN,
+    E_T,
     GO_ON,
     GRAZING,
     HD,
@@ -96,7 +98,7 @@ def judge(fn, p, S, I, V, H, E):
         return turned_away(fn, p, S, I, V, H, I[TARGET])
     if question == ASK_NEAR:
         return near(fn, p, S, I, V, H, E, I[TARGET])
-    return back(fn, p, S, I, V, H, I[TARGET])
+    return back(fn, p, S, I, V, H, E, I[TARGET])
 
 
 @core
@@ -180,7 +182,7 @@ def near(fn, p, S, I, V, H, E, k):
 
 
 @core
-def back(fn, p, S, I, V, H, j):
+def back(fn, p, S, I, V, H, E, j):
     """Guard j was crossed back after the time VALUE: refuse if it cannot be told whether it was crossed, and it matters."""
     compact()
     for i in range(V.shape[1]):
@@ -191,7 +193,14 @@ def back(fn, p, S, I, V, H, j):
     unsure = tolerance_of_guard(fn, p, S, I, V, H, S[T], X, j)
     if unsure < 0.0:
         return I[STATUS]
-    return GRAZING if S[MARGIN] <= unsure else GO_ON
+    if S[MARGIN] > unsure:
+        return GO_ON
+    # crossed again and again at ever shorter intervals, until the tolerance hides it?
+    crossings = 0
+    for row in range(max(I[NEVENTS] - 40, 0), I[NEVENTS]):
+        if E[row, E_GUARD] == j and E[row, E_T] > S[T] - 20.0 * S[VALUE]:
+            crossings += 1
+    return CHATTERING if crossings >= 4 else GRAZING
 
 
 @core(inline=True)

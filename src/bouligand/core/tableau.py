@@ -46,7 +46,7 @@ class Tableau:
             if not holds:
                 raise ValueError(f"tableau {self.name}: {what}")
 
-        demand(np.allclose(A.sum(1), c, atol=1e-13), "the rows of A do not add up to c")
+        demand(np.allclose(A.sum(1), c, rtol=0, atol=1e-13), "the rows of A do not add up to c")
         demand(not np.triu(A).any(), "A is not strictly lower triangular")
         for q in range(self.order):
             demand(np.isclose(b @ c**q, 1 / (q + 1), rtol=1e-12), f"b does not integrate c^{q}")
@@ -54,13 +54,13 @@ class Tableau:
         if self.order > 3:
             demand(np.isclose(b @ A @ c**2, 1 / 12, rtol=1e-12), "b A c^2 is not 1/12")
             demand(np.isclose(b @ A @ A @ c, 1 / 24, rtol=1e-12), "b A A c is not 1/24")
-        demand(np.allclose(self.errors.sum(1), 0, atol=1e-13), "an error estimate is not zero for constant f")
-        demand(np.allclose(P.sum(1), b, atol=1e-11), "the extension does not end at the result")
+        demand(np.allclose(self.errors.sum(1), 0, rtol=0, atol=1e-13), "an error estimate is not zero for constant f")
+        demand(np.allclose(P.sum(1), b, rtol=0, atol=1e-12), "the extension does not end at the result")
         for q in range(self.dense_order):
             # integral of t^q from 0 to theta: theta^(q+1)/(q+1)
             wanted = np.zeros(P.shape[1])
             wanted[q] = 1 / (q + 1)
-            demand(np.allclose(c**q @ P, wanted, atol=1e-11), f"the extension does not integrate t^{q}")
+            demand(np.allclose(c**q @ P, wanted, rtol=0, atol=1e-11), f"the extension does not integrate t^{q}")
 
 
 def _rows(rows, width):
