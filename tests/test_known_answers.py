@@ -36,7 +36,9 @@ def test_c1_error_follows_the_tolerance():
         sol = bd.solve(bd.models.order_test(), (0, 0.5), octants.START, rtol=rtol)
         errors.append(np.abs(sol.x - octants.exact(sol.t)).max() / rtol)
     assert max(errors) < 10
-    assert np.polyfit(np.arange(9), np.log10(np.array(errors) * np.logspace(-3, -11, 9)), 1)[0] == pytest.approx(-1, abs=0.25)
+    assert np.polyfit(np.arange(9), np.log10(np.array(errors) * np.logspace(-3, -11, 9)), 1)[0] == pytest.approx(
+        -1, abs=0.25
+    )
 
 
 def test_c2c_moving_guard():

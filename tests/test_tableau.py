@@ -39,7 +39,9 @@ def taylor(s, terms=60):
     return sum(c * s**k for k, c in enumerate(x))
 
 
-@pytest.mark.parametrize(("tableau", "sizes"), [(DOPRI5, (0.1, 0.05)), (BOSH3, (0.04, 0.02)), (DOP853, (0.2, 0.1))], ids=names)
+@pytest.mark.parametrize(
+    ("tableau", "sizes"), [(DOPRI5, (0.1, 0.05)), (BOSH3, (0.04, 0.02)), (DOP853, (0.2, 0.1))], ids=names
+)
 def test_orders(tableau, sizes):
     errors, dense = [], []
     for s in sizes:

@@ -104,7 +104,9 @@ class System:
         if not np.isin(self.direction, (-1, 0, 1)).all():
             raise ValueError(f"direction must be -1, 0 or +1 for each guard; got {direction!r}")
         self.observers = np.zeros(self.m, dtype=bool)
-        self.observers[[self.guard_index(k) for k in np.atleast_1d(observers)]] = True
+        self.observers[
+            [self.guard_index(k) for k in ((observers,) if isinstance(observers, str | int) else observers)]
+        ] = True
         self.reset = self._reset_matrix(reset)
         self.breakpoints = times("breakpoints", breakpoints)
         self._special = bool(self.direction.any() or self.observers.any())  # something that most systems do not have
@@ -211,16 +213,17 @@ class System:
         """Call f and h once from Python, so that a wrong shape or an exception is told before anything else."""
         if self._probed:
             return
-        bound = self._bind()
+        word = np.empty(0)
         for name in ("h", "f"):
             user = self._functions[name]
-            arguments = (x, p) if name == "h" else (x, np.ones(self.m), p)
+            arguments = (x.copy(), p) if name == "h" else (x.copy(), word, p)
             try:
-                user.check_shape(self.sizes, user(self.sizes, t, *[a.copy() for a in arguments]), t, x)
+                values = user(self.sizes, t, *arguments)
+                user.check_shape(self.sizes, values, t, x)
             except Exception as error:
                 error.add_note(f"in {name}(t = {t:g}, x = {x}), called once to check it before the integration")
                 raise
-        del bound
+            word = np.where(values.ravel() >= 0.0, 1.0, -1.0)
         self._probed = True
 
     def __getstate__(self):

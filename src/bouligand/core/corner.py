@@ -71,7 +71,7 @@ def cross(S, I, H, E, reset, j):
     flip(S, I, H, E, j, latched)
     H[TLAST, j] = t
     I[LAST] = j
-    if I[ONE_SIDED] > 0 and I[POOL] == 0:
+    if I[ONE_SIDED] > 0:
         arm_again(S, I, H, E, reset, j)
     I[FRESH] = 1
     I[RATES] = 0
@@ -141,5 +141,10 @@ def arm_again(S, I, H, E, reset, j):
             H[PENDING, k] = 1.0
             H[WB, k] = direction
         leaving = direction * H[HD, k] < 0.0 and tied(H, j, k)
+        if I[POOL] == 1:
+            if leaving:
+                flip(S, I, H, E, k, True)
+                H[WB, k] = 0.0  # its sign follows h, but it is not armed
+            continue
         if leaving or (by_matrix and direction * H[HX, k] < 0.0 and H[HELD, k] == 0.0):
             flip(S, I, H, E, k, by_matrix)

@@ -420,20 +420,25 @@ def observe(fn, p, S, I, V, H, E, s1, whole):
 
 @core
 def refill(fn, p, S, I, V, H, E):
-    """The paper's printed rule: when all guards have been crossed and a step was integrated, arm those with h < 0."""
+    """The paper's printed rule, after an integrated step: guards with h < 0 are armed when all have been crossed.
+
+    The signs of those that are not armed follow h, as in the listing, but only from step to step.
+    """
     compact()
+    all_crossed = True
+    changed = False
     for k in range(H.shape[1]):
-        if H[B, k] < 0.0:
-            return GO_ON
-    armed = False
+        if H[WB, k] != 0.0:
+            all_crossed = False
+        elif H[B, k] * H[HX, k] < 0.0:
+            H[B, k] = -H[B, k]
+            note(S, I, E, S[T], k, H[B, k], H[HX, k], 0.0)
+            changed = True
     for k in range(H.shape[1]):
-        if H[HX, k] < 0.0:
-            H[B, k] = -1.0
+        if all_crossed and H[HX, k] < 0.0:
             H[WB, k] = -1.0
             H[HELD, k] = 0.0
-            note(S, I, E, S[T], k, -1.0, H[HX, k], 0.0)
-            armed = True
-    if armed and eval_f(fn, p, S, I, V, H, S[T], X, K):
+    if changed and eval_f(fn, p, S, I, V, H, S[T], X, K):
         return I[STATUS]
-    I[RATES] = 0 if armed else 1
+    I[RATES] = 0
     return GO_ON
