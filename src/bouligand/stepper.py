@@ -288,7 +288,7 @@ def _say_if_compiling(dispatcher, what):
 
     if not (jit.is_compiled(dispatcher) or jit.in_disk_cache(dispatcher)):
         print(f"bouligand: compiling {what} for this machine, once; this takes some seconds ...", file=sys.stderr)
-        jit.prune_cache()
+        jit.prune_cache(dispatcher)
 
 
 def _grown(buffer, used):

@@ -93,23 +93,15 @@ def in_disk_cache(dispatcher):
     return os.path.exists(os.path.join(cache.cache_path, cache._cache_file._index_name))
 
 
-def prune_cache():
-    """Remove the cache files of earlier versions of the core; harmless when another process does the same."""
+def prune_cache(dispatcher):
+    """Remove what earlier versions of the core left in its cache folder; harmless when another process does the same."""
     if not CACHED:
         return
-    from numba.core.caching import CacheImpl  # noqa: F401  (documents whose files these are)
-
-    for place in {_HERE / "__pycache__"} | ({pathlib.Path(config.CACHE_DIR)} if config.CACHE_DIR else set()):
-        for entry in place.rglob("*.nb[ic]"):
-            if _is_stale(entry.name):
-                entry.unlink(missing_ok=True)
-
-
-def _is_stale(name):
-    """A cache file of a core function whose stamp is not the present one."""
-    module, _, rest = name.partition(".")
-    stamp = rest.split("-")[0].rpartition("_")[2]
-    return (_HERE / f"{module}.py").exists() and len(stamp) == len(STAMP) and stamp != STAMP
+    for entry in pathlib.Path(dispatcher._cache.cache_path).glob("*.nb[ic]"):
+        stamp = entry.name.partition(".")[2].split("-")[0].rpartition("_")[2]
+        ours = (_HERE / f"{entry.name.partition('.')[0]}.py").exists()
+        if ours and len(stamp) == len(STAMP) and stamp != STAMP:
+            entry.unlink(missing_ok=True)
 
 
 # ---------------------------------------------------------------------------------------------- calling by address

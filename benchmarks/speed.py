@@ -1,0 +1,131 @@
+"""Speed, as ratios within one run.
+
+- overhead: a solve against its f and h evaluated alone, the same number of times, through the same addresses;
+- hopper: 2 s at an error of about 1e-6 and 1e-10, Python call included, against heyoka where it is installed;
+- plate: marginal cost per contact from 2 to 100, evaluations per event, growth to 2,000 contacts.
+"""
+
+import time
+
+import numpy as np
+from numba import njit
+
+import bouligand as bd
+from bouligand.core import layout as at
+from bouligand.core.jit import call, row_address
+from bouligand.models import falling, hopping
+
+
+def interleaved(functions, rounds=15, seconds=0.02):
+    """Median time of each function, all measured in turn so that the machine's moods hit all alike."""
+    counts = []
+    for function in functions:
+        function()
+        began = time.perf_counter()
+        function()
+        counts.append(max(1, int(seconds / max(time.perf_counter() - began, 1e-7))))
+    times = [[] for _ in functions]
+    for _ in range(rounds):
+        for record, function, count in zip(times, functions, counts, strict=True):
+            began = time.perf_counter()
+            for _ in range(count):
+                function()
+            record.append((time.perf_counter() - began) / count)
+    return [float(np.median(record)) for record in times]
+
+
+@njit(nogil=True)
+def evaluate_alone(fn, x, b, p, out, h, nf, nh):
+    """f and h at one state, so many times."""
+    for _ in range(nf):
+        call(fn[at.F], 0.0, (row_address(x, 0), row_address(b, 0), row_address(p, 0), row_address(out, 0)), fn[at.CTX])
+    for _ in range(nh):
+        call(fn[at.HH], 0.0, (row_address(x, 0), row_address(p, 0), row_address(h, 0)), fn[at.CTX])
+
+
+def alone(system, solution, x):
+    """A function that does the evaluations of a solution and nothing else; half of the guards are taken as touching."""
+    b = np.where(np.arange(system.m) % 2 == 0, 1.0, -1.0)
+    arguments = (system._bind().fn, np.array(x, dtype=float), b, system.defaults, np.empty(system.n), np.empty(system.m))
+    return lambda: evaluate_alone(*arguments, solution.counts.f, solution.counts.h)
+
+
+def overhead(rtol=1e-6):
+    print(f"overhead: solve / (its f and h evaluated alone), rtol = {rtol:.0e}")
+    cases = [("hopper", bd.models.hopper(), hopping.START)]
+    cases += [(f"plate, {m}", bd.models.plate(m), falling.START) for m in (2, 10, 32, 100, 500)]
+    for name, system, x0 in cases:
+        sol = bd.solve(system, (0, 2), x0, rtol=rtol)
+        whole, evaluations = interleaved(
+            [lambda s=system, x=x0: bd.solve(s, (0, 2), x, rtol=rtol), alone(system, sol, [0, 1.0, 0.01, 0, 0, 0][: len(x0)])]
+        )
+        print(f"  {name:12s} {whole * 1e6:9.1f} us, evaluations {evaluations * 1e6:9.1f} us, ratio {whole / evaluations:5.2f}")
+
+
+def heyoka_hopper(tolerance):
+    import heyoka as hy
+
+    z, v = hy.make_vars("z", "v")
+
+    def switch(integrator, direction):
+        integrator.pars[0] = 1.0 - integrator.pars[0]
+        return True
+
+    field = [(z, v), (v, -9.81 + hy.par[0] * 1000.0 * (1.0 - z))]
+    integrator = hy.taylor_adaptive(field, [2.0, 0.0], tol=tolerance, t_events=[hy.t_event(z - 1.0, callback=switch)])
+
+    def run():
+        integrator.time = 0.0
+        integrator.state[:] = (2.0, 0.0)
+        integrator.pars[0] = 0.0
+        integrator.reset_cooldowns()
+        integrator.propagate_until(2.0)
+        return integrator.state.copy()
+
+    return run
+
+
+def hopper():
+    system, exact = bd.models.hopper(), hopping.exact(2.0)[0]
+    print("hopper, 2 s, Python call included")
+    names, functions = [], []
+    for rtol in (1e-4, 1e-7, 1e-10):
+        names.append(f"bouligand, rtol = {rtol:.0e}")
+        functions.append(lambda rtol=rtol: bd.solve(system, (0.0, 2.0), [2.0, 0.0], rtol=rtol).x[-1])
+    try:
+        for tolerance in (1e-6, 2.2e-16):
+            names.append(f"heyoka, tol = {tolerance:.0e}")
+            functions.append(heyoka_hopper(tolerance))
+    except ImportError:
+        print("  (heyoka is not installed: skipped)")
+    for name, function, seconds in zip(names, functions, interleaved(functions), strict=True):
+        print(f"  {name:26s} {seconds * 1e6:7.1f} us   error {np.abs(function() - exact).max():.1e}")
+
+
+def plate(rtol=1e-4):
+    print(f"plate, rtol = {rtol:.0e}: time, evaluations of f per event, error against rtol = 1e-11")
+    sizes = (2, 10, 32, 100, 500, 2000)
+    functions = []
+    for m in sizes:
+        system = bd.models.plate(m)
+        functions.append(lambda s=system: bd.solve(s, (0, 2), falling.START, rtol=rtol))
+    times = interleaved(functions, rounds=7)
+    for m, function, seconds in zip(sizes, functions, times, strict=True):
+        sol = function()
+        tight = bd.solve(sol.system, (0, 2), falling.START, rtol=1e-11)
+        error, c = np.abs(sol.x[-1] - tight.x[-1]).max(), sol.counts
+        print(f"  {m:5d} contacts {seconds * 1e6:9.1f} us  {c.events:5d} events  {c.f / c.events:6.2f} f/event  error {error:.1e}")
+    slope = np.polyfit(sizes[:4], np.array(times[:4]) * 1e6, 1)[0]
+    print(f"  marginal cost, 2 to 100 contacts: {slope:.2f} us per contact (goal: 4)")
+    growth = np.log(times[5] / times[4]) / np.log(sizes[5] / sizes[4])
+    print(f"  growth from 500 to 2,000 contacts: time ~ contacts^{growth:.2f}")
+
+
+def main():
+    overhead()
+    hopper()
+    plate()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""The library's main job in one go: the hopper, the plate on 100 springs, and the paper's order test.
+
+    python examples/demo.py [folder for the figures]
+
+Prints a table of events, errors, evaluations and times, and saves three figures.
+"""
+
+import pathlib
+import sys
+import time
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import bouligand as bd
+from bouligand.models import falling, hopping, octants
+
+SIZE = (8, 4.5)
+
+
+def timed(function, repeats=20):
+    """The result of a call and the median of its times, in seconds."""
+    function()
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        result = function()
+        times.append(time.perf_counter() - began)
+    return result, float(np.median(times))
+
+
+def row(name, solution, error, seconds):
+    c = solution.counts
+    print(f"{name:34s} {c.events:7d} {error:10.1e} {c.f:9d} {c.f / max(c.events, 1):9.1f} {seconds * 1e6:9.0f}")
+
+
+def hopper(folder):
+    system = bd.models.hopper()
+    for rtol in (1e-4, 1e-10):
+        sol, seconds = timed(lambda rtol=rtol: bd.solve(system, (0, 2), hopping.START, rtol=rtol))
+        row(f"hopper, rtol = {rtol:.0e}", sol, np.abs(sol.x[-1] - hopping.exact(2.0)[0]).max(), seconds)
+    figure, axes = plt.subplots(2, 1, figsize=SIZE, sharex=True, layout="constrained", height_ratios=[2, 1])
+    bd.plot.trajectory(sol, ax=axes[0])
+    axes[0].set_xlabel("")
+    axes[0].set_ylabel("height z (m), velocity vz (m/s)")
+    axes[0].set_title("A hopping mass: touch and release (grey) are events")
+    grid = np.linspace(0, 2, 2001)
+    for rtol in (1e-4, 1e-7, 1e-10):
+        sol = bd.solve(system, (0, 2), hopping.START, rtol=rtol, t_eval=grid)
+        error = np.abs(sol.x - hopping.exact(grid)).max(axis=1)
+        axes[1].semilogy(grid[1:], np.maximum(error[1:], 1e-16), label=f"rtol = {rtol:.0e}")
+    axes[1].set_ylabel("error")
+    axes[1].set_xlabel("time (s)")
+    axes[1].set_ylim(1e-15, 1e-1)
+    axes[1].legend(frameon=False, ncols=3, loc="lower right", fontsize="small")
+    figure.savefig(folder / "hopper.png", dpi=150)
+
+
+def plate(folder):
+    system = bd.models.plate(100)
+    reference = bd.solve(system, (0, 2), falling.START, rtol=1e-12)
+    for rtol in (1e-4, 1e-8):
+        sol, seconds = timed(lambda rtol=rtol: bd.solve(system, (0, 2), falling.START, rtol=rtol))
+        row(f"plate on 100 springs, rtol = {rtol:.0e}", sol, np.abs(sol.x[-1] - reference.x[-1]).max(), seconds)
+    figure, axes = plt.subplots(2, 1, figsize=(8, 5.5), sharex=True, layout="constrained")
+    bd.plot.trajectory(sol, states=("z", "theta"), ax=axes[0], mark=False)
+    axes[0].set_title("A plate falls onto 100 springs: 400 events in two seconds")
+    axes[0].set_ylabel("height z (m), tilt theta (rad)")
+    axes[0].set_xlabel("")
+    bd.plot.contacts(sol, ax=axes[1])
+    axes[1].set_ylabel("spring that touches")
+    axes[1].set_xlabel("time (s)")
+    figure.savefig(folder / "plate.png", dpi=150)
+
+
+def order(folder):
+    system = bd.models.order_test()
+    sol, seconds = timed(lambda: bd.solve(system, (0, octants.END), octants.START, rtol=1e-8))
+    row("order test, rtol = 1e-08", sol, np.abs(sol.x[-1] - octants.FINAL).max(), seconds)
+    figure, ax = plt.subplots(figsize=SIZE, layout="constrained")
+    eps = np.logspace(-1, -4, 13)
+    tight = {"rtol": 3e-14, "atol": 1e-15, "method": "dopri5"}
+    for projection, colour in ((2, "C0"), (3, "C1"), (5, "C2")):
+
+        def banded(width, projection=projection, **options):
+            return bd.solve(system, (0, octants.END), octants.START, eps=width, projection=projection, **options)
+
+        sol, seconds = timed(lambda solve=banded: solve(1e-2, rtol=1e-6))
+        row(f"order test, eps = 1e-2, order {projection}", sol, np.abs(sol.x[-1] - octants.FINAL).max(), seconds)
+        errors = []
+        for width in eps:
+            sol = banded(width, **tight)
+            errors.append(np.sqrt(np.mean((sol.x - octants.exact(sol.t)) ** 2)))
+        errors = np.array(errors)
+        straight = (errors > 1e-13) & (eps < 0.05)
+        slope = np.polyfit(np.log(eps[straight]), np.log(errors[straight]), 1)[0]
+        label = f"order {projection}{' (the paper)' if projection == 2 else ''}: slope {slope:.2f}"
+        ax.loglog(1 / eps, errors, "o-", color=colour, ms=4, label=label)
+    ax.axhline(1e-15, color="0.8", lw=0.8)
+    ax.set_xlabel("1 / eps")
+    ax.set_ylabel("RMS error of the trajectory")
+    ax.set_title("The paper's order test: error against the width of the bands")
+    ax.legend(frameon=False)
+    figure.savefig(folder / "order.png", dpi=150)
+
+
+def main(folder="results/demo"):
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    plt.switch_backend("agg")
+    print(f"{'':34s} {'events':>7s} {'error':>10s} {'f evals':>9s} {'per event':>9s} {'time us':>9s}")
+    hopper(folder)
+    plate(folder)
+    order(folder)
+    print(f"figures: {', '.join(str(path) for path in sorted(folder.glob('*.png')))}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

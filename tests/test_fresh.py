@@ -1,0 +1,61 @@
+"""In new processes: what the disk cache does, and what a user sees of it."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import bouligand
+
+pytestmark = [
+    pytest.mark.fresh,
+    pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="there is nothing to cache without the JIT"),
+]
+
+SOLVE = """
+import bouligand as bd
+sol = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0], rtol=1e-8)
+print(sol.counts.steps)
+"""
+
+
+def run(source, cache):
+    env = {**os.environ, "PYTHONPATH": str(source), "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run([sys.executable, "-c", SOLVE], capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout), done.stderr
+
+
+def test_the_cache_is_used_and_never_stale(tmp_path):
+    source, cache = tmp_path / "source", tmp_path / "cache"
+    shutil.copytree(
+        pathlib.Path(bouligand.__file__).parent, source / "bouligand", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    steps, said = run(source, cache)
+    assert said.count("\n") == 1
+    assert "bouligand: compiling the integrator" in said
+    again, said = run(source, cache)
+    assert again == steps
+    assert said == ""
+    # an edit in one core file, which the compiled loop only imports from
+    core = source / "bouligand" / "core" / "step.py"
+    text = core.read_text()
+    assert "0.9 * error**-power" in text
+    core.write_text(text.replace("0.9 * error**-power", "0.45 * error**-power"))
+    edited, said = run(source, cache)
+    assert edited > steps
+    assert "bouligand: compiling the integrator" in said
+    left = {path.name.split("-")[0] for path in cache.rglob("loop.run_*.nbi")}
+    assert len(left) == 1  # what the old version left is gone
+
+
+def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path):
+    source = pathlib.Path(bouligand.__file__).parent.parent
+    env = {**os.environ, "PYTHONPATH": str(source), "NUMBA_CACHE_DIR": "/proc/no/such/place"}
+    code = "from bouligand.core import jit, loop; print(jit.CACHED)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "False"

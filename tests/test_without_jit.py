@@ -1,0 +1,38 @@
+"""A small part of everything that must also work with Numba's JIT switched off (where the core can be debugged)."""
+
+import numpy as np
+import pytest
+
+import bouligand as bd
+from bouligand.models import hopping, octants, spiral
+from tests import systems
+from tests.systems import close
+
+
+def test_hopper_with_dense_output():
+    grid = np.linspace(0, 1, 21)
+    sol = bd.solve(bd.models.hopper(), (0, 1), hopping.START, rtol=1e-8, t_eval=grid)
+    close(sol.x, hopping.exact(grid), 1e-6)
+    close(sol(grid), sol.x, 1e-12)
+    assert len(sol.events) == 2
+
+
+@pytest.mark.parametrize("projection", [2, 3, 5])
+def test_bands(projection):
+    sol = bd.solve(bd.models.order_test(), (0, 0.5), octants.START, eps=1e-2, projection=projection, rtol=1e-10)
+    close(sol.x[-1], octants.FINAL, {2: 2e-4, 3: 4e-6, 5: 1e-9}[projection])
+
+
+@pytest.mark.parametrize("method", ["dopri5", "bosh3", "dop853"])
+def test_methods(method):
+    sol = bd.solve(bd.models.circle(), (0, spiral.END), spiral.START, rtol=1e-6, method=method)
+    close(sol.x[-1], spiral.FINAL, 1e-3)
+
+
+def test_ties_and_refusals():
+    sol = bd.solve(systems.balls(3), (0, 1), [1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
+    assert [len(t) for t in sol.t_events] == [2, 2, 2]
+    with pytest.raises(bd.SlidingError):
+        bd.solve(systems.relay, (0, 2), [1.0, 0.0])
+    with pytest.raises(bd.NotEventSelectedError):
+        bd.solve(systems.turned, (0, 2), [-1.0, -1.0])
