@@ -46,7 +46,14 @@ def evaluate_alone(fn, x, b, p, out, h, nf, nh):
 def alone(system, solution, x):
     """A function that does the evaluations of a solution and nothing else; half of the guards are taken as touching."""
     b = np.where(np.arange(system.m) % 2 == 0, 1.0, -1.0)
-    arguments = (system._bind().fn, np.array(x, dtype=float), b, system.defaults, np.empty(system.n), np.empty(system.m))
+    arguments = (
+        system._bind().fn,
+        np.array(x, dtype=float),
+        b,
+        system.defaults,
+        np.empty(system.n),
+        np.empty(system.m),
+    )
     return lambda: evaluate_alone(*arguments, solution.counts.f, solution.counts.h)
 
 
@@ -57,9 +64,14 @@ def overhead(rtol=1e-6):
     for name, system, x0 in cases:
         sol = bd.solve(system, (0, 2), x0, rtol=rtol)
         whole, evaluations = interleaved(
-            [lambda s=system, x=x0: bd.solve(s, (0, 2), x, rtol=rtol), alone(system, sol, [0, 1.0, 0.01, 0, 0, 0][: len(x0)])]
+            [
+                lambda s=system, x=x0: bd.solve(s, (0, 2), x, rtol=rtol),
+                alone(system, sol, [0, 1.0, 0.01, 0, 0, 0][: len(x0)]),
+            ]
         )
-        print(f"  {name:12s} {whole * 1e6:9.1f} us, evaluations {evaluations * 1e6:9.1f} us, ratio {whole / evaluations:5.2f}")
+        print(
+            f"  {name:12s} {whole * 1e6:9.1f} us, evaluations {evaluations * 1e6:9.1f} us, ratio {whole / evaluations:5.2f}"
+        )
 
 
 def heyoka_hopper(tolerance):
@@ -114,7 +126,9 @@ def plate(rtol=1e-4):
         sol = function()
         tight = bd.solve(sol.system, (0, 2), falling.START, rtol=1e-11)
         error, c = np.abs(sol.x[-1] - tight.x[-1]).max(), sol.counts
-        print(f"  {m:5d} contacts {seconds * 1e6:9.1f} us  {c.events:5d} events  {c.f / c.events:6.2f} f/event  error {error:.1e}")
+        print(
+            f"  {m:5d} contacts {seconds * 1e6:9.1f} us  {c.events:5d} events  {c.f / c.events:6.2f} f/event  error {error:.1e}"
+        )
     slope = np.polyfit(sizes[:4], np.array(times[:4]) * 1e6, 1)[0]
     print(f"  marginal cost, 2 to 100 contacts: {slope:.2f} us per contact (goal: 4)")
     growth = np.log(times[5] / times[4]) / np.log(sizes[5] / sizes[4])

@@ -6,6 +6,7 @@ guards that are then at hand are looked at again, one at a time: that is how a c
 
 import math
 
+from .guards import hold
 from .jit import compact, core
 from .layout import (
     BURST,
@@ -94,7 +95,7 @@ def flip(S, I, H, E, k, latched):
     H[B, k] = sign
     H[WB, k] = 0.0 if latched and fires and H[DIRECTION, k] != 0.0 else sign
     H[PENDING, k] = 0.0
-    H[HELD, k] = 1.0
+    hold(I, H, k)
     H[SHRUNK, k] = H[EPS, k]
     # an event at the very start belongs to the open interval behind it
     t = S[T] if S[T] > S[T0] else math.nextafter(S[T0], math.inf)

@@ -8,9 +8,36 @@ import math
 
 from .evaluate import eval_Dh, eval_h
 from .jit import core
-from .layout import DT, HD, HE, HELD, HN, HP, HX, KE, LEVEL, SIGMA, STOP, USE_DH, WB, XM, XN, K, T, X
+from .layout import (
+    DT,
+    HD,
+    HE,
+    HELD,
+    HELD_LIST,
+    HN,
+    HP,
+    HX,
+    KE,
+    LEVEL,
+    NHELD,
+    SIGMA,
+    STOP,
+    USE_DH,
+    WB,
+    XM,
+    XN,
+    B,
+    K,
+    T,
+    X,
+)
 
 NEVER = 1e300
+
+# The loops over all guards are what a corner of many contacts costs beside f and h. They are written so that they become
+# vector code: no branches, minima and counts only; who it was is looked up afterwards, where anything was found at all.
+BLOCK = 64
+QUICK = {"nnan", "nsz", "reassoc", "contract"}
 
 
 @core(inline=True)
@@ -39,35 +66,79 @@ def rates(fn, p, S, I, V, H, jacobian, at_end, s):
         V[XM, i] = V[x, i] + sigma * V[k, i]
     if eval_h(fn, p, S, I, V, H, t + sigma, XM, HP):
         return True
-    scale = 1.0 / sigma
-    for j in range(H.shape[1]):
-        H[out, j] = (H[HP, j] - H[h, j]) * scale
+    difference(H, h, out, 1.0 / sigma)
     return False
 
 
-@core(inline=True)
+@core
+def difference(H, h, out, scale):
+    """H[out] = (H[HP] - H[h]) * scale."""
+    for k in range(H.shape[1]):
+        H[out, k] = (H[HP, k] - H[h, k]) * scale
+
+
+@core(fastmath=QUICK)
+def arrivals(H, soon):
+    """Into HP: when each guard is reached if nothing bends. Returns how many are odd: see `ahead`."""
+    odd = 0.0
+    for k in range(H.shape[1]):
+        b = H[WB, k]
+        speed = b * H[HD, k]
+        a = b * H[HX, k]
+        comes = speed < 0.0
+        free = H[HELD, k] == 0.0
+        H[HP, k] = (H[LEVEL, k] - a) / speed if comes & free else NEVER
+        odd += 1.0 if (comes != free) & (comes | (a < soon * speed)) else 0.0
+    return odd
+
+
+@core
+def least(H, row):
+    """The smallest value of a row and its place: the minimum of each block, then a search in the block that has it."""
+    m = H.shape[1]
+    first, block = NEVER, -1
+    for begin in range(0, m, BLOCK):
+        a, b, c, d = NEVER, NEVER, NEVER, NEVER
+        end = min(begin + BLOCK, m)
+        whole = begin + (end - begin) // 4 * 4
+        for k in range(begin, whole, 4):
+            a = min(a, H[row, k])
+            b = min(b, H[row, k + 1])
+            c = min(c, H[row, k + 2])
+            d = min(d, H[row, k + 3])
+        for k in range(whole, end):
+            a = min(a, H[row, k])
+        lowest = min(min(a, b), min(c, d))
+        if lowest < first:
+            first, block = lowest, begin
+    if block >= 0:
+        for k in range(block, min(block + BLOCK, m)):
+            if H[row, k] == first:
+                return first, k
+    return NEVER, -1
+
+
+@core
 def ahead(H, soon):
     """The guard that is reached first if nothing bends: its arrival time and number.
 
     Also a guard that the trajectory sits on and does not leave, and one that is nearer than ``soon`` but receding
     (it may have been turned away); -1 for none.
     """
-    first, j, stuck, turned = NEVER, -1, -1, -1
-    for k in range(H.shape[1]):
-        speed = H[WB, k] * H[HD, k]
-        if speed < 0.0:
-            if H[HELD, k] != 0.0:
+    odd = arrivals(H, soon)
+    first, j = least(H, HP)
+    stuck, turned = -1, -1
+    if odd > 0.0:
+        for k in range(H.shape[1]):
+            speed = H[WB, k] * H[HD, k]
+            if speed < 0.0 and H[HELD, k] != 0.0:
                 stuck = k
-            else:
-                arrival = (H[WB, k] * H[HX, k] - H[LEVEL, k]) / -speed
-                if arrival < first:
-                    first, j = arrival, k
-        elif H[WB, k] * H[HX, k] < soon * speed and H[HELD, k] == 0.0:
-            turned = k
+            elif speed >= 0.0 and H[HELD, k] == 0.0 and H[WB, k] * H[HX, k] < soon * speed:
+                turned = k
     return first, j, stuck, turned
 
 
-@core(inline=True)
+@core
 def refined(H, tau):
     """The first arrival again, with h known at a state about ``tau`` ahead (in HP): a parabola for each guard."""
     first, j = NEVER, -1
@@ -98,7 +169,27 @@ def first_root(start, speed, bend):
     return q / bend if bend < 0.0 else NEVER
 
 
-@core(inline=True)
+@core(fastmath=QUICK)
+def suspects(H, s, short):
+    """How many guards, after a step of length s, are on the wrong side or may have dipped; and the sum of all h.
+
+    In a ``short`` step the parabola of each guard tells the dips.
+    """
+    count, total = 0.0, 0.0
+    ratio = s if short else 0.0
+    for k in range(H.shape[1]):
+        b = H[WB, k]
+        total += H[HN, k]
+        end = b * H[HN, k] - H[LEVEL, k]
+        start = b * H[HX, k] - H[LEVEL, k]
+        fall = b * H[HD, k] * ratio
+        bend = end - start - fall
+        dips = (fall < 0.0) & (-0.5 * fall < bend) & (fall * fall > 4.0 * bend * start)
+        count += 1.0 if (((end < 0.0) & (b != 0.0)) | dips) else 0.0
+    return count, total
+
+
+@core
 def passed(H, s, target, short, tiny):
     """After a step of length s: the guard passed first, and the time from the end of the step to it (negative: back).
 
@@ -107,11 +198,18 @@ def passed(H, s, target, short, tiny):
     on at the start counts only if it has clearly come back: the residual of its own landing must not. (In a step below
     ``tiny`` nothing is clear.) The third value is False if some h is not finite.
     """
-    best, j, total = NEVER, -1, 0.0
+    count, total = suspects(H, s, short)
+    finite = abs(total) < math.inf
+    if not finite or (count == 0.0 and target < 0):
+        return NEVER, -1, finite
+    if count <= 1.0 and target >= 0 and H[WB, target] * H[HN, target] < H[LEVEL, target]:
+        count = 0.0  # the target is the one
+    best, j = NEVER, -1
     scale = 1.0 / s
-    for k in range(H.shape[1]):
+    for k in range(H.shape[1] if count > 0.0 else 1):
+        if count == 0.0:
+            k = target
         b = H[WB, k]
-        total += H[HN, k]
         end = b * H[HN, k] - H[LEVEL, k]
         start = b * H[HX, k] - H[LEVEL, k]
         speed = b * H[HD, k]
@@ -134,10 +232,44 @@ def passed(H, s, target, short, tiny):
                 back = s * first_root(start, speed * s, bend * s) - s
                 if back < best:
                     best, j = back, k
-    return best, j, total - total == 0.0
+    return best, j, finite
+
+
+@core(fastmath=QUICK)
+def extrapolate(H, s, shift):
+    """HN at a time ``shift`` after the end of a step of length s: along the slope of each guard's parabola there."""
+    scale = 2.0 / s
+    for k in range(H.shape[1]):
+        H[HN, k] += shift * ((H[HN, k] - H[HX, k]) * scale - H[HD, k])
+
+
+@core
+def take_over(I, H):
+    """The end of a step becomes the present; a guard that has left its surface may fire again."""
+    for k in range(H.shape[1]):
+        H[HX, k] = H[HN, k]
+    kept = 0
+    for q in range(I[NHELD]):
+        k = int(H[HELD_LIST, q])
+        if H[B, k] * H[HN, k] > 0.0:
+            H[HELD, k] = 0.0
+        elif H[HELD, k] != 0.0:
+            H[HELD_LIST, kept] = k
+            kept += 1
+    I[NHELD] = kept
 
 
 @core(inline=True)
+def hold(I, H, k):
+    """The trajectory sits on guard k: it cannot fire before it has left."""
+    if H[HELD, k] == 0.0:
+        H[HELD, k] = 1.0
+        if I[NHELD] < H.shape[1]:
+            H[HELD_LIST, I[NHELD]] = k
+            I[NHELD] += 1
+
+
+@core
 def dip(H, s):
     """After a smooth step whose ends are on the right side: where, 0 to 1, and which guard comes nearest to a crossing.
 

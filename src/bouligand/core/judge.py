@@ -9,6 +9,7 @@ import math
 
 from .corner import note
 from .evaluate import eval_f, eval_h, in_tolerances
+from .guards import hold
 from .jit import compact, core
 from .layout import (
     ASK,
@@ -130,7 +131,7 @@ def stuck(fn, p, S, I, V, H, E, j):
             break
     H[B, j] = -H[B, j]
     H[WB, j] = H[B, j]
-    H[HELD, j] = 1.0
+    hold(I, H, j)
     H[TLAST, j] = -math.inf
     note(S, I, E, S[T], j, H[B, j], H[HX, j], 0.0)
     note(S, I, E, S[T], j, H[B, j], H[HX, j], 2.0)

@@ -8,7 +8,7 @@ tolerance: without that check near-grazing landings would stall at an error that
 import math
 
 from .evaluate import eval_h, in_tolerances
-from .guards import passed
+from .guards import extrapolate, passed
 from .hop import hop, natural_step
 from .jit import compact, core
 from .layout import (
@@ -16,7 +16,6 @@ from .layout import (
     DT,
     DTMAX,
     FH,
-    HD,
     HN,
     HOP,
     HX,
@@ -206,10 +205,7 @@ def settle(fn, p, S, I, V, H, s, j, shift, share, doubt):
             V[KE, i] += shift * V[KP, i]
         total += shift
         if abs(shift) * doubt <= goal:
-            scale = 2.0 / s
-            for k in range(H.shape[1]):
-                # h of the others where the end is now: the slope of each guard's parabola there
-                H[HN, k] += shift * ((H[HN, k] - H[HX, k]) * scale - H[HD, k])
+            extrapolate(H, s, shift)
             break
         if eval_h(fn, p, S, I, V, H, S[T] + s + total, XN, HN):
             return math.nan

@@ -46,7 +46,8 @@ MARK = 15  # when the present burst of crossings began
 BURST = 16  # crossings in that burst
 TLAST = 17  # time of the last crossing
 HM = 18  # h in the middle of a step, for observers
-H_ROWS = 19
+HELD_LIST = 19  # numbers of the guards with HELD = 1 (some may have been released since)
+H_ROWS = 20
 
 # --- S: scalars
 T = 0
@@ -109,7 +110,8 @@ ASK = 33  # a question to be judged before the next step: one of the ASK_ codes,
 JUDGED = 34  # 1: the guards at hand have been judged at this very state
 STALE = 35  # 1: p was changed, what was saved from the last step is void
 BAD_TRIAL = 36  # 1: the last refused trial was not finite
-I_SIZE = 37
+NHELD = 37  # entries in HELD_LIST
+I_SIZE = 38
 
 # --- fn: addresses of the user's functions, and of their context
 F, HH, FH, DH, DH_ROW, CTX = 0, 1, 2, 3, 4, 5

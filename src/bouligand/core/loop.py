@@ -8,7 +8,7 @@ crossings at once, has its place beside the hop: another way to get from X to XN
 from .corner import cross, note
 from .dense import before, find_on_step, interpolate, prepare, requested
 from .evaluate import eval_f, eval_h, in_tolerances
-from .guards import ahead, dip, rates, refined
+from .guards import ahead, dip, rates, refined, take_over
 from .jit import compact, core
 from .land import FAILED, LANDED, REFUSED, STEPPED, TURNS, take_step
 from .land import NOT_FINITE as TRIAL_NOT_FINITE
@@ -360,10 +360,7 @@ def accept(fn, p, S, I, V, H, R, E, TQ, Y, reset, landed):
     for i in range(n):
         R[row, R_X + i] = V[XN, i]
         V[X, i] = V[XN, i]
-    for k in range(H.shape[1]):
-        H[HX, k] = H[HN, k]
-        if H[B, k] * H[HN, k] > 0.0:
-            H[HELD, k] = 0.0
+    take_over(I, H)
     S[T] = end
     I[NSTEPS] += 1
     I[BUDGET] -= 1

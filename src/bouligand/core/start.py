@@ -1,6 +1,7 @@
 """The start: the word, the first evaluation of f, and a first step size."""
 
 from .evaluate import eval_f, eval_h, in_tolerances
+from .guards import hold
 from .jit import compact, core
 from .layout import (
     DIRECTION,
@@ -20,6 +21,7 @@ from .layout import (
     MARK,
     METHOD,
     NEED_WORD,
+    NHELD,
     NOT_FINITE,
     NRECORDS,
     OBSERVER,
@@ -61,11 +63,14 @@ def start(fn, p, S, I, V, H, R, reset):
     if eval_h(fn, p, S, I, V, H, t, XM, HP):
         return H_FAILED
     open_word = False
+    I[NHELD] = 0
     for k in range(m):
         total += H[HX, k]
         noise = 8.0 * 2.2e-16 / _STEP * abs(H[HP, k] - H[HX, k]) + 1e-300
         zero = abs(H[HX, k]) <= noise
-        H[HELD, k] = 1.0 if zero else 0.0
+        H[HELD, k] = 0.0
+        if zero:
+            hold(I, H, k)
         H[TLAST, k] = -1e300
         H[MARK, k] = -1e300
         H[SHRUNK, k] = H[EPS, k]
@@ -104,7 +109,7 @@ def start(fn, p, S, I, V, H, R, reset):
             if abs(H[HX, k]) > max(near, H[EPS, k]):
                 I[TARGET] = k
                 return WRONG_WORD
-            H[HELD, k] = 1.0
+            hold(I, H, k)
     I[RATES] = 0
     I[FRESH] = 1
     I[LAST] = -1
