@@ -27,6 +27,7 @@ def hop(fn, p, S, I, V, H, t, x, s, share, fixed):
     compact()
     n, a, cap = V.shape[1], abs(s), S[CAP]
     lam, rate = S[LAM], S[RATE]
+    bends = a > 1e-5 * S[DT]  # a shorter hop does not see x'': what is known of it stays
     if fixed == 1:
         for i in range(n):
             V[XN, i] = V[x, i] + s * V[L, i]
@@ -53,7 +54,7 @@ def hop(fn, p, S, I, V, H, t, x, s, share, fixed):
             for i in range(n):
                 V[XN, i] = V[x, i] + s * V[L + 1, i]
                 V[KE, i] = 2.0 * V[L + 1, i] - V[L, i]
-                V[KP, i] = 2.0 * (V[L + 1, i] - V[L, i]) / s
+                V[KP, i] = 2.0 * (V[L + 1, i] - V[L, i]) / s if bends else V[KP, i]
             S[RATE] = 2.0 * bend / (a * a)
             I[AGE] += 1
             return 2
@@ -72,7 +73,7 @@ def hop(fn, p, S, I, V, H, t, x, s, share, fixed):
                 for i in range(n):
                     V[XN, i] = V[x, i] + s / 6.0 * (V[L, i] + 4.0 * V[L + 1, i] + V[L + 2, i])
                     V[KE, i] = V[L + 2, i]
-                    V[KP, i] = (V[L, i] - 4.0 * V[L + 1, i] + 3.0 * V[L + 2, i]) / s
+                    V[KP, i] = (V[L, i] - 4.0 * V[L + 1, i] + 3.0 * V[L + 2, i]) / s if bends else V[KP, i]
                 return 3
         if begin == 4 or fifth <= share:
             for i in range(n):
@@ -93,7 +94,7 @@ def hop(fn, p, S, I, V, H, t, x, s, share, fixed):
                     inner = 2.0 * (V[L + 1, i] + V[L + 2, i])
                     V[XN, i] = V[x, i] + s / 6.0 * (V[L, i] + inner + V[L + 3, i])
                     V[KE, i] = V[L + 3, i]
-                    V[KP, i] = (V[L, i] - inner + 3.0 * V[L + 3, i]) / s
+                    V[KP, i] = (V[L, i] - inner + 3.0 * V[L + 3, i]) / s if bends else V[KP, i]
                 return 4
     if fixed != 5 and not fifth * lam * a / 5.0 <= 4.0 * share:
         return 0

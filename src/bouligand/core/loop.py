@@ -102,6 +102,7 @@ from .layout import (
 from .start import start
 
 MOST_TRIES = 500  # refused steps in a row
+MOST_IDLE = 2_000  # passes through the loop without anything done
 
 
 @core(entry=True)
@@ -114,7 +115,14 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
     elif I[STALE] == 1:
         code = anew(fn, p, S, I, V, H)
     room = 4 + 2 * (I[ONE_SIDED] + I[OBSERVERS])
+    idle, done = 0, -1
     while code == GO_ON:
+        # --- never a hang: a loop that neither steps nor crosses anything is stopped
+        idle = idle + 1 if I[NSTEPS] + I[NEVENTS] == done else 0
+        done = I[NSTEPS] + I[NEVENTS]
+        if idle > MOST_IDLE:
+            code = STEP_TOO_SMALL
+            break
         # --- room in the buffers, questions to be judged first
         if I[NRECORDS] >= R.shape[0] or I[NEVENTS] + room > E.shape[0] or I[ASK] != 0:
             code = I[ASK] if I[ASK] != 0 else RECORDS_FULL if I[NRECORDS] >= R.shape[0] else EVENTS_FULL
@@ -167,7 +175,7 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
                 code = I[STATUS]
                 break
             if refined(H, tau)[0] > 2.0 * tau:
-                shrink_band(H, j)
+                shrink_bands(I, H)
                 continue
             landing, s = tau < remaining, tau
         elif j >= 0 and tau < 1.5 * s:
@@ -194,7 +202,7 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         if outcome == FAILED:
             code = I[STATUS]
         elif outcome == TURNS:
-            shrink_band(H, j)
+            shrink_bands(I, H)
         elif outcome in (REFUSED, TRIAL_NOT_FINITE):
             I[TRIES] += 1
             I[BAD_TRIAL] = 1 if outcome == TRIAL_NOT_FINITE else 0
@@ -212,11 +220,14 @@ def parabola(V, tau):
     return XM
 
 
-@core(inline=True)
-def shrink_band(H, j):
-    """A trajectory that may turn round inside a band is integrated: the band is halved for it, in the end given up."""
-    near = H[WB, j] * H[HX, j]
-    H[SHRUNK, j] = 0.5 * near if near > 1e-3 * H[EPS, j] else 0.0
+@core
+def shrink_bands(I, H):
+    """A trajectory that may turn round inside a band is integrated: the bands that hold it are halved, in the end given up."""
+    I[TRIES] += 1
+    for k in range(H.shape[1]):
+        near = H[WB, k] * H[HX, k]
+        if near <= (1.0 + 1e-6) * H[SHRUNK, k] and H[WB, k] * H[HD, k] < 0.0:
+            H[SHRUNK, k] = 0.5 * near if near > 1e-3 * H[EPS, k] else 0.0
 
 
 @core(inline=True)
@@ -225,7 +236,7 @@ def set_levels(H):
     inside = False
     for k in range(H.shape[1]):
         a = H[WB, k] * H[HX, k]
-        if a > H[EPS, k]:
+        if a > 1.001 * H[EPS, k]:
             H[SHRUNK, k] = H[EPS, k]
         H[LEVEL, k] = 0.0
         if a > (1.0 + 1e-6) * H[SHRUNK, k]:

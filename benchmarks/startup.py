@@ -1,0 +1,46 @@
+"""How long a user waits: the import, and the first solve of a new system in a new process, with a warm and a cold cache."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+IMPORT = "import time; t = time.perf_counter(); import bouligand; print(time.perf_counter() - t)"
+
+FIRST = """
+import time
+import numpy as np
+import bouligand as bd
+
+def f(t, x, b, p):
+    g, k, rest = p
+    push = k * (rest - x[0]) if b[0] > 0 else 0.0
+    return np.array([x[1], push - g])
+
+def h(t, x, p):
+    return np.array([p[2] - x[0]])
+
+hopper = bd.System(f, h, states=("z", "vz"), guards=("foot",), params={"g": 9.81, "k": 1000.0, "rest": 1.0})
+began = time.perf_counter()
+bd.solve(hopper, (0.0, 2.0), [2.0, 0.0], rtol=1e-8)
+print(time.perf_counter() - began)
+"""
+
+
+def seconds(code, cache):
+    env = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+    return float(done.stdout), done.stderr
+
+
+def main():
+    with tempfile.TemporaryDirectory() as cache:
+        print(f"import bouligand: {min(seconds(IMPORT, cache)[0] for _ in range(3)):.2f} s (goal: under 0.5)")
+        cold, said = seconds(FIRST, cache)
+        print(f"first solve, cold cache: {cold:.1f} s (goal: under 20); it said: {said.strip()!r}")
+        warm = min(seconds(FIRST, cache)[0] for _ in range(3))
+        print(f"first solve of a new system in a new process, warm cache: {warm:.2f} s (goal: under 1)")
+
+
+if __name__ == "__main__":
+    main()
