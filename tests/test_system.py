@@ -151,8 +151,9 @@ def test_an_exception_in_f_reaches_the_user(compile):
     with pytest.raises(ZeroDivisionError, match="no law for this") as caught:
         run(hopper(f, compile=compile))
     assert "in f, at t = 0." in caught.value.__notes__[-1]
-    assert caught.value.solution.t[-1] <= 0.3
-    assert not caught.value.solution.success
+    so_far = vars(caught.value)["solution"]
+    assert so_far.t[-1] <= 0.3
+    assert not so_far.success
     assert isinstance(run(hopper(f, compile=compile), on_failure="return").error, ZeroDivisionError)
 
 
@@ -163,7 +164,7 @@ def test_an_index_out_of_range_in_a_compiled_function():
     with pytest.raises(IndexError) as caught:
         run(hopper(h=h))
     assert "in h, at t = 0." in caught.value.__notes__[-1]
-    assert len(caught.value.solution.t) > 1
+    assert len(vars(caught.value)["solution"].t) > 1
 
 
 def test_a_field_given_as_a_sum():

@@ -174,14 +174,14 @@ def _check_words(system, report, f, h, t, x, word, p, here, guards):
             report.notes.append(f"words of the {MOST_GUARDS} guards nearest to x tried, of {len(flow)}")
     else:
         near = [system.guard_index(k) for k in guards]
-    rates, words = [], []
+    found, words = [], []
     for signs in product((-1.0, 1.0), repeat=len(near)):
         candidate = word.copy()
         candidate[near] = signs
         rate = f(t, x, candidate, p)
-        rates.append((h(t + step, x + step * rate, p) - h(t - step, x - step * rate, p)) / (2 * step))
+        found.append((h(t + step, x + step * rate, p) - h(t - step, x - step * rate, p)) / (2 * step))
         words.append(candidate)
-    rates = np.array(rates)
+    rates = np.array(found)
     report.speeds = np.abs(rates).max(axis=0)
     # a guard is crossed for good if hdot has the same sign under every word: that of the word it is approached under
     for k in near:

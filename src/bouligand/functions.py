@@ -93,7 +93,7 @@ class UserFunction:
         """Raise unless ``values``, what the function gave at (t, x), has the right shape."""
         shape = self.output_shape(sizes)
         if values.shape != shape and values.size != int(np.prod(shape)):
-            what = {"n": "one for each state", "m": "one for each guard"}.get(self.shapes[-1], "")
+            what = {"n": "one for each state", "m": "one for each guard"}.get(str(self.shapes[-1]), "")
             raise ValueError(
                 f"{self.name} returned {_describe(values.shape)}, but {_describe(shape)} expected{', ' + what if what else ''} "
                 f"(at t = {t:g}, x = {np.array2string(np.asarray(x), threshold=8)})"
@@ -139,7 +139,7 @@ class UserFunction:
 def low_level_address(function):
     """The C address in a scipy.LowLevelCallable, from whichever of ctypes, cffi or a capsule it was made."""
     inner = function.function
-    if isinstance(inner, ctypes._CFuncPtr):
+    if hasattr(inner, "argtypes"):
         return ctypes.cast(inner, ctypes.c_void_p).value
     capsule = tuple.__getitem__(function, 0)
     get_name = ctypes.pythonapi.PyCapsule_GetName
@@ -163,7 +163,7 @@ def _callback(user, sizes, failures):
         None if s == "k" else tuple(sizes[q] for q in s) if isinstance(s, tuple) else (sizes[s],) for s in user.shapes
     ]
     function, in_place = user.function, user.in_place
-    views = {}
+    views: dict = {}
 
     def view(address, shape):
         key = (address, shape)
@@ -171,7 +171,7 @@ def _callback(user, sizes, failures):
             if len(views) > 64:
                 views.clear()
             count = int(np.prod(shape))
-            buffer = (ctypes.c_double * max(count, 1)).from_address(address)
+            buffer = memoryview((ctypes.c_double * max(count, 1)).from_address(address)).cast("B")
             views[key] = np.frombuffer(buffer, dtype=float, count=count).reshape(shape)
         return views[key]
 

@@ -33,7 +33,7 @@ def contacts(solution, ax=None, sign=1):
     system, start, end = solution.system, solution.t[0], solution.t[-1]
     word = solution.word(start)
     since = {k: start for k in range(system.m) if word[k] == sign}
-    bars = [[] for _ in range(system.m)]
+    bars: list[list] = [[] for _ in range(system.m)]
     for t, k, direction in zip(solution.events.t, solution.events.guard, solution.events.direction, strict=True):
         if direction == sign:
             since[k] = t

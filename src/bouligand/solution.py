@@ -210,8 +210,15 @@ class Solution:
     @cached_property
     def counts(self):
         c = self._integers
-        shown = int(np.count_nonzero(self._E[:, 5] == 1))
-        return Counts(*(int(c[i]) for i in (at.NF, at.NH, at.NDH, at.NSTEPS, at.NREJECTED, at.NHOPS)), shown)
+        return Counts(
+            f=int(c[at.NF]),
+            h=int(c[at.NH]),
+            Dh=int(c[at.NDH]),
+            steps=int(c[at.NSTEPS]),
+            rejected=int(c[at.NREJECTED]),
+            hops=int(c[at.NHOPS]),
+            events=int(np.count_nonzero(self._E[:, 5] == 1)),
+        )
 
     @property
     def nfev(self):

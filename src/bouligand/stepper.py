@@ -110,7 +110,7 @@ class Stepper:
         self._R = np.empty((max(8, min(64, 4_000_000 // (n + 5))), n + 5))
         self._E = np.empty((room, at.E_SIZE))
         self.status = RUNNING
-        self.error = None
+        self.error: BaseException | None = None
 
     # ---------------------------------------------------------------------------------------------------- what it is
 
@@ -159,7 +159,7 @@ class Stepper:
         """Take one step (and cross whatever guards it ends on). Raises what `solve` would raise."""
         if self.status == RUNNING:
             self._advance(1)
-            if self.status == FAILED:
+            if self.error is not None:
                 raise self.error
 
     def finish(self, on_failure="raise", progress=None):
@@ -172,7 +172,7 @@ class Stepper:
             self._advance(20_000)
             if self.status == RUNNING:
                 self._finish_in_turns(lambda: None)
-        if self.status == FAILED and on_failure == "raise":
+        if self.error is not None and on_failure == "raise":
             raise self.error
         return Solution(self)
 
@@ -276,7 +276,7 @@ def _core():
     return run
 
 
-_said = set()
+_said: set[str] = set()
 
 
 def _say_if_compiling(dispatcher, what):

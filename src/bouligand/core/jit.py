@@ -24,7 +24,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-JIT = not config.DISABLE_JIT
+JIT = not getattr(config, "DISABLE_JIT")  # noqa: B009  (made at run time: type checkers do not see it)
 
 _HERE = pathlib.Path(__file__).parent
 
@@ -139,7 +139,7 @@ if JIT:
 else:
     import ctypes
 
-    _prototypes = {}
+    _prototypes: dict = {}
 
     def row_address(array, row):
         return array.ctypes.data + row * array.strides[0]

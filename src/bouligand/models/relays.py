@@ -63,7 +63,8 @@ def oscillators(count=1, a=1.0, damping=0.4, delta=0.5):
 
 def exact(tf, q0, v0, a=1.0, damping=0.4, delta=0.5):
     """Position, velocity and crossing times of one oscillator at tf; q0 must not be zero."""
-    t, q, v, side, crossings = 0.0, float(q0), float(v0), math.copysign(1.0, q0), []
+    t, q, v, side = 0.0, float(q0), float(v0), math.copysign(1.0, q0)
+    crossings: list[float] = []
     while True:
         push = a - delta * side
         s = _first_zero(q, v, push, damping, tf - t, bool(crossings))
