@@ -1,13 +1,12 @@
 """A system: a vector field that switches on guards, with names, sizes, parameters and whatever else is known of it."""
 
 import threading
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
 
-from .errors import PerformanceWarning
-from .functions import UserFunction, user_data
+from .binding import Bound, compose
+from .functions import UserFunction
 
 _OPTIONAL = ("fh", "Dh", "Dh_row", "Df", "Dt_h", "Dp_f", "Dp_h", "f0", "g")
 
@@ -258,111 +257,6 @@ class System:
         return check(self, x, p, t, **options)
 
 
-class Compiled:
-    """True, or false with a reason."""
-
-    def __init__(self, reason=""):
-        self.reason = reason
-
-    def __bool__(self):
-        return not self.reason
-
-    def __repr__(self):
-        return "yes" if self else f"no: {self.reason}"
-
-
-class Bound:
-    """The addresses of a system's functions, as the core wants them, and what keeps them alive."""
-
-    def __init__(self, system):
-        from .core import jit
-        from .core import layout as at
-
-        self.failures = []
-        self.keep = []
-        self.fn = np.zeros(at.FN_SIZE, dtype=np.int64)
-        if "f" not in system._functions:
-            system._compose()
-        data = [user_data(u.function) for u in system._functions.values() if u.is_low_level]
-        self.ctx = np.array([system.n, system.m, len(system.defaults), data[0] if data else 0], dtype=np.int64)
-        self.fn[at.CTX] = self.ctx.ctypes.data
-        reasons = [] if jit.JIT else ["Numba's JIT is switched off (NUMBA_DISABLE_JIT)"]
-        for name, slot in (("f", at.F), ("h", at.HH), ("fh", at.FH), ("Dh", at.DH)):
-            if name in system._functions:
-                self._take(system, system._functions[name], slot, reasons)
-        self.compiled = Compiled("; ".join(reasons))
-        self.has_jacobian = bool(self.fn[at.DH])
-
-    def _take(self, system, user, slot, reasons):
-        wanted = system._compile
-        try:
-            address, keep = user.bind(wanted is not False, system.sizes, self.failures)
-        except Exception as error:
-            reason = f"{user.name} does not compile: {_first_line(error)}"
-            if wanted is True:
-                raise TypeError(
-                    f"{reason}\n(compile=True; with compile='auto' it would run as plain Python)"
-                ) from error
-            warnings.warn(
-                f"{reason}\nIt runs as plain Python, about a hundred times slower. compile=False silences this.",
-                PerformanceWarning,
-                stacklevel=6,
-            )
-            reasons.append(reason)
-            address, keep = user.bind(False, system.sizes, self.failures)
-        if wanted is False and not user.is_low_level:
-            reasons.append("compile=False") if "compile=False" not in reasons else None
-        self.fn[slot] = address
-        self.keep.append(keep)
-
-
-def compose(f0, f0_in_place, g, g_in_place):
-    """``f0 + sum of g_k over touching k`` as one in-place function, of plain functions or of dispatchers."""
-    from .core import jit
-
-    if jit.JIT:
-        try:
-            f0 = f0 if hasattr(f0, "py_func") else jit.user_jit(f0)
-            g = g if hasattr(g, "py_func") else jit.user_jit(g)
-        except Exception:  # they will run as plain Python, and _take tells why
-            pass
-
-    if f0_in_place and g_in_place:
-
-        def f(t, x, b, p, dx):
-            f0(t, x, p, dx)
-            for k in range(b.size):
-                if b[k] > 0.0:
-                    g(t, x, k, p, dx)
-
-    elif f0_in_place:
-
-        def f(t, x, b, p, dx):
-            f0(t, x, p, dx)
-            for k in range(b.size):
-                if b[k] > 0.0:
-                    part = g(t, x, k, p)
-                    for i in range(dx.size):
-                        dx[i] += part[i]
-
-    else:
-
-        def f(t, x, b, p, dx):
-            whole = f0(t, x, p)
-            for i in range(dx.size):
-                dx[i] = whole[i]
-            for k in range(b.size):
-                if b[k] > 0.0:
-                    if g_in_place:
-                        g(t, x, k, p, dx)
-                    else:
-                        part = g(t, x, k, p)
-                        for i in range(dx.size):
-                            dx[i] += part[i]
-
-    return f
-
-
 def times(what, values):
     """Sorted, finite, distinct times as an array."""
     out = np.unique(np.asarray(values if values is not None else (), dtype=float).ravel())
@@ -406,8 +300,3 @@ def _parameters(params):
 
 def _nothing(t, x, p, out):
     pass
-
-
-def _first_line(error):
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return next((line for line in lines if "Error" in line or "error" in line), lines[0] if lines else repr(error))

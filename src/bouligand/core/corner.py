@@ -6,12 +6,18 @@ guards that are then at hand are looked at again, one at a time: that is how a c
 
 import math
 
+from .evaluate import eval_f, eval_h
 from .guards import hold
 from .jit import compact, core
 from .layout import (
+    ASK,
+    ASK_BACK,
+    ATOL,
+    BEND,
     BURST,
     CHATTERING,
     DIRECTION,
+    DT,
     E_GUARD,
     E_RECORD,
     E_RESIDUAL,
@@ -24,6 +30,7 @@ from .layout import (
     GO_ON,
     HD,
     HELD,
+    HP,
     HX,
     LAST,
     MARK,
@@ -33,15 +40,21 @@ from .layout import (
     PENDING,
     POOL,
     RATES,
+    RTOL,
     SHRUNK,
+    STATUS,
     T0,
     TARGET,
     TERMINAL,
     TF,
     TLAST,
+    VALUE,
     WB,
+    XM,
     B,
+    K,
     T,
+    X,
 )
 
 MOST_IN_A_BURST = 100  # crossings of one guard within BURST_TIME of the whole interval: chattering
@@ -149,3 +162,32 @@ def arm_again(S, I, H, E, reset, j):
             continue
         if leaving or (by_matrix and direction * H[HX, k] < 0.0 and H[HELD, k] == 0.0):
             flip(S, I, H, E, k, by_matrix)
+
+
+@core
+def cross_and_evaluate(fn, p, S, I, V, H, E, reset, j):
+    """Flip guard j at the present state, and evaluate f with the new word (KE keeps it under the old one)."""
+    compact()
+    since = S[T] - H[TLAST, j]
+    code = cross(S, I, H, E, reset, j)
+    if code != GO_ON:
+        return code
+    if eval_f(fn, p, S, I, V, H, S[T], X, K):
+        return I[STATUS]
+    if since < 0.3 * S[DT]:
+        # crossed back so soon: was it more than a graze? (about: what h changes by when x changes by its tolerance)
+        for i in range(V.shape[1]):
+            size = V[ATOL, i] + S[RTOL] * abs(V[X, i])
+            V[XM, i] = V[X, i] + (size if i % 3 == 0 else -0.7 * size)
+        if eval_h(fn, p, S, I, V, H, S[T], XM, HP):
+            return I[STATUS]
+        unsure, sigma = 30.0 * abs(H[HP, j] - H[HX, j]), 0.01 * since
+        for i in range(V.shape[1]):
+            V[XM, i] = V[X, i] + sigma * V[K, i]
+        if eval_h(fn, p, S, I, V, H, S[T] + sigma, XM, HP):
+            return I[STATUS]
+        speed = abs(H[HP, j] - H[HX, j]) / max(sigma, 1e-300)
+        if 0.25 * speed * since < unsure:
+            I[ASK], I[TARGET] = ASK_BACK, j
+            S[VALUE], S[BEND] = since, speed
+    return GO_ON

@@ -320,7 +320,7 @@ def _view(context, builder, address, shape, ctx):
 
 def user_jit(function):
     """Compile a user's function: bounds are checked, so that a wrong index is an exception and not a crash."""
-    return njit(error_model="numpy", boundscheck=True, nogil=True)(function)
+    return njit(error_model="numpy", boundscheck=True, nogil=True, forceinline=True)(function)
 
 
 def argument_types(shapes):

@@ -5,30 +5,25 @@
 crossings at once, has its place beside the hop: another way to get from X to XN that fills KIND and the event table.)
 """
 
-from .corner import cross, note
-from .dense import before, find_on_step, interpolate, prepare, requested
+from .accept import accept, look_between
+from .corner import cross_and_evaluate
+from .dense import before
 from .evaluate import eval_f, eval_h, in_tolerances
-from .guards import ahead, dip, rates, refined, take_over
+from .guards import ahead, rates, refined
 from .jit import compact, core
 from .land import FAILED, LANDED, REFUSED, STEPPED, TURNS, take_step
 from .land import NOT_FINITE as TRIAL_NOT_FINITE
 from .layout import (
     ASK,
-    ASK_BACK,
-    ASK_NEAR,
     ASK_STUCK,
     ASK_TURNED,
-    ATOL,
     BAD_TRIAL,
     BANDS,
-    BEND,
     BUDGET,
     BUDGET_SPENT,
     CAP,
-    DIRECTION,
     DT,
     DTMAX,
-    E_T,
     ENDING,
     EPS,
     EVENTS_FULL,
@@ -36,10 +31,7 @@ from .layout import (
     FRESH,
     GO_ON,
     HD,
-    HE,
     HELD,
-    HM,
-    HN,
     HOP,
     HP,
     HX,
@@ -55,26 +47,14 @@ from .layout import (
     MAX_STEPS,
     NBREAKS,
     NEVENTS,
-    NHOPS,
     NOT_FINITE,
-    NQ,
     NRECORDS,
-    NREJECTED,
     NSTEPS,
-    OBSERVER,
     OBSERVERS,
     ONE_SIDED,
-    POOL,
     PROJECTION,
-    R_KIND,
-    R_S1,
-    R_S2,
-    R_S3,
-    R_T,
-    R_X,
     RATES,
     RECORDS_FULL,
-    RTOL,
     SHRUNK,
     SOON,
     STALE,
@@ -85,16 +65,10 @@ from .layout import (
     TARGET,
     TERMINATED,
     TF,
-    TLAST,
     TOO_MANY_STEPS,
     TRIES,
-    VALUE,
     WB,
-    WHEN,
-    XG,
     XM,
-    XN,
-    B,
     K,
     T,
     X,
@@ -213,24 +187,6 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
 
 
 @core(inline=True)
-def parabola(V, tau):
-    """Write the state about tau ahead into XM; returns that row."""
-    for i in range(V.shape[1]):
-        V[XM, i] = V[X, i] + tau * (V[K, i] + 0.5 * tau * V[KP, i])
-    return XM
-
-
-@core
-def shrink_bands(I, H):
-    """A trajectory that may turn round inside a band is integrated: the bands that hold it are halved, in the end given up."""
-    I[TRIES] += 1
-    for k in range(H.shape[1]):
-        near = H[WB, k] * H[HX, k]
-        if near <= (1.0 + 1e-6) * H[SHRUNK, k] and H[WB, k] * H[HD, k] < 0.0:
-            H[SHRUNK, k] = 0.5 * near if near > 1e-3 * H[EPS, k] else 0.0
-
-
-@core(inline=True)
 def set_levels(H):
     """Band mode: aim at the edges of the bands that are still ahead. True inside one: then at the guards themselves."""
     inside = False
@@ -250,32 +206,21 @@ def set_levels(H):
 
 
 @core
-def cross_and_evaluate(fn, p, S, I, V, H, E, reset, j):
-    """Flip guard j at the present state, and evaluate f with the new word (KE keeps it under the old one)."""
-    compact()
-    since = S[T] - H[TLAST, j]
-    code = cross(S, I, H, E, reset, j)
-    if code != GO_ON:
-        return code
-    if eval_f(fn, p, S, I, V, H, S[T], X, K):
-        return I[STATUS]
-    if since < 0.3 * S[DT]:
-        # crossed back so soon: was it more than a graze? (about: what h changes by when x changes by its tolerance)
-        for i in range(V.shape[1]):
-            size = V[ATOL, i] + S[RTOL] * abs(V[X, i])
-            V[XM, i] = V[X, i] + (size if i % 3 == 0 else -0.7 * size)
-        if eval_h(fn, p, S, I, V, H, S[T], XM, HP):
-            return I[STATUS]
-        unsure, sigma = 30.0 * abs(H[HP, j] - H[HX, j]), 0.01 * since
-        for i in range(V.shape[1]):
-            V[XM, i] = V[X, i] + sigma * V[K, i]
-        if eval_h(fn, p, S, I, V, H, S[T] + sigma, XM, HP):
-            return I[STATUS]
-        speed = abs(H[HP, j] - H[HX, j]) / max(sigma, 1e-300)
-        if 0.25 * speed * since < unsure:
-            I[ASK], I[TARGET] = ASK_BACK, j
-            S[VALUE], S[BEND] = since, speed
-    return GO_ON
+def shrink_bands(I, H):
+    """A trajectory that may turn round inside a band is integrated: the bands that hold it are halved, in the end given up."""
+    I[TRIES] += 1
+    for k in range(H.shape[1]):
+        near = H[WB, k] * H[HX, k]
+        if near <= (1.0 + 1e-6) * H[SHRUNK, k] and H[WB, k] * H[HD, k] < 0.0:
+            H[SHRUNK, k] = 0.5 * near if near > 1e-3 * H[EPS, k] else 0.0
+
+
+@core(inline=True)
+def parabola(V, tau):
+    """Write the state about tau ahead into XM; returns that row."""
+    for i in range(V.shape[1]):
+        V[XM, i] = V[X, i] + tau * (V[K, i] + 0.5 * tau * V[KP, i])
+    return XM
 
 
 @core
@@ -297,156 +242,4 @@ def anew(fn, p, S, I, V, H):
     I[STALE] = 0
     I[RATES] = 0
     I[FRESH] = 1
-    return GO_ON
-
-
-@core(inline=True)
-def look_between(fn, p, S, I, V, H, jacobian, s):
-    """After a smooth step that ends on the right side of every guard: was one touched and released in between?
-
-    Evaluates hdot at the end (which the next step needs anyway) and h in the middle. The outcome is STEPPED; or REFUSED, to
-    cut the step where the guard is deepest; or FAILED. A guard that came very near is left for the judge.
-    """
-    compact()
-    t = S[T]
-    if rates(fn, p, S, I, V, H, jacobian, True, s):
-        return FAILED
-    between(V, 0.5, s, XM)
-    if eval_h(fn, p, S, I, V, H, t + 0.5 * s, XM, HP):
-        return FAILED
-    where, k, lowest = dip(H, s)
-    if k < 0:
-        return STEPPED
-    if lowest >= 0.0 or where != 0.5:
-        between(V, where, s, XM)
-        if eval_h(fn, p, S, I, V, H, t + where * s, XM, HP):
-            return FAILED
-        lowest = H[WB, k] * H[HP, k] - H[LEVEL, k]
-    if lowest < 0.0:
-        S[DT] = where * s
-        I[NREJECTED] += 1
-        return REFUSED
-    if lowest <= 1e-2 * max(abs(H[HX, k]), abs(H[HN, k])) and H[LEVEL, k] == 0.0:
-        I[ASK], I[TARGET] = ASK_NEAR, k
-        S[WHEN], S[VALUE], S[BEND] = t + where * s, lowest, abs(H[HE, k] - H[HD, k]) / s
-        for i in range(V.shape[1]):
-            V[XG, i] = V[XM, i]
-    return STEPPED
-
-
-@core
-def between(V, theta, s, out):
-    """V[out] = the cubic through both ends of the step and their slopes, at theta."""
-    compact()
-    u = 1.0 - theta
-    for i in range(V.shape[1]):
-        rise = V[XN, i] - V[X, i]
-        ends = u * (s * V[K, i] - rise) - theta * (s * V[KE, i] - rise)
-        V[out, i] = V[X, i] + theta * (rise + u * ends)
-
-
-@core(inline=True)
-def accept(fn, p, S, I, V, H, R, E, TQ, Y, reset, landed):
-    """Make the end of the step the present, write it down, and cross the guard it landed on."""
-    compact()
-    t, n, j = S[T], V.shape[1], I[TARGET]
-    whole = S[LAND1] + S[LAND2] + S[LAND3]
-    end = t + whole
-    if not end > t:
-        # the guard is here, to round-off
-        for i in range(n):
-            V[KE, i] = V[K, i]
-        return cross_and_evaluate(fn, p, S, I, V, H, E, reset, j)
-    if not landed and S[STOP] - end <= 4e-16 * max(abs(end), whole):
-        end = S[STOP]
-    if I[NQ] < TQ.shape[0] and TQ[I[NQ]] <= end and requested(fn, p, S, I, V, H, TQ, Y, S[LAND1], end - t):
-        return I[STATUS]
-    row = I[NRECORDS]
-    I[NRECORDS] = row + 1
-    if I[OBSERVERS] > 0 and observe(fn, p, S, I, V, H, E, S[LAND1], end - t):
-        return I[STATUS]
-    R[row, R_T] = end
-    R[row, R_KIND] = I[KIND]
-    R[row, R_S1], R[row, R_S2], R[row, R_S3] = S[LAND1], S[LAND2], S[LAND3]
-    for i in range(n):
-        R[row, R_X + i] = V[XN, i]
-        V[X, i] = V[XN, i]
-    take_over(I, H)
-    S[T] = end
-    I[NSTEPS] += 1
-    I[BUDGET] -= 1
-    I[TRIES] = 0
-    I[JUDGED] = 0
-    if landed:
-        I[NHOPS] += 1
-        if H[LEVEL, j] == 0.0:
-            return cross_and_evaluate(fn, p, S, I, V, H, E, reset, j)
-    elif I[KIND] < HOP:
-        for i in range(n):
-            V[K, i] = V[KE, i]
-        for k in range(H.shape[1]):
-            H[HD, k] = H[HE, k]
-        I[RATES], I[FRESH] = 1, 0
-        return refill(fn, p, S, I, V, H, E) if I[POOL] == 1 else GO_ON
-    I[RATES] = 0
-    return I[STATUS] if eval_f(fn, p, S, I, V, H, end, X, K) else GO_ON
-
-
-@core
-def observe(fn, p, S, I, V, H, E, s1, whole):
-    """Record the crossings of observers inside the step, in order of time; True if a function failed."""
-    compact()
-    first = I[NEVENTS]
-    if prepare(fn, p, S, I, V, H, I[KIND], s1):
-        return True
-    interpolate(V, I[KIND], 0.5, s1, whole, XM)
-    if eval_h(fn, p, S, I, V, H, S[T] + 0.5 * whole, XM, HM):
-        return True
-    for k in range(H.shape[1]):
-        if H[OBSERVER, k] == 0.0:
-            continue
-        half = H[HM, k]
-        for side in range(2):
-            low = H[HX, k] if side == 0 else half
-            high = half if side == 0 else H[HN, k]
-            if H[B, k] * high < 0.0 and H[B, k] * low > 0.0:
-                theta = find_on_step(fn, p, S, I, V, H, k, 0.5 * side, 0.5 * side + 0.5, low, high, s1, whole)
-                if theta < 0.0:
-                    return True
-                H[B, k] = -H[B, k]
-                fires = H[DIRECTION, k] == 0.0 or H[B, k] == H[DIRECTION, k]
-                note(S, I, E, S[T] + theta * whole, k, H[B, k], 0.0, 1.0 if fires else 0.0)
-    # a few rows at most: put them in order
-    for a in range(first + 1, I[NEVENTS]):
-        c = a
-        while c > first and E[c, E_T] < E[c - 1, E_T]:
-            for q in range(E.shape[1]):
-                E[c, q], E[c - 1, q] = E[c - 1, q], E[c, q]
-            c -= 1
-    return False
-
-
-@core
-def refill(fn, p, S, I, V, H, E):
-    """The paper's printed rule, after an integrated step: guards with h < 0 are armed when all have been crossed.
-
-    The signs of those that are not armed follow h, as in the listing, but only from step to step.
-    """
-    compact()
-    all_crossed = True
-    changed = False
-    for k in range(H.shape[1]):
-        if H[WB, k] != 0.0:
-            all_crossed = False
-        elif H[B, k] * H[HX, k] < 0.0:
-            H[B, k] = -H[B, k]
-            note(S, I, E, S[T], k, H[B, k], H[HX, k], 0.0)
-            changed = True
-    for k in range(H.shape[1]):
-        if all_crossed and H[HX, k] < 0.0:
-            H[WB, k] = -1.0
-            H[HELD, k] = 0.0
-    if changed and eval_f(fn, p, S, I, V, H, S[T], X, K):
-        return I[STATUS]
-    I[RATES] = 0
     return GO_ON
