@@ -90,7 +90,7 @@ def cross(S, I, H, E, reset, j):
     I[FRESH] = 1
     I[RATES] = 0
     # a guard that is crossed again and again in no time would never let the integration end
-    if t - H[MARK, j] > BURST_TIME * max(abs(t), S[TF] - S[T0]):
+    if t - H[MARK, j] > BURST_TIME * (S[TF] - S[T0]) + 1e-14 * abs(t):
         H[MARK, j] = t
         H[BURST, j] = 0.0
     H[BURST, j] += 1.0

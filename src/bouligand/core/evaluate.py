@@ -8,6 +8,7 @@ import math
 from .jit import call, core, row_address
 from .layout import (
     ATOL,
+    CAP,
     CTX,
     DH,
     DH_FAILED,
@@ -43,7 +44,8 @@ def eval_f(fn, p, S, I, V, H, t, x, k):
 
 @core(inline=True)
 def eval_h(fn, p, S, I, V, H, t, x, out):
-    """H[out] = h(t, V[x], p)."""
+    """H[out] = h(t, V[x], p); in a step that ends on a breakpoint, as it is before the break."""
+    t = min(t, S[CAP])
     I[NH] += 1
     if call(fn[HH], t, (row_address(V, x), row_address(p, 0), row_address(H, out)), fn[CTX]) == 0:
         return False

@@ -215,7 +215,7 @@ def passed(H, s, target, short, tiny):
         speed = b * H[HD, k]
         wrong = end < 0.0 and b != 0.0
         if wrong or k == target:
-            if H[HELD, k] != 0.0 and (s < tiny or end > start - 1e-3 * abs(speed) * s):
+            if H[HELD, k] != 0.0 and k != target and (s < tiny or end >= start):
                 continue
             slope = 2.0 * (end - start) * scale - speed
             if slope >= 0.0:
@@ -233,6 +233,24 @@ def passed(H, s, target, short, tiny):
                 if back < best:
                     best, j = back, k
     return best, j, finite
+
+
+@core
+def wrong_at(H, row):
+    """Of the guards on the wrong side where h is H[row]: the one that a straight line from the start crosses first.
+
+    Its number (-1: all are on the right side).
+    """
+    best, j = NEVER, -1
+    for k in range(H.shape[1]):
+        b = H[WB, k]
+        a = b * H[row, k] - H[LEVEL, k]
+        start = b * H[HX, k] - H[LEVEL, k]
+        if a < 0.0 and b != 0.0 and (H[HELD, k] == 0.0 or a < start):
+            where = start / (start - a) if start > 0.0 else 0.0
+            if where < best:
+                best, j = where, k
+    return j
 
 
 @core(fastmath=QUICK)
@@ -273,33 +291,40 @@ def hold(I, H, k):
 def dip(H, s):
     """After a smooth step whose ends are on the right side: where, 0 to 1, and which guard comes nearest to a crossing.
 
-    From h and hdot at both ends and h in the middle (HP), each guard is a cubic on each half of the step. Only minima
-    that come within a fifth of their drop are reported; the value is that of the cubic. (-1: none.)
+    From h and hdot at both ends and h in the middle (HP), each guard is a cubic on each half of the step. Reported is the
+    lowest minimum, with its value (-1: no guard turns round); one on the wrong side in the middle before all others. Also
+    whether some guard is not told by so few values: what the cubic of the whole step says of its middle is far off,
+    compared to its distance.
     """
     where, which, lowest = 0.0, -1, NEVER
+    rough = False
     for k in range(H.shape[1]):
         b = H[WB, k]
-        if b == 0.0 or H[HELD, k] != 0.0:
+        if b == 0.0:
             continue
         y0 = b * H[HX, k] - H[LEVEL, k]
         y1 = b * H[HP, k] - H[LEVEL, k]
         y2 = b * H[HN, k] - H[LEVEL, k]
-        if y1 < 0.0:
-            if y1 < lowest or lowest >= 0.0:
+        if y1 < 0.0 and (H[HELD, k] == 0.0 or y1 < y0):
+            if y1 < lowest:
                 where, which, lowest = 0.5, k, y1
+            continue
+        if H[HELD, k] != 0.0:
             continue
         v0 = 0.5 * s * b * H[HD, k]
         v2 = 0.5 * s * b * H[HE, k]
         v1 = 0.75 * (y2 - y0) - 0.25 * (v0 + v2)
+        if abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1) > 0.1 * min(y0, y1, y2):
+            rough = True
         if v0 < 0.0 and v1 > 0.0:
             place, value = cubic_minimum(y0, y1, v0, v1)
-            if value < 0.2 * (y0 - value) and value < 0.2 * (y1 - value) and value < lowest:
+            if value < lowest:
                 where, which, lowest = 0.5 * place, k, value
-        if v1 < 0.0 and v2 > 0.0:
+        if v1 <= 0.0 and v2 > 0.0:
             place, value = cubic_minimum(y1, y2, v1, v2)
-            if value < 0.2 * (y1 - value) and value < 0.2 * (y2 - value) and value < lowest:
+            if value < lowest:
                 where, which, lowest = 0.5 + 0.5 * place, k, value
-    return where, which, lowest
+    return where, which, lowest, rough
 
 
 @core(inline=True)

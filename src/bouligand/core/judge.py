@@ -250,4 +250,5 @@ def graze_matters(fn, p, S, I, V, H, j, jump):
         return False
     bend = abs(H[HP, j] - H[HX, j] - sigma * H[HD, j]) * 2.0 / (sigma * sigma)
     S[MARGIN] = abs(H[HX, j])
-    return jump * dwell_time(unsure, bend) > 1.0
+    dwell = min(dwell_time(unsure, bend), 2.0 * unsure / max(abs(H[HD, j]), 1e-300))
+    return jump * dwell > 1.0

@@ -7,6 +7,7 @@ tolerance: without that check near-grazing landings would stall at an error that
 
 import math
 
+from .between import locate
 from .evaluate import eval_h, in_tolerances
 from .guards import extrapolate, passed
 from .hop import hop, natural_step
@@ -125,42 +126,59 @@ def take_step(fn, p, S, I, V, H, s, landing, fixed):
         if j < 0:
             return STEPPED if base == X else shorten(S, I, whole, 0.0)
 
-        # --- near enough to correct along the flow? else hop again, or hop back
+        # --- near enough to correct along the flow?
         if fixed > 0:
             near = abs(shift) <= (1e-3 if tries < 3 else 0.05) * s  # Newton on the time, with the whole hop
         elif short:
             near = bend_of(S, V, shift) * max(S[LAM] * s, 0.01) <= 0.3 * share
         else:
             near = bend_of(S, V, shift) <= 0.05
-        if near:
-            I[TARGET] = j
-            S[LAND3] = settle(fn, p, S, I, V, H, whole, j, shift, 1e-9 if fixed > 0 else share, doubt)
-            if short and fixed == 0 and I[KIND] > HOP + 2 and S[RATE] > 0.0:
-                S[DT] = max(min(S[DT], natural_step(S[RATE], S[LAM], I[METHOD])), s)
-            return LANDED if S[LAND3] == S[LAND3] else FAILED
-        if shift > 0.0 and fixed == 0 and base == X:
-            return STEPPED
-        tries += 1
-        if short:
-            if tries > 3:
-                if fixed > 0:
-                    return TURNS
-                hopping = False  # the hops do not agree with each other: let a smooth step find out
-            I[NREJECTED] += 1
-            length = max(s + shift, 0.1 * s)
-            s = length
-            share = part(S, s, 2.0)
-            continue
-        if tries > 3 or shift < -0.6 * s:
-            return shorten(S, I, whole, shift)
-        I[TARGET] = j
-        landing = True
         if base == X:
             for i in range(n):
                 V[XF, i] = V[XN, i]
                 V[KF, i] = V[KE, i]
+        if near:
+            S[LAND3], settled = settle(fn, p, S, I, V, H, whole, j, shift, 1e-9 if fixed > 0 else share, doubt)
+            if settled < 0:
+                return FAILED
+            if settled > 0:
+                I[TARGET] = j
+                if short and fixed == 0 and I[KIND] > HOP + 2 and S[RATE] > 0.0:
+                    S[DT] = max(min(S[DT], natural_step(S[RATE], S[LAM], I[METHOD])), s)
+                return LANDED
+            S[LAND3] = 0.0
+            for i in range(n):
+                V[XN, i] = V[XF, i]
+                V[KE, i] = V[KF, i]
+        if shift > 0.0 and fixed == 0 and base == X:
+            # not there yet, and too far to guess the rest: an ordinary step
+            return FAILED if near and eval_h(fn, p, S, I, V, H, t + s, XN, HN) else STEPPED
+
+        # --- else hop again, or back: by the guard's parabola at first, then to where h along the step says
+        tries += 1
+        aim = s + S[LAND2] + shift
+        if near or tries > 1:
+            if base == XF:
+                for i in range(n):
+                    V[XN, i] = V[XF, i]
+                    V[KE, i] = V[KF, i]
+            where, k = locate(fn, p, S, I, V, H, s)
+            if where == -2.0:
+                return FAILED
+            if k >= 0:
+                aim, j = where * s, k
+        if tries > 4 or (not short and aim < 0.4 * s):
+            return TURNS if fixed > 0 else shorten(S, I, s, aim - s)
+        if short:
+            I[NREJECTED] += 1
+            length = max(aim, 0.1 * s)
+            s = length
+            share = part(S, s, 2.0)
+            continue
+        I[TARGET] = j
+        landing = True
         hopping, base = True, XF
-        length = S[LAND2] + shift
+        length = aim - s
         share = part(S, length, 0.5)
 
 
@@ -188,17 +206,18 @@ def shorten(S, I, s, shift):
 
 @core
 def settle(fn, p, S, I, V, H, s, j, shift, share, doubt):
-    """Move the end of a step of length s onto guard j, first by ``shift``; returns the whole shift (nan on failure).
+    """Move the end of a step of length s onto guard j, first by ``shift``. Returns the whole shift, and 1 if it is there.
 
-    ``doubt`` is how far off, relatively, the first shift may be. It ends when the time that is left moves the state by
-    less than a hundredth of ``share`` tolerances (and is itself within the relative tolerance as a time).
+    ``doubt`` is how far off, relatively, the first shift may be. It is there when the time that is left moves the state by
+    less than a hundredth of ``share`` tolerances (and is itself within the relative tolerance as a time), or when only
+    round-off is left; 0: h along the flow is not what was expected; -1: h failed.
     """
     compact()
     n, total = V.shape[1], 0.0
     speed = max(in_tolerances(S, V, KE, X, XN), 1.0 / (S[RTOL] * max(abs(S[T]), S[TF] - S[T0])))
     goal = 0.01 * share / speed
     level, b = H[LEVEL, j], H[WB, j]
-    for _ in range(10):
+    for _ in range(40):
         last = b * H[HN, j] - level
         for i in range(n):
             V[XN, i] += shift * (V[KE, i] + 0.5 * shift * V[KP, i])
@@ -206,20 +225,17 @@ def settle(fn, p, S, I, V, H, s, j, shift, share, doubt):
         total += shift
         if abs(shift) * doubt <= goal:
             extrapolate(H, s, shift)
-            break
+            return total, 1
         if eval_h(fn, p, S, I, V, H, S[T] + s + total, XN, HN):
-            return math.nan
+            return total, -1
         now = b * H[HN, j] - level
-        if now == 0.0 or shift == 0.0:
-            break
-        slope = (now - last) / shift
-        if not slope < 0.0:
-            break  # on round-off, or so near to grazing that the sign of the slope is lost
-        following = -now / slope
+        slope = (now - last) / shift if shift != 0.0 else 0.0
+        following = -now / slope if slope < 0.0 else math.inf
+        if now == 0.0 or abs(following) <= 1e-16 * max(abs(S[T]), s):
+            return total, 1
         if abs(following) >= abs(shift):
-            break
+            # it does not get nearer: down at round-off, or h is no straight line here
+            return total, 1 if abs(shift) <= 1e-6 * s else 0
         doubt = abs(following / shift)
         shift = following
-        if abs(shift) <= 1e-16 * max(abs(S[T]), s):
-            break
-    return total
+    return total, 1 if abs(shift) <= 1e-6 * s else 0

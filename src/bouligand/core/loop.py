@@ -6,7 +6,8 @@ crossings at once, has its place beside the hop: another way to get from X to XN
 """
 
 from .accept import accept, look_between
-from .corner import cross_and_evaluate
+from .between import passed_before
+from .corner import cross, cross_and_evaluate
 from .dense import before
 from .evaluate import eval_f, eval_h, in_tolerances
 from .guards import ahead, rates, refined
@@ -32,12 +33,10 @@ from .layout import (
     GO_ON,
     HD,
     HELD,
-    HOP,
     HP,
     HX,
     JUDGED,
     KE,
-    KIND,
     KP,
     LAND1,
     LAND2,
@@ -49,7 +48,9 @@ from .layout import (
     NEVENTS,
     NOT_FINITE,
     NRECORDS,
+    NREJECTED,
     NSTEPS,
+    OBSERVER,
     OBSERVERS,
     ONE_SIDED,
     PROJECTION,
@@ -65,10 +66,12 @@ from .layout import (
     TARGET,
     TERMINATED,
     TF,
+    TLAST,
     TOO_MANY_STEPS,
     TRIES,
     WB,
     XM,
+    B,
     K,
     T,
     X,
@@ -87,8 +90,8 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
     if I[STARTED] == 0:
         code = start(fn, p, S, I, V, H, R, reset)
     elif I[STALE] == 1:
-        code = anew(fn, p, S, I, V, H)
-    room = 4 + 2 * (I[ONE_SIDED] + I[OBSERVERS])
+        code = anew(fn, p, S, I, V, H, E, reset)
+    room = 4 + 2 * (I[ONE_SIDED] + I[OBSERVERS]) + (H.shape[1] if breaks.shape[0] > 0 else 0)
     idle, done = 0, -1
     while code == GO_ON:
         # --- never a hang: a loop that neither steps nor crosses anything is stopped
@@ -111,10 +114,11 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
 
         # --- the corner at hand: ties, guards that are not being left, guards that were turned away
         S[SOON] = 0.0
-        if t >= stop or (I[FRESH] == 1 and I[LAST] >= 0):
+        ending = t >= S[TF] or I[ENDING] == 1
+        if ending or (I[FRESH] == 1 and I[LAST] >= 0):
             S[SOON] = min(1.0 / max(in_tolerances(S, V, K, X, X), 1e-300), 1e-3 * S[DT])
         tau, j, held, turned = ahead(H, S[SOON])
-        here = max(4e-16 * max(abs(t), S[DT]), S[SOON] if t >= stop else 0.0)
+        here = max(4e-16 * max(abs(t), S[DT]), S[SOON] if ending else 0.0)
         if j >= 0 and H[LEVEL, j] == 0.0 and tau <= here:
             for i in range(V.shape[1]):
                 V[KE, i] = V[K, i]
@@ -129,7 +133,7 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         if I[ENDING] == 1:
             code = TERMINATED
         elif t >= stop:
-            code = next_leg(fn, p, S, I, V, H, breaks)
+            code = next_leg(fn, p, S, I, V, H, E, breaks, reset)
             continue
         elif I[BUDGET] <= 0:
             code = BUDGET_SPENT
@@ -171,8 +175,16 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         if outcome == LANDED and t + S[LAND1] + S[LAND2] + S[LAND3] > stop:
             S[DT] = min(S[DT], 0.9 * remaining)  # the guard is beyond the end: come nearer first
             outcome = REFUSED
-        if outcome == STEPPED and I[KIND] < HOP and H.shape[1] > 0:
-            outcome = look_between(fn, p, S, I, V, H, jacobian, s)
+        whole = S[LAND1] + S[LAND2] + S[LAND3]
+        alone = I[LAST] < 0 or t > H[TLAST, max(I[LAST], 0)]  # not one of a cluster of landings
+        if outcome == LANDED and (alone or whole > 0.02 * S[DT]) and not in_band:
+            where = passed_before(fn, p, S, I, V, H, whole, I[TARGET])
+            if where != 0.0:
+                outcome = REFUSED if where > 0.0 else FAILED
+                S[DT] = abs(where) * whole
+                I[NREJECTED] += 1
+        if outcome == STEPPED and H.shape[1] > 0:
+            outcome = look_between(fn, p, S, I, V, H, jacobian, S[LAND1])
         if outcome == FAILED:
             code = I[STATUS]
         elif outcome == TURNS:
@@ -224,22 +236,36 @@ def parabola(V, tau):
 
 
 @core
-def next_leg(fn, p, S, I, V, H, breaks):
+def next_leg(fn, p, S, I, V, H, E, breaks, reset):
     """At the end of a leg: finished, or a breakpoint, after which f and h are evaluated anew."""
     compact()
     if S[T] >= S[TF]:
         return FINISHED
     I[NBREAKS] += 1
     S[STOP] = breaks[I[NBREAKS]] if I[NBREAKS] < breaks.shape[0] else S[TF]
-    return anew(fn, p, S, I, V, H)
+    return anew(fn, p, S, I, V, H, E, reset)
 
 
 @core
-def anew(fn, p, S, I, V, H):
-    """Forget what was saved from the last step: f or h may have changed with time or with the parameters."""
-    if eval_f(fn, p, S, I, V, H, S[T], X, K) or eval_h(fn, p, S, I, V, H, S[T], X, HX):
-        return I[STATUS]
+def anew(fn, p, S, I, V, H, E, reset):
+    """Forget what was saved from the last step: f or h may have changed with time or with the parameters.
+
+    A guard that has jumped across the trajectory is crossed on the spot.
+    """
+    compact()
+    S[CAP] = 1e300
     I[STALE] = 0
+    if eval_h(fn, p, S, I, V, H, S[T], X, HX):
+        return I[STATUS]
+    for k in range(H.shape[1]):
+        if H[B, k] * H[HX, k] < 0.0 and H[HELD, k] == 0.0 and (H[WB, k] != 0.0 or H[OBSERVER, k] != 0.0):
+            observed = H[WB, k] == 0.0
+            cross(S, I, H, E, reset, k)
+            H[HELD, k] = 0.0  # it was not reached but jumped: the trajectory does not sit on it
+            if observed:
+                H[WB, k] = 0.0
+    if eval_f(fn, p, S, I, V, H, S[T], X, K):
+        return I[STATUS]
     I[RATES] = 0
     I[FRESH] = 1
     return GO_ON

@@ -141,5 +141,5 @@ def first_step(fn, p, S, I, V, H, speed):
     order = 5.0 if I[METHOD] == 1 else 3.0 if I[METHOD] == 2 else 8.0
     largest = max(speed, bend)
     better = max(1e-6 * span, 1e-3 * dt) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / order)
-    S[DT] = max(min(1e4 * dt, better, span, S[DTMAX]), 1e-15 * span)
+    S[DT] = max(min(1e4 * dt, better, span, S[DTMAX]), 1e-15 * span, min(2e-14 * abs(t), span))
     return False
