@@ -38,7 +38,11 @@ def run(system=HOPPER, t_span=(0, 2), x0=(2.0, 0.0), **options):
         ({"eps": 0.1, "projection": 4}, "projection must be 2 or 'tangent'"),
         ({"method": "euler"}, "method must be 'auto', 'dopri5'"),
         ({"max_step": 0}, "max_step must be positive"),
-        ({"max_steps": 0}, "max_steps must be at least 1"),
+        ({"max_steps": 0}, "max_steps must be a whole number, at least 1"),
+        ({"max_steps": 1.5}, "max_steps must be a whole number"),
+        ({"rtol": "1e-3"}, "rtol must be a number"),
+        ({"terminal": True}, "terminal names the guards"),
+        ({"eps": 0.1, "projection": [2]}, "projection must be 2"),
         ({"t_eval": [0, 3]}, "t_eval must lie within t_span"),
         ({"t_eval": [1, 0]}, "t_eval must be a vector of increasing times"),
         ({"terminal": "knee"}, "no guard is called 'knee'"),
@@ -72,6 +76,7 @@ def test_t_eval_and_dense_output():
     with pytest.raises(ValueError, match="within the trajectory"):
         sol(2.5)
     assert run(t_span=(1.0, 1.0), t_eval=[1.0]).x.shape == (1, 2)
+    assert run(t_span=(1.0, 1.0), x0=[1.0, -1.0]).b[0, 0] == 1
 
 
 def test_requesting_times_does_not_change_the_steps():
@@ -155,6 +160,7 @@ def test_one_sided_guards_and_the_reset_matrix():
     assert len(sol.events) == crossings
     assert (sol.events.direction == 1).all()
     assert (np.abs(sol.b.sum(axis=1)) == 0).all()  # never both, never none
+    assert (sol.events.after.sum(axis=1) == 0).all()
     by_matrix = bd.System(f, h, n=2, m=2, direction=1, reset=[[0, 1], [1, 0]], compile=False)
     close(bd.solve(by_matrix, (0, tf), x0).events.t, sol.events.t, 1e-12)
     never = bd.System(f, h, n=2, m=2, direction=1, reset=np.zeros((2, 2)), compile=False)

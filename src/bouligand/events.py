@@ -58,29 +58,33 @@ class Events:
             states[between] = self._solution(self._rows[between, 0])
         return states
 
-    def _words(self, shift):
+    def _words(self, after):
+        """The word before each event, or after it (with what was armed again at the same instant)."""
         solution = self._solution
+        flips = solution._E[solution._E[:, 5] != 2]
         out = np.empty((len(self), solution.system.m), dtype=np.int8)
         word, q = solution._word_start.astype(np.int8), 0
-        for row in solution._E:
-            if row[5] == 2:
-                continue
-            if row[5] == 1 and shift == 0:
+        for i, row in enumerate(flips):
+            if row[5] == 1 and not after:
                 out[q] = word
                 q += 1
             word[int(row[1])] = row[2]
-            if row[5] == 1 and shift == 1:
+            if row[5] == 1 and after:
                 out[q] = word
+                for hidden in flips[i + 1 :]:
+                    if hidden[5] != 0 or hidden[0] != row[0]:
+                        break
+                    out[q, int(hidden[1])] = hidden[2]
                 q += 1
         return out
 
     @property
     def before(self):
-        return self._words(0)
+        return self._words(after=False)
 
     @property
     def after(self):
-        return self._words(1)
+        return self._words(after=True)
 
     @property
     def array(self):

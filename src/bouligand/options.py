@@ -4,6 +4,7 @@ Every check names the argument, says what came, and what to give instead.
 """
 
 from functools import lru_cache
+from numbers import Real
 
 import numpy as np
 
@@ -48,12 +49,15 @@ def settings(rtol, atol, method, max_step, max_steps):
     """The core's scalars with these options in their places, to be copied: most integrations use the same ones."""
     from .core.tableau import METHODS
 
+    for name, value in (("rtol", rtol), ("max_step", max_step), ("max_steps", max_steps)):
+        if not isinstance(value, Real) or isinstance(value, bool):
+            raise ValueError(f"{name} must be a number; got {value!r}")
     if not 1e-15 < rtol < 1.0:
         raise ValueError(f"rtol must be between 1e-15 and 1; got {rtol!r}")
     if not max_step > 0.0:
         raise ValueError(f"max_step must be positive; got {max_step}")
-    if not max_steps >= 1:
-        raise ValueError(f"max_steps must be at least 1; got {max_steps}")
+    if not max_steps >= 1 or max_steps != int(max_steps):
+        raise ValueError(f"max_steps must be a whole number, at least 1; got {max_steps}")
     if method != "auto" and method not in METHODS:
         raise ValueError(f"method must be 'auto', {', '.join(map(repr, METHODS))}; got {method!r}")
     S, I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
@@ -80,7 +84,7 @@ def scalars(V, rtol, atol, method, max_step, max_steps):
     try:
         S, I, V[at.ATOL] = settings(rtol, atol, method, max_step, max_steps)
     except TypeError:  # an array
-        S, I, _ = settings(float(rtol), None, method, float(max_step), max_steps)
+        S, I, _ = settings(rtol, None, method, max_step, max_steps)
         V[at.ATOL] = _absolute(atol, V.shape[1]) if atol is not None else 0.01 * rtol
     return S.copy(), I.copy()
 
@@ -91,7 +95,8 @@ def bands(I, H, system, eps, projection):
         raise ValueError(
             f"projection={projection!r} needs eps, the width of the bands; without both, the tolerance decides"
         )
-    rung = PROJECTIONS.get("tangent" if projection is None else projection)
+    key = "tangent" if projection is None else projection
+    rung = PROJECTIONS.get(key) if isinstance(key, str | int) else None
     if rung is None:
         raise ValueError(f"projection must be 2 or 'tangent', 3 or 'midpoint', 5 or 'rk4'; got {projection!r}")
     widths = system._per_guard("eps", eps)
@@ -103,6 +108,8 @@ def bands(I, H, system, eps, projection):
 
 
 def terminal_guards(H, system, terminal):
+    if isinstance(terminal, bool):
+        raise ValueError(f"terminal names the guards to stop at, or maps them to a count; got {terminal!r}")
     if isinstance(terminal, str | int | np.integer):
         terminal = {terminal: 1}
     if not hasattr(terminal, "items"):

@@ -254,7 +254,8 @@ class Stepper:
         open_guards = np.flatnonzero((self._H[at.HELD] != 0.0) & (self._H[at.OBSERVER] == 0.0))
         x, span = self.x, self._S[at.TF] - self._S[at.T0]
         speed = np.abs(self.system.function("f")(self.t, x, word, self._p)).max()
-        scale = min(1e-4 * span, 1e-4 * max(np.abs(x).max(), 1e-3) / max(speed, 1e-9))
+        scale = 1e-4 * max(np.abs(x).max(), 1e-3) / max(speed, 1e-9)
+        scale = min(scale, 1e-4 * span) if span > 0.0 else scale
         self._H[at.B] = consistent_word(self.system, self.t, x, self._p, word, open_guards, scale)
         self._I[at.HAVE_WORD] = 1
 
