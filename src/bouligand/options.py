@@ -66,7 +66,8 @@ def settings(rtol, atol, method, max_step, max_steps):
     S[at.SIGMA] = 1e-3
     I[at.MAX_STEPS] = min(max_steps, 2**62)
     I[at.METHOD] = (1 if rtol > 2e-5 else 3) if method == "auto" else METHODS[method]
-    return S, I, 0.01 * rtol if atol is None else float(_absolute(atol, 1))
+    S[at.ATOL_ALL] = 0.01 * rtol if atol is None else _absolute(atol, 1)
+    return S, I
 
 
 def _absolute(atol, n):
@@ -80,12 +81,14 @@ def _absolute(atol, n):
 
 
 def scalars(V, rtol, atol, method, max_step, max_steps):
-    """Fresh copies of the core's scalars; the absolute tolerance goes to its row."""
+    """Fresh copies of the core's scalars; an absolute tolerance for each state goes to its row."""
     try:
-        S, I, V[at.ATOL] = settings(rtol, atol, method, max_step, max_steps)
-    except TypeError:  # an array
-        S, I, _ = settings(rtol, None, method, max_step, max_steps)
-        V[at.ATOL] = _absolute(atol, V.shape[1]) if atol is not None else 0.01 * rtol
+        S, I = settings(rtol, atol, method, max_step, max_steps)
+    except TypeError:  # an array: not hashable
+        S, I = settings(rtol, None, method, max_step, max_steps)
+        S = S.copy()
+        S[at.ATOL_ALL] = -1.0
+        V[at.ATOL] = _absolute(atol, V.shape[1])
     return S.copy(), I.copy()
 
 

@@ -53,22 +53,59 @@ class Solution:
     """
 
     def __init__(self, stepper):
-        I = stepper._I
         self.system = stepper.system
-        self.status, self.error = stepper.status, stepper.error
-        self._message = None if stepper.status == "finished" else stepper.message
-        self._R = stepper._R[: I[at.NRECORDS]]
-        self._E = stepper._E[: I[at.NEVENTS]]
-        self._word_end = stepper._H[at.B]
-        self._integers = I
+        self.status = stepper.status
+        self.error = stepper.error
         self._p = stepper._p
-        self._legs = stepper._legs
-        self._breaks = stepper._breaks
-        self._requested = (stepper._TQ, stepper._Y, int(I[at.NQ])) if stepper._TQ.size else None
-        if stepper.status == "running":
-            # the integration goes on in the same arrays: keep what belongs to this moment
-            self._R, self._E = self._R.copy(), self._E.copy()
-            self._word_end, self._integers = self._word_end.copy(), I.copy()
+        # the workspace of the integration; what is asked for is taken from it then
+        self._work = stepper
+        if stepper.status != "finished":
+            self._keep()
+
+    def _keep(self):
+        """Take everything out of the workspace: it may go on, or this solution may travel."""
+        work = self._work
+        if work is None:
+            return
+        self._message = work.message
+        for name in ("_R", "_E", "_word_end", "_integers", "_legs", "_breaks", "_requested"):
+            getattr(self, name)
+        self._work = None
+
+    @cached_property
+    def _R(self):
+        used = self._work._R[: int(self._work._I[at.NRECORDS])]
+        return used.copy() if self.status == "running" else used
+
+    @cached_property
+    def _E(self):
+        used = self._work._E[: int(self._work._I[at.NEVENTS])]
+        return used.copy() if self.status == "running" else used
+
+    @cached_property
+    def _word_end(self):
+        return self._work._H[at.B].copy()
+
+    @cached_property
+    def _integers(self):
+        return self._work._I.copy()
+
+    @cached_property
+    def _legs(self):
+        return list(self._work._legs) if self._work._legs is not None else None
+
+    @cached_property
+    def _breaks(self):
+        return self._work._breaks
+
+    @cached_property
+    def _requested(self):
+        work = self._work
+        return (work._TQ, work._Y, int(work._I[at.NQ])) if work._TQ.size else None
+
+    @cached_property
+    def _message(self):
+        return self._work.message
 
     # -------------------------------------------------------------------------------------------------- trajectory
 
@@ -230,9 +267,10 @@ class Solution:
 
     @property
     def message(self):
-        return self._message or f"the end of the interval was reached, t = {self._R[-1, 0]:g}"
+        return self._message
 
     def __getstate__(self):
+        self._keep()
         state = dict(self.__dict__)
         state.pop("_events", None)
         if state["error"] is not None:

@@ -5,9 +5,9 @@ is found is then landed on by a hop of its own.
 """
 
 from .evaluate import eval_h
-from .guards import wrong_at
+from .guards import halfway, wrong_at
 from .jit import compact, core
-from .layout import HD, HE, HELD, HM, HN, HP, HX, KE, LEVEL, WB, XM, XN, K, T, X
+from .layout import HD, HE, HM, HN, HP, HX, KE, LEVEL, WB, XM, XN, K, T, X
 
 
 @core
@@ -70,16 +70,17 @@ def passed_before(fn, p, S, I, V, H, s, target):
     between(V, 0.5, s, XM)
     if eval_h(fn, p, S, I, V, H, S[T] + 0.5 * s, XM, HP):
         return -1.0
-    if wrong_at(H, HP) >= 0:
+    wrong, rough = halfway(H, s)
+    if wrong > 0.0:
         return 0.5
-    for k in range(H.shape[1]):
-        b, level = H[WB, k], H[LEVEL, k]
-        start, middle, end = b * H[HX, k] - level, b * H[HP, k] - level, b * H[HN, k] - level
-        told = start + 0.25 * s * b * H[HD, k] + 0.25 * (end - start)
-        distance = min(start, middle) if k == target else min(start, middle, end)
-        if b != 0.0 and H[HELD, k] == 0.0 and abs(middle - told) > 0.25 * distance:
-            return look_closely(fn, p, S, I, V, H, s)
-    return 0.0
+    # the target itself ends at no distance: it is rough if it was before
+    b = H[WB, target]
+    start, middle = b * H[HX, target] - H[LEVEL, target], b * H[HP, target] - H[LEVEL, target]
+    end = b * H[HN, target] - H[LEVEL, target]
+    off = 4.0 * abs(middle - 0.75 * start - 0.25 * (s * b * H[HD, target] + end))
+    if off > end and off <= min(start, middle):
+        rough -= 1.0
+    return look_closely(fn, p, S, I, V, H, s) if rough > 0.0 else 0.0
 
 
 @core

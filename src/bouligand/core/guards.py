@@ -235,6 +235,27 @@ def passed(H, s, target, short, tiny):
     return best, j, finite
 
 
+@core(fastmath=QUICK)
+def halfway(H, s):
+    """With h halfway in HP: how many guards are on the wrong side there, and of how many the parabola does not tell it.
+
+    (The latter: what it says differs from h by more than a quarter of the guard's distance anywhere.)
+    """
+    wrong, rough = 0.0, 0.0
+    for k in range(H.shape[1]):
+        b, level = H[WB, k], H[LEVEL, k]
+        start = b * H[HX, k] - level
+        middle = b * H[HP, k] - level
+        end = b * H[HN, k] - level
+        told = 0.75 * start + 0.25 * (s * b * H[HD, k] + end)
+        counts = b != 0.0
+        free = H[HELD, k] == 0.0
+        wrong += 1.0 if counts & (middle < 0.0) & (free | (middle < start)) else 0.0
+        off = 4.0 * abs(middle - told)
+        rough += 1.0 if counts & free & ((off > start) | (off > middle) | (off > end)) else 0.0
+    return wrong, rough
+
+
 @core
 def wrong_at(H, row):
     """Of the guards on the wrong side where h is H[row]: the one that a straight line from the start crosses first.

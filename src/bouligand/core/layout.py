@@ -70,7 +70,8 @@ WHEN = 16  # time of what is to be judged
 VALUE = 17  # of what is to be judged: a margin, a dwell time
 BEND = 18  # h'' where a guard came near
 SOON = 19  # the time in which the state moves by its tolerance
-S_SIZE = 20
+ATOL_ALL = 20  # the absolute tolerance of all components; negative: the row ATOL is given
+S_SIZE = 21
 
 # --- I: integers
 STATUS = 0

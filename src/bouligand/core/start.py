@@ -4,6 +4,8 @@ from .evaluate import eval_f, eval_h, in_tolerances
 from .guards import hold
 from .jit import compact, core
 from .layout import (
+    ATOL,
+    ATOL_ALL,
     DIRECTION,
     DT,
     DTMAX,
@@ -53,6 +55,9 @@ def start(fn, p, S, I, V, H, R, reset):
     """Set everything up at t0; returns GO_ON, NEED_WORD (guards that are zero are then marked in HELD) or a failure."""
     compact()
     n, m, t = V.shape[1], H.shape[1], S[T]
+    if S[ATOL_ALL] >= 0.0:
+        for i in range(n):
+            V[ATOL, i] = S[ATOL_ALL]
     if eval_h(fn, p, S, I, V, H, t, X, HX):
         return H_FAILED
     # round-off in h: what it changes by when every component of x changes in its last digits

@@ -5,6 +5,7 @@ import math
 from .evaluate import eval_f, eval_fh, in_tolerances
 from .jit import compact, core, row_address
 from .layout import (
+    ATOL,
     CAP,
     CTX,
     F_FAILED,
@@ -16,6 +17,7 @@ from .layout import (
     KP,
     METHOD,
     NF,
+    RTOL,
     STATUS,
     T_FAIL,
     XM,
@@ -119,12 +121,16 @@ def embedded_error(S, V, s, method):
     compact()
     if method == 3:
         dop853_error5(V, X, K, s, W)
-        fifth = in_tolerances(S, V, W, X, XN)
-        dop853_error3(V, X, K, s, W)
-        third = in_tolerances(S, V, W, X, XN)
-        together = math.sqrt(fifth * fifth + 0.01 * third * third)
-        if not together < math.inf:
+        dop853_error3(V, X, K, s, XM)
+        fifth, third, total = 0.0, 0.0, 0.0
+        for i in range(V.shape[1]):
+            scale = 1.0 / (V[ATOL, i] + S[RTOL] * max(abs(V[X, i]), abs(V[XN, i])))
+            five, three = abs(V[W, i]) * scale, abs(V[XM, i]) * scale
+            total += five + three
+            fifth, third = max(fifth, five), max(third, three)
+        if not total < math.inf:
             return math.inf
+        together = math.sqrt(fifth * fifth + 0.01 * third * third)
         return fifth * fifth / together if together > 0.0 else 0.0
     if method == 1:
         dopri5_error(V, X, K, s, W)
