@@ -6,6 +6,7 @@ Numba dispatcher, or a ``scipy.LowLevelCallable`` with the core's own signature 
 
 import ctypes
 import inspect
+from functools import lru_cache
 
 import numpy as np
 
@@ -127,13 +128,20 @@ class UserFunction:
         if self.is_low_level:
             return low_level_address(self.function), self.function
         if compiled and jit.JIT:
-            dispatcher = self.function if self.is_dispatcher else jit.user_jit(self.function)
-            address, keep = jit.c_function(dispatcher, self.shapes, self.in_place)
-            self.function = dispatcher
+            self.function, address, keep = _compiled(self.function, self.shapes, self.in_place)
             self.is_dispatcher = True
             return address, keep
         callback = _callback(self, sizes, failures)
         return ctypes.cast(callback, ctypes.c_void_p).value, callback
+
+
+@lru_cache(maxsize=512)
+def _compiled(function, shapes, in_place):
+    """Dispatcher, address and what keeps it alive. Sizes come at run time: a plate with more contacts compiles nothing."""
+    from .core import jit
+
+    dispatcher = function if hasattr(function, "py_func") else jit.user_jit(function)
+    return dispatcher, *jit.c_function(dispatcher, shapes, in_place)
 
 
 def low_level_address(function):

@@ -177,7 +177,7 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
             outcome = REFUSED
         whole = S[LAND1] + S[LAND2] + S[LAND3]
         alone = I[LAST] < 0 or t > H[TLAST, max(I[LAST], 0)]  # not one of a cluster of landings
-        if outcome == LANDED and (alone or whole > 0.02 * S[DT]) and not in_band:
+        if outcome == LANDED and (alone or whole > 0.1 * S[DT]) and not in_band:
             where = passed_before(fn, p, S, I, V, H, whole, I[TARGET])
             if where != 0.0:
                 outcome = REFUSED if where > 0.0 else FAILED
