@@ -112,3 +112,53 @@ def test_turning_round_at_the_edge_of_a_band(projection):
     sol = bd.solve(system, (0, 8), [-1.5, 0.0], rtol=1e-8, eps=0.1, projection=projection)
     assert len(sol.events) == len(tight.events)
     close(sol.x[-1], tight.x[-1], 1e-5)
+
+
+def test_a_start_after_zero_sees_h_at_its_own_time():
+    system = bd.System(lambda t, x, b, p: (1.0, b[0]), lambda t, x, p: (t - x[0] - 0.5,), n=2, m=1, compile=False)
+    sol = bd.solve(system, (1.0, 2.0), [0.0, 0.0])
+    assert sol.b[0, 0] == 1
+    close(sol.x[-1], [1.0, 1.0], 1e-9)
+    watch = bd.System(
+        lambda t, x, b, p: (1.0,), lambda t, x, p: (np.cos(t) - x[0],), n=1, m=1, observers=(0,), compile=False
+    )
+    assert len(bd.solve(watch, (1.4, 1.6), [0.5]).events) == 0
+
+
+@pytest.mark.parametrize("gap", [0.03, 0.01, 1e-4])
+@pytest.mark.parametrize("rtol", [1e-6, 1e-9])
+def test_guards_of_different_shape_are_crossed_in_order(gap, rtol):
+    def f(t, x, b, p):
+        return (1.0, 10.0 * (b[0] > 0 and b[1] < 0) - 10.0 * (b[1] > 0 and b[0] < 0))
+
+    system = bd.System(f, lambda t, x, p: (x[0] - 1 - gap, 1 - np.exp(-3 * (x[0] - 1))), n=2, m=2, compile=False)
+    sol = bd.solve(system, (0, 2), [0.0, 0.0], rtol=rtol)
+    assert list(sol.events.guard) == [1, 0]
+    close(sol.x[-1, 1], -10 * gap, 100 * rtol)
+
+
+def bent_guard(t, x, p, out):
+    a = x[0] - p[0]
+    out[0] = p[1] * a + a * a * a
+
+
+BENT = bd.System(lambda t, x, b, p: (1.0, b[0]), bent_guard, n=2, m=1, params=[1.0, 0.01])
+
+
+def test_landing_where_h_is_nearly_flat():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        place, slope, rtol = 0.5 + rng.random(), 10 ** (-4 * rng.random()), 10 ** (-3 - 7 * rng.random())
+        sol = bd.solve(BENT, (0, 2), [0.0, 0.0], p=[place, slope], rtol=rtol)
+        close(sol.events.t, [place], 10 * rtol)
+
+
+def test_a_stiff_contact_shallower_than_the_tolerance_is_no_graze():
+    system = bd.System(
+        lambda t, x, b, p: (x[1], -9.81 + (1e6 * (10.0 - x[0]) if b[0] > 0 else 0.0)),
+        lambda t, x, p: (10.0 - x[0],),
+        n=2,
+        m=1,
+        compile=False,
+    )
+    assert len(bd.solve(system, (0, 2), [11.0, 0.0], rtol=1e-3).events) == 4

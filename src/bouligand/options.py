@@ -64,6 +64,7 @@ def settings(rtol, atol, method, max_step, max_steps):
     S[at.RTOL] = rtol
     S[at.DTMAX] = min(max_step, 1e300)
     S[at.SIGMA] = 1e-3
+    S[at.CAP] = 1e300
     I[at.MAX_STEPS] = min(max_steps, 2**62)
     I[at.METHOD] = (1 if rtol > 2e-5 else 3) if method == "auto" else METHODS[method]
     S[at.ATOL_ALL] = 0.01 * rtol if atol is None else _absolute(atol, 1)

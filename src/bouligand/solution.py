@@ -197,7 +197,7 @@ class Solution:
         system = self.system
         V, H = np.zeros((at.V_ROWS, system.n)), np.zeros((at.H_ROWS, system.m))
         S, I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
-        S[at.RTOL], V[at.ATOL] = 1.0, 1.0
+        S[at.RTOL], S[at.CAP], V[at.ATOL] = 1.0, 1e300, 1.0
         H[at.B] = self._word_start
         legs = self._legs or [(0, self._p)]
         P = np.array([p for _, p in legs]).reshape(len(legs), -1)

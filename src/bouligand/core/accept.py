@@ -35,6 +35,7 @@ from .layout import (
     LEVEL,
     NEVENTS,
     NHOPS,
+    NO_LANDING,
     NQ,
     NRECORDS,
     NREJECTED,
@@ -148,6 +149,7 @@ def accept(fn, p, S, I, V, H, R, E, TQ, Y, reset, landed):
     I[BUDGET] -= 1
     I[TRIES] = 0
     I[JUDGED] = 0
+    I[NO_LANDING] = 0
     if landed:
         I[NHOPS] += 1
         if H[LEVEL, j] == 0.0:

@@ -274,14 +274,6 @@ def wrong_at(H, row):
     return j
 
 
-@core(fastmath=QUICK)
-def extrapolate(H, s, shift):
-    """HN at a time ``shift`` after the end of a step of length s: along the slope of each guard's parabola there."""
-    scale = 2.0 / s
-    for k in range(H.shape[1]):
-        H[HN, k] += shift * ((H[HN, k] - H[HX, k]) * scale - H[HD, k])
-
-
 @core
 def take_over(I, H):
     """The end of a step becomes the present; a guard that has left its surface may fire again."""

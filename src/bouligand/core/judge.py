@@ -190,7 +190,11 @@ def back(fn, p, S, I, V, H, E, j):
         V[W, i] = V[K, i] - V[KE, i]
     if in_tolerances(S, V, W, X, X) * S[VALUE] <= 1.0:
         return GO_ON
-    S[MARGIN] = 0.25 * S[BEND] * S[VALUE]
+    # how deep it would have gone without the contact: only if that cannot be told from zero was it a graze
+    bend = second_rate(fn, p, S, I, V, H, j, K)
+    if bend < 0.0:
+        return I[STATUS]
+    S[MARGIN] = 0.5 * S[BEND] * S[BEND] / max(bend, 1e-300)
     unsure = tolerance_of_guard(fn, p, S, I, V, H, S[T], X, j)
     if unsure < 0.0:
         return I[STATUS]
@@ -239,16 +243,30 @@ def graze_matters(fn, p, S, I, V, H, j, jump):
     """
     compact()
     unsure = tolerance_of_guard(fn, p, S, I, V, H, S[T], X, j)
-    sigma = max(0.1 * S[DT], 1e-6)
-    for i in range(V.shape[1]):
-        V[XM, i] = V[X, i] + sigma * V[L, i]
-    if eval_f(fn, p, S, I, V, H, S[T] + sigma, XM, W):
+    bend = second_rate(fn, p, S, I, V, H, j, L)
+    if unsure < 0.0 or bend < 0.0:
         return False
-    for i in range(V.shape[1]):
-        V[XM, i] = V[X, i] + sigma * 0.5 * (V[L, i] + V[W, i])
-    if eval_h(fn, p, S, I, V, H, S[T] + sigma, XM, HP):
-        return False
-    bend = abs(H[HP, j] - H[HX, j] - sigma * H[HD, j]) * 2.0 / (sigma * sigma)
     S[MARGIN] = abs(H[HX, j])
     dwell = min(dwell_time(unsure, bend), 2.0 * unsure / max(abs(H[HD, j]), 1e-300))
     return jump * dwell > 1.0
+
+
+@core
+def second_rate(fn, p, S, I, V, H, j, k):
+    """|h''| of guard j along the flow that starts with x' in V[k]: a second difference of h. Negative if a function failed."""
+    compact()
+    sigma = 0.01 * S[DT]
+    for i in range(V.shape[1]):
+        V[XM, i] = V[X, i] + sigma * V[k, i]
+    if eval_f(fn, p, S, I, V, H, S[T] + sigma, XM, W):
+        return -1.0
+    for i in range(V.shape[1]):
+        V[XM, i] = V[X, i] + 0.5 * sigma * (V[k, i] + V[W, i])
+    if eval_h(fn, p, S, I, V, H, S[T] + sigma, XM, HP):
+        return -1.0
+    once = H[HP, j]
+    for i in range(V.shape[1]):
+        V[XM, i] = V[X, i] + 2.0 * sigma * V[W, i]
+    if eval_h(fn, p, S, I, V, H, S[T] + 2.0 * sigma, XM, HP):
+        return -1.0
+    return abs(H[HP, j] - 2.0 * once + H[HX, j]) / (sigma * sigma)

@@ -9,7 +9,7 @@ import math
 
 from .between import locate
 from .evaluate import eval_h, in_tolerances
-from .guards import extrapolate, passed
+from .guards import passed, suspects
 from .hop import hop, natural_step
 from .jit import compact, core
 from .layout import (
@@ -17,6 +17,8 @@ from .layout import (
     DT,
     DTMAX,
     FH,
+    HD,
+    HELD,
     HN,
     HOP,
     HX,
@@ -28,6 +30,7 @@ from .layout import (
     LAND1,
     LAND2,
     LAND3,
+    LEFT,
     LEVEL,
     METHOD,
     NREJECTED,
@@ -69,10 +72,9 @@ def take_step(fn, p, S, I, V, H, s, landing, fixed):
     hopping, tries = landing, 0
     base, length, share = X, s, part(S, s, 2.0)
     start = H[WB, I[TARGET]] * H[HX, I[TARGET]] if landing else 0.0
-    S[LAND2], S[LAND3] = 0.0, 0.0
+    S[LAND2], S[LAND3], S[LEFT] = 0.0, 0.0, 0.0
     while True:
         # --- the hop, forwards or (from XF, the end of the smooth step) back; or the smooth step
-        doubt = 0.3
         if hopping:
             for i in range(n):
                 V[L, i] = V[K, i] if base == X else V[KF, i]
@@ -87,12 +89,10 @@ def take_step(fn, p, S, I, V, H, s, landing, fixed):
             if base == X:
                 s = length
                 I[KIND] = HOP + rung
-                doubt = 0.1 * min(1.0, s / S[DT])
             else:
                 I[KIND] = I[METHOD] + BACK * rung
                 S[LAM] = 0.0
                 S[LAND2] = length
-                doubt = 0.1
             known = False
         else:
             error, factor = smooth_step(fn, p, S, I, V, H, s)
@@ -103,7 +103,7 @@ def take_step(fn, p, S, I, V, H, s, landing, fixed):
                 I[NREJECTED] += 1
                 return NOT_FINITE if error == math.inf else REFUSED
             natural = min(s * factor, S[DTMAX])
-            S[DT] = max(S[DT], natural) if landing else natural
+            S[DT] = max(S[DT], natural) if landing or s < 0.999 * S[DT] else natural
             I[KIND] = I[METHOD]
             S[LAM] = 0.0
             share = part(S, s, 2.0)
@@ -138,7 +138,7 @@ def take_step(fn, p, S, I, V, H, s, landing, fixed):
                 V[XF, i] = V[XN, i]
                 V[KF, i] = V[KE, i]
         if near:
-            S[LAND3], settled = settle(fn, p, S, I, V, H, whole, j, shift, 1e-9 if fixed > 0 else share, doubt)
+            S[LAND3], settled = settle(fn, p, S, I, V, H, whole, j, shift, 1e-9 if fixed > 0 else share)
             if settled < 0:
                 return FAILED
             if settled > 0:
@@ -168,7 +168,7 @@ def take_step(fn, p, S, I, V, H, s, landing, fixed):
             if k >= 0:
                 aim, j = where * s, k
         if tries > 4 or (not short and aim < 0.4 * s):
-            return TURNS if fixed > 0 else shorten(S, I, s, aim - s)
+            return TURNS if fixed > 0 else shorten(S, I, s, (aim if tries <= 4 else 0.5 * aim) - s)
         if short:
             I[NREJECTED] += 1
             length = max(aim, 0.1 * s)
@@ -205,37 +205,63 @@ def shorten(S, I, s, shift):
 
 
 @core
-def settle(fn, p, S, I, V, H, s, j, shift, share, doubt):
+def settle(fn, p, S, I, V, H, s, j, shift, share):
     """Move the end of a step of length s onto guard j, first by ``shift``. Returns the whole shift, and 1 if it is there.
 
-    ``doubt`` is how far off, relatively, the first shift may be. It is there when the time that is left moves the state by
-    less than a hundredth of ``share`` tolerances (and is itself within the relative tolerance as a time), or when only
-    round-off is left; 0: h along the flow is not what was expected; -1: h failed.
+    A secant iteration on h along the flow; HN is h where it ends. It is there when the time that is left moves the state by
+    less than a hundredth of ``share`` tolerances (and is itself within the relative tolerance as a time), judged by a slope
+    that two evaluations agree on; or when only round-off is left. 0: h along the flow is not what was expected, or another
+    guard is passed by more than that; -1: h failed.
     """
     compact()
     n, total = V.shape[1], 0.0
     speed = max(in_tolerances(S, V, KE, X, XN), 1.0 / (S[RTOL] * max(abs(S[T]), S[TF] - S[T0])))
     goal = 0.01 * share / speed
+    noise = max(1e-9 * s, 1e-14 * max(abs(S[T]), S[DT]))
     level, b = H[LEVEL, j], H[WB, j]
+    now = b * H[HN, j] - level
+    slope = -now / shift if shift != 0.0 else 0.0
+    there = now == 0.0 or abs(shift) <= 0.1 * goal
     for _ in range(40):
-        last = b * H[HN, j] - level
+        if there:
+            break
+        last, before = now, slope
         for i in range(n):
             V[XN, i] += shift * (V[KE, i] + 0.5 * shift * V[KP, i])
             V[KE, i] += shift * V[KP, i]
         total += shift
-        if abs(shift) * doubt <= goal:
-            extrapolate(H, s, shift)
-            return total, 1
         if eval_h(fn, p, S, I, V, H, S[T] + s + total, XN, HN):
             return total, -1
         now = b * H[HN, j] - level
-        slope = (now - last) / shift if shift != 0.0 else 0.0
+        slope = (now - last) / shift
         following = -now / slope if slope < 0.0 else math.inf
-        if now == 0.0 or abs(following) <= 1e-16 * max(abs(S[T]), s):
-            return total, 1
-        if abs(following) >= abs(shift):
+        agrees = 2.0 * before <= slope <= 0.5 * before  # (both are negative)
+        if now == 0.0 or abs(following) <= 1e-16 * max(abs(S[T]), s) or (agrees and abs(following) <= goal):
+            there = True
+        elif abs(following) >= abs(shift):
             # it does not get nearer: down at round-off, or h is no straight line here
-            return total, 1 if abs(shift) <= 1e-6 * s else 0
-        doubt = abs(following / shift)
-        shift = following
-    return total, 1 if abs(shift) <= 1e-6 * s else 0
+            if abs(shift) > noise:
+                return total, 0
+            there = True
+        else:
+            shift = math.copysign(max(abs(following), 0.1 * goal), following)
+    if not there:
+        return total, 0
+    S[LEFT] = abs(now / slope) if slope < 0.0 else 0.0
+    return total, 0 if overtaken(H, s + total, j, 10.0 * goal) else 1
+
+
+@core(inline=True)
+def overtaken(H, s, j, time):
+    """Whether, at a landing on guard j after a step of length s, another guard was passed more than ``time`` before."""
+    count, _ = suspects(H, s, False)
+    if count - (1.0 if H[WB, j] * H[HN, j] < H[LEVEL, j] else 0.0) <= 0.0:
+        return False
+    for k in range(H.shape[1]):
+        b = H[WB, k]
+        end, start = b * H[HN, k] - H[LEVEL, k], b * H[HX, k] - H[LEVEL, k]
+        if k != j and b != 0.0 and end < 0.0 and start > 0.0 and H[HELD, k] == 0.0:
+            slope = max(2.0 * (start - end) / s + b * H[HD, k], (start - end) / s)
+            if -end > time * slope:
+                return True
+    return False

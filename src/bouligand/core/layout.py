@@ -71,7 +71,8 @@ VALUE = 17  # of what is to be judged: a margin, a dwell time
 BEND = 18  # h'' where a guard came near
 SOON = 19  # the time in which the state moves by its tolerance
 ATOL_ALL = 20  # the absolute tolerance of all components; negative: the row ATOL is given
-S_SIZE = 21
+LEFT = 21  # time that the last landing stopped short of its guard: nearer ties than that are resolved on the spot
+S_SIZE = 22
 
 # --- I: integers
 STATUS = 0
@@ -112,7 +113,8 @@ JUDGED = 34  # 1: the guards at hand have been judged at this very state
 STALE = 35  # 1: p was changed, what was saved from the last step is void
 BAD_TRIAL = 36  # 1: the last refused trial was not finite
 NHELD = 37  # entries in HELD_LIST
-I_SIZE = 38
+NO_LANDING = 38  # 1: the guard ahead is beyond the end of the leg
+I_SIZE = 39
 
 # --- fn: addresses of the user's functions, and of their context
 F, HH, FH, DH, DH_ROW, CTX = 0, 1, 2, 3, 4, 5

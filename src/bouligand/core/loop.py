@@ -42,10 +42,12 @@ from .layout import (
     LAND2,
     LAND3,
     LAST,
+    LEFT,
     LEVEL,
     MAX_STEPS,
     NBREAKS,
     NEVENTS,
+    NO_LANDING,
     NOT_FINITE,
     NRECORDS,
     NREJECTED,
@@ -118,7 +120,7 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         if ending or (I[FRESH] == 1 and I[LAST] >= 0):
             S[SOON] = min(1.0 / max(in_tolerances(S, V, K, X, X), 1e-300), 1e-3 * S[DT])
         tau, j, held, turned = ahead(H, S[SOON])
-        here = max(4e-16 * max(abs(t), S[DT]), S[SOON] if ending else 0.0)
+        here = max(4e-16 * max(abs(t), S[DT]), 1.001 * S[LEFT], S[SOON] if ending else 0.0)
         if j >= 0 and H[LEVEL, j] == 0.0 and tau <= here:
             for i in range(V.shape[1]):
                 V[KE, i] = V[K, i]
@@ -148,7 +150,9 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         remaining = stop - t
         s = min(S[DT], S[DTMAX])
         landing = False
-        if in_band:
+        if I[NO_LANDING] == 1:
+            s = min(s, remaining)
+        elif in_band:
             if eval_h(fn, p, S, I, V, H, t + tau, parabola(V, tau), HP):
                 code = I[STATUS]
                 break
@@ -173,7 +177,7 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
 
         # --- what came of it
         if outcome == LANDED and t + S[LAND1] + S[LAND2] + S[LAND3] > stop:
-            S[DT] = min(S[DT], 0.9 * remaining)  # the guard is beyond the end: come nearer first
+            I[NO_LANDING] = 1
             outcome = REFUSED
         whole = S[LAND1] + S[LAND2] + S[LAND3]
         alone = I[LAST] < 0 or t > H[TLAST, max(I[LAST], 0)]  # not one of a cluster of landings
