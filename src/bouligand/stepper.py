@@ -218,7 +218,7 @@ class Stepper:
                 self.system.reset,
                 self._jacobian,
             )
-            if at.ASK_STUCK <= code <= at.ASK_BACK:
+            if at.ASK_STUCK <= code <= at.ASK_REFILL:
                 code = self._ask_the_judge()
             if code == at.FINISHED:
                 self.status = FINISHED
@@ -245,8 +245,8 @@ class Stepper:
     def _ask_the_judge(self):
         from .core.judge import judge
 
-        _say_if_compiling(judge, "the judge of grazing and sliding")
-        return judge(self._bound.fn, self._p, self._S, self._I, self._V, self._H, self._E)
+        _say_if_compiling(judge, "what happens seldom (breakpoints, grazing, sliding)")
+        return judge(self._bound.fn, self._p, self._S, self._I, self._V, self._H, self._E, self.system.reset)
 
     def _find_word(self):
         """A guard is zero at the start: which word is it?"""

@@ -10,6 +10,7 @@ from .land import FAILED, REFUSED, STEPPED
 from .layout import (
     ASK,
     ASK_NEAR,
+    ASK_REFILL,
     ATOL,
     BEND,
     BUDGET,
@@ -20,7 +21,6 @@ from .layout import (
     GO_ON,
     HD,
     HE,
-    HELD,
     HM,
     HN,
     HOP,
@@ -160,7 +160,9 @@ def accept(fn, p, S, I, V, H, R, E, TQ, Y, reset, landed):
         for k in range(H.shape[1]):
             H[HD, k] = H[HE, k]
         I[RATES], I[FRESH] = 1, 0
-        return refill(fn, p, S, I, V, H, E) if I[POOL] == 1 else GO_ON
+        if I[POOL] == 1:
+            I[ASK] = ASK_REFILL
+        return GO_ON
     I[RATES] = 0
     return I[STATUS] if eval_f(fn, p, S, I, V, H, end, X, K) else GO_ON
 
@@ -197,29 +199,3 @@ def observe(fn, p, S, I, V, H, E, s1, whole):
                 E[c, q], E[c - 1, q] = E[c - 1, q], E[c, q]
             c -= 1
     return False
-
-
-@core
-def refill(fn, p, S, I, V, H, E):
-    """The paper's printed rule, after an integrated step: guards with h < 0 are armed when all have been crossed.
-
-    The signs of those that are not armed follow h, as in the listing, but only from step to step.
-    """
-    compact()
-    all_crossed = True
-    changed = False
-    for k in range(H.shape[1]):
-        if H[WB, k] != 0.0:
-            all_crossed = False
-        elif H[B, k] * H[HX, k] < 0.0:
-            H[B, k] = -H[B, k]
-            note(S, I, E, S[T], k, H[B, k], H[HX, k], 0.0)
-            changed = True
-    for k in range(H.shape[1]):
-        if all_crossed and H[HX, k] < 0.0:
-            H[WB, k] = -1.0
-            H[HELD, k] = 0.0
-    if changed and eval_f(fn, p, S, I, V, H, S[T], X, K):
-        return I[STATUS]
-    I[RATES] = 0
-    return GO_ON

@@ -1,4 +1,4 @@
-"""The judge: the rare questions of whether a trajectory may go on, answered in a compiled function of their own.
+"""The judge: rare questions, above all whether a trajectory may go on, answered in a compiled function of their own.
 
 The loop only notices that something is odd (a guard that is not being left, one that recedes all of a sudden, one that was
 barely touched) and asks. Sliding, grazing and corners that are not event-selected are refused by name; what cannot
@@ -7,22 +7,26 @@ change the outcome by more than the tolerance goes on, and its margin is noted.
 
 import math
 
-from .corner import note
+from .corner import cross, note
 from .evaluate import eval_f, eval_h, in_tolerances
 from .guards import hold
 from .jit import compact, core
 from .layout import (
     ASK,
+    ASK_ANEW,
     ASK_NEAR,
+    ASK_REFILL,
     ASK_STUCK,
     ASK_TURNED,
     ATOL,
     BEND,
+    CAP,
     CHATTERING,
     DT,
     E_GUARD,
     E_SHOWN,
     E_T,
+    FRESH,
     GO_ON,
     GRAZING,
     HD,
@@ -35,11 +39,13 @@ from .layout import (
     MARGIN,
     NEVENTS,
     NOT_EVENT_SELECTED,
+    OBSERVER,
     RATES,
     RTOL,
     SIGMA,
     SLIDING,
     SOON,
+    STALE,
     STATUS,
     TARGET,
     TLAST,
@@ -87,11 +93,15 @@ def other_word(fn, p, S, I, V, H, last, k):
 
 
 @core(entry=True)
-def judge(fn, p, S, I, V, H, E):
-    """Answer the question in ASK about the guard TARGET: GO_ON, a refusal, or a failed evaluation."""
+def judge(fn, p, S, I, V, H, E, reset):
+    """Answer the question in ASK (about the guard TARGET): GO_ON, a refusal, or a failed evaluation."""
     compact()
     question = I[ASK]
     I[ASK] = 0
+    if question == ASK_ANEW:
+        return anew(fn, p, S, I, V, H, E, reset)
+    if question == ASK_REFILL:
+        return refill(fn, p, S, I, V, H, E)
     I[JUDGED] = 1
     if question == ASK_STUCK:
         return stuck(fn, p, S, I, V, H, E, I[TARGET])
@@ -270,3 +280,54 @@ def second_rate(fn, p, S, I, V, H, j, k):
     if eval_h(fn, p, S, I, V, H, S[T] + 2.0 * sigma, XM, HP):
         return -1.0
     return abs(H[HP, j] - 2.0 * once + H[HX, j]) / (sigma * sigma)
+
+
+@core
+def anew(fn, p, S, I, V, H, E, reset):
+    """Forget what was saved from the last step: f or h may have changed with time or with the parameters.
+
+    A guard that has jumped across the trajectory is crossed on the spot.
+    """
+    compact()
+    S[CAP] = 1e300
+    I[STALE] = 0
+    if eval_h(fn, p, S, I, V, H, S[T], X, HX):
+        return I[STATUS]
+    for k in range(H.shape[1]):
+        if H[B, k] * H[HX, k] < 0.0 and H[HELD, k] == 0.0 and (H[WB, k] != 0.0 or H[OBSERVER, k] != 0.0):
+            observed = H[WB, k] == 0.0
+            cross(S, I, H, E, reset, k)
+            H[HELD, k] = 0.0  # it was not reached but jumped: the trajectory does not sit on it
+            if observed:
+                H[WB, k] = 0.0
+    if eval_f(fn, p, S, I, V, H, S[T], X, K):
+        return I[STATUS]
+    I[RATES] = 0
+    I[FRESH] = 1
+    return GO_ON
+
+
+@core
+def refill(fn, p, S, I, V, H, E):
+    """The paper's printed rule, after an integrated step: guards with h < 0 are armed when all have been crossed.
+
+    The signs of those that are not armed follow h, as in the listing, but only from step to step.
+    """
+    compact()
+    all_crossed = True
+    changed = False
+    for k in range(H.shape[1]):
+        if H[WB, k] != 0.0:
+            all_crossed = False
+        elif H[B, k] * H[HX, k] < 0.0:
+            H[B, k] = -H[B, k]
+            note(S, I, E, S[T], k, H[B, k], H[HX, k], 0.0)
+            changed = True
+    for k in range(H.shape[1]):
+        if all_crossed and H[HX, k] < 0.0:
+            H[WB, k] = -1.0
+            H[HELD, k] = 0.0
+    if changed and eval_f(fn, p, S, I, V, H, S[T], X, K):
+        return I[STATUS]
+    I[RATES] = 0
+    return GO_ON

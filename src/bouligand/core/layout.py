@@ -131,7 +131,7 @@ E_SIZE = 6
 HOP = 10
 BACK = 100
 
-# --- codes that the core returns: 1 to 6 are for the caller, 7 to 10 for the judge (then the core goes on), from 20 on
+# --- codes that the core returns: 1 to 6 are for the caller, 7 to 12 for the judge (then the core goes on), from 20 on
 # failures
 GO_ON = 0
 FINISHED = 1  # tf reached
@@ -144,6 +144,8 @@ ASK_STUCK = 7  # a guard was crossed and is not being left
 ASK_TURNED = 8  # a guard at hand recedes since another was crossed
 ASK_NEAR = 9  # a guard came near and turned back
 ASK_BACK = 10  # a guard was crossed back after a very short time
+ASK_ANEW = 11  # f or h may have changed: a breakpoint, or other parameters
+ASK_REFILL = 12  # the paper's printed rule, after each integrated step
 F_FAILED = 20
 H_FAILED = 21
 DH_FAILED = 22

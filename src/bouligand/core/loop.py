@@ -7,15 +7,16 @@ crossings at once, has its place beside the hop: another way to get from X to XN
 
 from .accept import accept, look_between
 from .between import passed_before
-from .corner import cross, cross_and_evaluate
+from .corner import cross_and_evaluate
 from .dense import before
-from .evaluate import eval_f, eval_h, in_tolerances
+from .evaluate import eval_h, in_tolerances
 from .guards import ahead, rates, refined
 from .jit import compact, core
 from .land import FAILED, LANDED, REFUSED, STEPPED, TURNS, take_step
 from .land import NOT_FINITE as TRIAL_NOT_FINITE
 from .layout import (
     ASK,
+    ASK_ANEW,
     ASK_STUCK,
     ASK_TURNED,
     BAD_TRIAL,
@@ -52,7 +53,6 @@ from .layout import (
     NRECORDS,
     NREJECTED,
     NSTEPS,
-    OBSERVER,
     OBSERVERS,
     ONE_SIDED,
     PROJECTION,
@@ -73,7 +73,6 @@ from .layout import (
     TRIES,
     WB,
     XM,
-    B,
     K,
     T,
     X,
@@ -92,8 +91,9 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
     if I[STARTED] == 0:
         code = start(fn, p, S, I, V, H, R, reset)
     elif I[STALE] == 1:
-        code = anew(fn, p, S, I, V, H, E, reset)
-    room = 4 + 2 * (I[ONE_SIDED] + I[OBSERVERS]) + (H.shape[1] if breaks.shape[0] > 0 else 0)
+        I[ASK] = ASK_ANEW
+    # (where f or h may change at once, every guard may be crossed at once)
+    room = 4 + 2 * (I[ONE_SIDED] + I[OBSERVERS]) + (H.shape[1] if breaks.shape[0] > 0 or I[STALE] == 1 else 0)
     idle, done = 0, -1
     while code == GO_ON:
         # --- never a hang: a loop that neither steps nor crosses anything is stopped
@@ -104,7 +104,8 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
             break
         # --- room in the buffers, questions to be judged first
         if I[NRECORDS] >= R.shape[0] or I[NEVENTS] + room > E.shape[0] or I[ASK] != 0:
-            code = I[ASK] if I[ASK] != 0 else RECORDS_FULL if I[NRECORDS] >= R.shape[0] else EVENTS_FULL
+            full = RECORDS_FULL if I[NRECORDS] >= R.shape[0] else I[ASK]
+            code = EVENTS_FULL if I[NEVENTS] + room > E.shape[0] else full
             break
         t, stop = S[T], S[STOP]
         if I[RATES] == 0:
@@ -134,8 +135,13 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         # --- where it may end
         if I[ENDING] == 1:
             code = TERMINATED
+        elif t >= S[TF]:
+            code = FINISHED
         elif t >= stop:
-            code = next_leg(fn, p, S, I, V, H, E, breaks, reset)
+            # a breakpoint: on to the next leg
+            I[NBREAKS] += 1
+            S[STOP] = breaks[I[NBREAKS]] if I[NBREAKS] < breaks.shape[0] else S[TF]
+            I[ASK] = ASK_ANEW
             continue
         elif I[BUDGET] <= 0:
             code = BUDGET_SPENT
@@ -237,39 +243,3 @@ def parabola(V, tau):
     for i in range(V.shape[1]):
         V[XM, i] = V[X, i] + tau * (V[K, i] + 0.5 * tau * V[KP, i])
     return XM
-
-
-@core
-def next_leg(fn, p, S, I, V, H, E, breaks, reset):
-    """At the end of a leg: finished, or a breakpoint, after which f and h are evaluated anew."""
-    compact()
-    if S[T] >= S[TF]:
-        return FINISHED
-    I[NBREAKS] += 1
-    S[STOP] = breaks[I[NBREAKS]] if I[NBREAKS] < breaks.shape[0] else S[TF]
-    return anew(fn, p, S, I, V, H, E, reset)
-
-
-@core
-def anew(fn, p, S, I, V, H, E, reset):
-    """Forget what was saved from the last step: f or h may have changed with time or with the parameters.
-
-    A guard that has jumped across the trajectory is crossed on the spot.
-    """
-    compact()
-    S[CAP] = 1e300
-    I[STALE] = 0
-    if eval_h(fn, p, S, I, V, H, S[T], X, HX):
-        return I[STATUS]
-    for k in range(H.shape[1]):
-        if H[B, k] * H[HX, k] < 0.0 and H[HELD, k] == 0.0 and (H[WB, k] != 0.0 or H[OBSERVER, k] != 0.0):
-            observed = H[WB, k] == 0.0
-            cross(S, I, H, E, reset, k)
-            H[HELD, k] = 0.0  # it was not reached but jumped: the trajectory does not sit on it
-            if observed:
-                H[WB, k] = 0.0
-    if eval_f(fn, p, S, I, V, H, S[T], X, K):
-        return I[STATUS]
-    I[RATES] = 0
-    I[FRESH] = 1
-    return GO_ON
