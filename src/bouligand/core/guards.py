@@ -329,7 +329,8 @@ def dip(H, s):
         v1 = 0.75 * (y2 - y0) - 0.25 * (v0 + v2)
         if abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1) > 0.1 * min(y0, y1, y2):
             rough = True
-        if v0 < 0.0 and v1 > 0.0:
+        turns = v2 > 0.0 or (y1 < y0 and y1 < y2)  # (v1 alone is a guess)
+        if v0 < 0.0 and v1 > 0.0 and turns:
             place, value = cubic_minimum(y0, y1, v0, v1)
             if value < lowest:
                 where, which, lowest = 0.5 * place, k, value
