@@ -3,7 +3,7 @@
 from .between import between, look_closely
 from .corner import cross_and_evaluate, note
 from .dense import find_on_step, interpolate, prepare, requested
-from .evaluate import eval_f, eval_h
+from .evaluate import eval_f, eval_h, nudge
 from .guards import dip, rates, take_over
 from .jit import compact, core
 from .land import FAILED, REFUSED, STEPPED
@@ -11,7 +11,6 @@ from .layout import (
     ASK,
     ASK_NEAR,
     ASK_REFILL,
-    ATOL,
     BEND,
     BUDGET,
     DIRECTION,
@@ -50,7 +49,6 @@ from .layout import (
     R_T,
     R_X,
     RATES,
-    RTOL,
     STATUS,
     STOP,
     TARGET,
@@ -92,9 +90,7 @@ def look_between(fn, p, S, I, V, H, jacobian, s):
     if k < 0:
         return STEPPED
     # a guard turned round: was that within what cannot be told, or within a tenth of its way?
-    for i in range(V.shape[1]):
-        size = V[ATOL, i] + S[RTOL] * abs(V[XN, i])
-        V[XM, i] = V[XN, i] + (size if i % 3 == 0 else -0.7 * size)
+    nudge(S, V, XN, XM)
     if lowest >= 0.0 and eval_h(fn, p, S, I, V, H, t + s, XM, HP):
         return FAILED
     unsure = 30.0 * abs(H[HP, k] - H[HN, k]) if lowest >= 0.0 else 0.0

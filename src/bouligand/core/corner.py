@@ -6,13 +6,12 @@ guards that are then at hand are looked at again, one at a time: that is how a c
 
 import math
 
-from .evaluate import eval_f, eval_h
+from .evaluate import eval_f, eval_h, nudge
 from .guards import hold
 from .jit import compact, core
 from .layout import (
     ASK,
     ASK_BACK,
-    ATOL,
     BEND,
     BURST,
     CHATTERING,
@@ -40,7 +39,6 @@ from .layout import (
     PENDING,
     POOL,
     RATES,
-    RTOL,
     SHRUNK,
     STATUS,
     T0,
@@ -175,10 +173,8 @@ def cross_and_evaluate(fn, p, S, I, V, H, E, reset, j):
     if eval_f(fn, p, S, I, V, H, S[T], X, K):
         return I[STATUS]
     if since < 0.3 * S[DT]:
-        # crossed back so soon: was it more than a graze? (about: what h changes by when x changes by its tolerance)
-        for i in range(V.shape[1]):
-            size = V[ATOL, i] + S[RTOL] * abs(V[X, i])
-            V[XM, i] = V[X, i] + (size if i % 3 == 0 else -0.7 * size)
+        # crossed back so soon: was it more than a graze?
+        nudge(S, V, X, XM)
         if eval_h(fn, p, S, I, V, H, S[T], XM, HP):
             return I[STATUS]
         unsure, sigma = 30.0 * abs(H[HP, j] - H[HX, j]), 0.01 * since

@@ -5,6 +5,7 @@ last rung has dopri5's extension. Where a step was cut or corrected to end on a 
 spread over the step with flat ends, so that x is continuous and x' is right on both sides.
 """
 
+from .between import between
 from .evaluate import eval_f, eval_h
 from .hop import hop
 from .jit import compact, core, row_address
@@ -81,11 +82,7 @@ def interpolate(V, kind, theta, s1, whole, out):
     compact()
     base = kind % BACK
     if base >= HOP and base != HOP + 5:
-        u = 1.0 - theta
-        for i in range(V.shape[1]):
-            rise = V[XN, i] - V[X, i]
-            ends = u * (whole * V[K, i] - rise) - theta * (whole * V[KE, i] - rise)
-            V[out, i] = V[X, i] + theta * (rise + u * ends)
+        between(V, theta, whole, out)
         return
     method, first = (1, L) if base >= HOP else (base, K)
     if whole != s1:

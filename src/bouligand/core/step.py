@@ -13,7 +13,6 @@ from .layout import (
     FH,
     FRESH,
     KE,
-    KNOWN_HN,
     KP,
     METHOD,
     NF,
@@ -99,7 +98,6 @@ def smooth_step(fn, p, S, I, V, H, s):
         S[T_FAIL] = min(t + stage_time(method, failed) * s, cap)
         return FAILED, 0.0
     if fn[FH] != 0:
-        I[KNOWN_HN] = 1
         if eval_fh(fn, p, S, I, V, H, min(t + s, cap), XN, K + last):
             return FAILED, 0.0
     elif eval_f(fn, p, S, I, V, H, min(t + s, cap), XN, K + last):
