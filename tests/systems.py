@@ -171,3 +171,99 @@ def close(a, b, tol):
     """Largest difference, as a plain assertion that shows both."""
     difference = np.abs(np.asarray(a) - np.asarray(b)).max()
     assert difference <= tol, f"{a} against {b}: {difference:.3e} > {tol:.3e}"
+
+
+# --------------------------------------------------------------------------------------- for derivatives
+
+
+def _six_field(t, x, b, p, dx):
+    one = 1.0 if b[0] > 0.0 else 0.0
+    two = 1.0 if b[1] > 0.0 else 0.0
+    three = 1.0 if b[2] > 0.0 else 0.0
+    dx[0] = 1.0 - 0.25 * two + 0.5 * three
+    dx[1] = 1.0 + 0.5 * one - 0.25 * three
+    dx[2] = 1.0 - 0.25 * one + 0.5 * two
+
+
+def _planes(t, x, p, out):
+    for i in range(out.size):
+        out[i] = x[i]
+
+
+six = bd.System(_six_field, _planes, n=3, m=3)  # C2b: three guards, six different orders
+
+
+def _chair_force(t, x, k, p, dx):
+    angle = 0.25 * math.pi - x[2] if k == 0 else 0.25 * math.pi + x[2]
+    side = 1.0 if k == 0 else -1.0
+    reach = x[0] + side * 0.5 * math.cos(angle)
+    depth = -(reach * reach + x[1] - 0.5 * math.sin(angle))
+    by_x = -2.0 * reach
+    # d angle / d w is -side, so that d reach / d w = side * 0.5 * sin(angle) * side and d sin / d w = -side * cos
+    by_w = -(2.0 * reach * 0.5 * math.sin(angle) + side * 0.5 * math.cos(angle))
+    rate = by_x * x[3] - x[4] + by_w * x[5]
+    push = depth + rate
+    dx[3] -= push * by_x
+    dx[4] += push
+    dx[5] -= push * by_w
+
+
+def _chair_free(t, x, p, dx):
+    for i in range(3):
+        dx[i] = x[3 + i]
+        dx[3 + i] = 0.0
+    dx[4] = -9.8
+
+
+def _chair_guards(t, x, p, out):
+    for k in range(2):
+        angle = 0.25 * math.pi - x[2] if k == 0 else 0.25 * math.pi + x[2]
+        reach = x[0] + (0.5 if k == 0 else -0.5) * math.cos(angle)
+        out[k] = -(reach * reach + x[1] - 0.5 * math.sin(angle))
+
+
+chair = bd.System(f0=_chair_free, g=_chair_force, h=_chair_guards, n=6, m=2, guards=("left", "right"))  # C3
+
+
+def _sum_free(t, x, p, dx):
+    n = x.size
+    for i in range(n):
+        dx[i] = 1.0 + 0.2 * math.sin(p[i] + x[(i + 1) % n])
+
+
+def _sum_contact(t, x, k, p, dx):
+    n = x.size
+    for i in range(n):
+        dx[i] += p[n + n * k + i] * (1.0 + 0.1 * x[(i + k) % n])
+
+
+def _sum_guards(t, x, p, out):
+    n = x.size
+    for k in range(out.size):
+        out[k] = x[k] + 0.05 * x[(k + 1) % n] * x[(k + 1) % n]
+
+
+# any field near (1, 1, 1, 1), with jumps by p: all guards are zero at the origin
+sums = bd.System(f0=_sum_free, g=_sum_contact, h=_sum_guards, n=4, m=4, params=[0.0] * 20)
+
+
+def _apex_field(t, x, b, p, dx):
+    dx[0] = x[1]
+    dx[1] = -p[0] + (p[1] * (p[2] - x[0]) if b[0] > 0.0 else 0.0)
+
+
+def _apex_guards(t, x, p, out):
+    out[0] = p[2] - x[0]
+    out[1] = x[1]
+
+
+# the hopper with a guard that watches for the apex
+watched = bd.System(
+    _apex_field,
+    _apex_guards,
+    states=("z", "vz"),
+    guards=("foot", "apex"),
+    params={"g": 9.81, "k": 1000.0, "rest": 1.0},
+    observers=("apex",),
+    direction={"apex": -1},
+)

@@ -8,9 +8,12 @@
 
 from . import models, plot
 from .check import check, normalised
+from .corner import Corner, saltation
+from .derivative import BDerivative
 from .errors import (
     BouligandError,
     ChatteringError,
+    DerivativeError,
     FunctionError,
     GrazingError,
     NotEventSelectedError,
@@ -20,6 +23,7 @@ from .errors import (
     SolveError,
     StartError,
     StepSizeError,
+    TooManyPiecesError,
     TooManyStepsError,
 )
 from .events import Events
@@ -32,8 +36,11 @@ from .system import System
 __version__ = "0.1.0"
 
 __all__ = [
+    "BDerivative",
     "BouligandError",
     "ChatteringError",
+    "Corner",
+    "DerivativeError",
     "Events",
     "FunctionError",
     "GrazingError",
@@ -47,11 +54,13 @@ __all__ = [
     "StepSizeError",
     "Stepper",
     "System",
+    "TooManyPiecesError",
     "TooManyStepsError",
     "check",
     "integrate",
     "models",
     "normalised",
     "plot",
+    "saltation",
     "solve",
 ]

@@ -8,6 +8,8 @@ from .core import layout as at
 from .errors import PerformanceWarning
 from .functions import user_data
 
+_JACOBIANS = {"Df": at.DF, "Dp_f": at.DP_F, "Dh": at.DH_ALL, "Dh_row": at.DH_K, "Dt_h": at.DT_H, "Dp_h": at.DP_H}
+
 
 class Compiled:
     """True, or false with a reason."""
@@ -29,6 +31,7 @@ class Bound:
         from .core import jit
 
         self.failures = []
+        self._dfn = None
         self.keep = []
         self.fn = np.zeros(at.FN_SIZE, dtype=np.int64)
         if "f" not in system._functions:
@@ -39,11 +42,20 @@ class Bound:
         reasons = [] if jit.JIT else ["Numba's JIT is switched off (NUMBA_DISABLE_JIT)"]
         for name, slot in (("f", at.F), ("h", at.HH), ("fh", at.FH), ("Dh", at.DH)):
             if name in system._functions:
-                self._take(system, system._functions[name], slot, reasons)
+                self._take(system, system._functions[name], self.fn, slot, reasons)
         self.compiled = Compiled("; ".join(reasons))
         self.has_jacobian = bool(self.fn[at.DH])
 
-    def _take(self, system, user, slot, reasons):
+    def jacobians(self, system):
+        """The addresses of the functions that only derivatives need, bound when first asked for."""
+        if self._dfn is None:
+            self._dfn = np.zeros(at.DFN_SIZE, dtype=np.int64)
+            for name, slot in _JACOBIANS.items():
+                if name in system._functions:
+                    self._take(system, system._functions[name], self._dfn, slot, [])
+        return self._dfn
+
+    def _take(self, system, user, fn, slot, reasons):
         wanted = system._compile
         try:
             address, keep = user.bind(wanted is not False, system.sizes, self.failures)
@@ -62,7 +74,7 @@ class Bound:
             address, keep = user.bind(False, system.sizes, self.failures)
         if wanted is False and not user.is_low_level:
             reasons.append("compile=False") if "compile=False" not in reasons else None
-        self.fn[slot] = address
+        fn[slot] = address
         self.keep.append(keep)
 
 

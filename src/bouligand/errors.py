@@ -64,5 +64,13 @@ class FunctionError(SolveError):
     """A compiled user function reported a failure that did not show again when it was called once more."""
 
 
+class DerivativeError(BouligandError):
+    """A derivative that does not exist: of a solution that failed, in parameters that changed on the way."""
+
+
+class TooManyPiecesError(BouligandError):
+    """A derivative with more pieces than can be gone through one by one."""
+
+
 class PerformanceWarning(UserWarning):
     """Something works, but much slower than it could."""

@@ -68,7 +68,7 @@ class Solution:
         if work is None:
             return
         self._message = work.message
-        for name in ("_R", "_E", "_word_end", "_integers", "_legs", "_breaks", "_requested"):
+        for name in ("_R", "_E", "_word_end", "_integers", "_legs", "_breaks", "_requested", "_tolerances"):
             getattr(self, name)
         self._work = None
 
@@ -102,6 +102,10 @@ class Solution:
     def _requested(self):
         work = self._work
         return (work._TQ, work._Y, int(work._I[at.NQ])) if work._TQ.size else None
+
+    @cached_property
+    def _tolerances(self):
+        return float(self._work._S[at.RTOL]), self._work._V[at.ATOL].copy()
 
     @cached_property
     def _message(self):
@@ -214,11 +218,10 @@ class Solution:
 
     @cached_property
     def _word_start(self):
-        """The word at t0: that at the end with every flip undone."""
-        word = self._word_end.copy()
-        for row in self._E[::-1]:
-            if row[5] != 2:
-                word[int(row[1])] = -row[2]
+        """The word at t0: each guard is on the other side than its first flip leaves it on."""
+        word, flips = self._word_end.copy(), self._E[self._E[:, 5] != 2]
+        guards, first = np.unique(flips[:, 1].astype(np.int64), return_index=True)
+        word[guards] = -flips[first, 2]
         return word
 
     def word(self, t, side="right"):
@@ -241,6 +244,34 @@ class Solution:
         """x' at a time: f at the state of that time, under the word on that side of it."""
         t = float(t)
         return self.system.function("f")(t, self(t), self.word(t, side).astype(float), self._p)
+
+    # -------------------------------------------------------------------------------------------------- derivative
+
+    def bderivative(self, t=None, *, since=None, event=None, params=False, merge=None):
+        """The Bouligand derivative of ``x(since) -> x(t)``: how the outcome depends on where (and when) it started.
+
+        Parameters
+        ----------
+        t, since : float, optional
+            To and from when; default the end and the start of the trajectory.
+        event : int, optional
+            Take the state at this event instead of a fixed time: the derivative of a Poincare map. That is also the default
+            for a solution that ended at a terminal event.
+        params : bool
+            Also in the parameters: ``B(dx, dp=...)``, ``B.matrix(wrt="p")``.
+        merge : float, optional
+            Crossings within this time of each other are one corner, whose offsets are kept: right for perturbations that
+            are larger than the gaps, with an error of O(merge |dx|). Default: crossings that the tolerances cannot tell
+            apart are one corner, without offsets.
+
+        Returns
+        -------
+        BDerivative
+            ``B(dx)``, ``B.matrix(dx)``, ``B.vjp(w, dx)``, ``B.event_times(dx)``, ``B.pieces()`` and more.
+        """
+        from .derivative import BDerivative
+
+        return BDerivative(self, t, since, event, params, merge)
 
     # -------------------------------------------------------------------------------------------------- the rest
 

@@ -146,7 +146,7 @@ class Stepper:
         if self.status == FAILED:
             return str(self.error)
         if self.status == TERMINATED:
-            return f"a terminal event was reached, {self.system.guards[int(self._I[at.LAST])]!r} at t = {self.t:g}"
+            return f"a terminal event was reached, {self.system.guards[int(self._I[at.ENDED_BY])]!r} at t = {self.t:g}"
         return f"the end of the interval was reached, t = {self.t:g}"
 
     @property

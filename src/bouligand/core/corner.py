@@ -23,6 +23,7 @@ from .layout import (
     E_SHOWN,
     E_SIGN,
     E_T,
+    ENDED_BY,
     ENDING,
     EPS,
     FRESH,
@@ -114,7 +115,7 @@ def flip(S, I, H, E, k, latched):
     if fires and H[TERMINAL, k] > 0.0:
         H[TERMINAL, k] -= 1.0
         if H[TERMINAL, k] == 0.0:
-            I[ENDING] = 1
+            I[ENDING], I[ENDED_BY] = 1, k
 
 
 @core(inline=True)

@@ -226,6 +226,45 @@ def combination(weights, onto=False):
     return combine
 
 
+def combinations(table):
+    """Like ``combination`` with ``onto``, for many rows of weights: ``combine(V, base, first, scale, out, row)``."""
+    if not JIT:
+
+        def combine(V, base, first, scale, out, row):
+            V[out] = V[base] + scale * (np.asarray(table[row]) @ V[first : first + len(table[row])])
+
+        return combine
+
+    @intrinsic
+    def combine(typingctx, V, base, first, scale, out, row):
+        signature = types.void(V, types.int64, types.int64, types.float64, types.int64, types.int64)
+
+        def codegen(context, builder, signature, args):
+            view = context.make_array(signature.args[0])(context, builder, args[0])
+            width = cgutils.unpack_tuple(builder, view.shape)[1]
+            done = builder.append_basic_block("combined")
+            choice = builder.switch(args[5], done)
+            for number, weights in enumerate(table):
+                block = builder.append_basic_block("weights")
+                choice.add_case(_INT64(number), block)
+                builder.position_at_end(block)
+                with cgutils.for_range(builder, width) as loop:
+                    start = builder.gep(view.data, [builder.add(builder.mul(args[1], width), loop.index)])
+                    total = builder.load(start)
+                    if any(weights):
+                        change = _sum_rows(builder, view.data, width, args[2], weights, loop.index)
+                        total = builder.fadd(total, builder.fmul(args[3], change))
+                    target = builder.add(builder.mul(args[4], width), loop.index)
+                    builder.store(total, builder.gep(view.data, [target]))
+                builder.branch(done)
+            builder.position_at_end(done)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return combine
+
+
 def stage_runner(A, c, stages):
     """A compiled ``run(address, ctx, t, s, cap, V, b, p, x, k, scratch)`` that evaluates the given stages.
 

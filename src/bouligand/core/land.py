@@ -221,6 +221,7 @@ def settle(fn, p, S, I, V, H, s, j, shift, share):
     level, b = H[LEVEL, j], H[WB, j]
     now = b * H[HN, j] - level
     slope = -now / shift if shift != 0.0 else 0.0
+    steepest = slope
     there = now == 0.0 or abs(shift) <= 0.1 * goal
     for _ in range(40):
         if there:
@@ -234,6 +235,7 @@ def settle(fn, p, S, I, V, H, s, j, shift, share):
             return total, -1
         now = b * H[HN, j] - level
         slope = (now - last) / shift
+        steepest = min(steepest, slope)
         following = -now / slope if slope < 0.0 else math.inf
         agrees = 2.0 * before <= slope <= 0.5 * before  # (both are negative)
         if now == 0.0 or abs(following) <= 1e-16 * max(abs(S[T]), s) or (agrees and abs(following) <= goal):
@@ -247,7 +249,8 @@ def settle(fn, p, S, I, V, H, s, j, shift, share):
             shift = math.copysign(max(abs(following), 0.1 * goal), following)
     if not there:
         return total, 0
-    S[LEFT] = abs(now / slope) if slope < 0.0 else 0.0
+    # (a slope from the last digits of two landings may be anything; that which led there is not)
+    S[LEFT] = abs(now / steepest) if steepest < 0.0 else 0.0
     return total, 0 if overtaken(H, s + total, j, 10.0 * goal) else 1
 
 

@@ -102,6 +102,7 @@ OBSERVERS = 23
 TRIES = 24  # attempts since the last accepted step
 POOL = 25  # 1: the paper's printed rule, guards are armed again when all have been crossed
 KIND = 26  # of the present step, see below
+ENDED_BY = 28  # the guard of the terminal event
 USE_DH = 27  # 1: hdot from Dh (autonomous guards), 0: from one more evaluation of h
 BANDS = 30  # 1: some eps > 0
 LAST = 31  # the guard crossed last, -1 before the first
@@ -117,6 +118,22 @@ I_SIZE = 39
 # --- fn: addresses of the user's functions, and of their context
 F, HH, FH, DH, DH_ROW, CTX = 0, 1, 2, 3, 4, 5
 FN_SIZE = 6
+
+# --- dfn: addresses of the Jacobians, for the derivative (0: not given, differenced)
+DF, DP_F, DH_ALL, DH_K, DT_H, DP_H = 0, 1, 2, 3, 4, 5
+DFN_SIZE = 6
+
+# --- C: where the derivative stands on its way along the record
+AT_RECORD = 0  # the tangents are those at this record, before what is left of its events
+AT_EVENT = 1  # the next row of E
+AT_LEG = 2  # the parameters in force
+ROWS_AT = 3  # record at which the guards' rows were evaluated, -1: none
+FIRST = 4  # of a corner: its first row of E,
+COUNT = 5  # the number of its rows,
+NEAR_END = 6  # 1: it is at the end, to what can be told
+WANTED = 7  # row of E at which to stop, -1: none
+CULPRIT = 8  # guard of a failure
+C_SIZE = 9
 
 # --- R and E: columns
 R_T, R_KIND, R_S1, R_S2, R_S3, R_X = 0, 1, 2, 3, 4, 5

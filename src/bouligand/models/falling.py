@@ -46,6 +46,93 @@ def field(t, x, b, p, dx):
     dx[5] = -moment / (cosine * p[2])
 
 
+def field_jacobian(t, x, b, p, out):
+    """Df: the same sums, up to the second power of d."""
+    sine, cosine = math.sin(x[2]), math.cos(x[2])
+    slope, stretch = sine / cosine, 1.0 / (cosine * cosine)
+    k, c = p[4], p[5]
+    at_zero = k * (p[3] - x[1]) + c * (slope * x[3] - x[4])
+    per_d = k * slope + c * stretch * x[5]
+    s0 = 0.0
+    s1 = 0.0
+    s2 = 0.0
+    for i in range(b.size):
+        touching = 0.5 * (1.0 + b[i])
+        d = x[0] - p[FIXED + i]
+        s0 += touching
+        s1 += touching * d
+        s2 += touching * d * d
+    turn0, turn1 = c * stretch * x[3], k * stretch + 2.0 * c * stretch * slope * x[5]
+    # force and moment by each state
+    force = (per_d * s0, -k * s0, turn0 * s0 + turn1 * s1, c * slope * s0, -c * s0, c * stretch * s1)
+    moment = (
+        at_zero * s0 + 2.0 * per_d * s1,
+        -k * s1,
+        turn0 * s1 + turn1 * s2,
+        c * slope * s1,
+        -c * s1,
+        c * stretch * s2,
+    )
+    for i in range(3):
+        for j in range(6):
+            out[i, j] = 1.0 if j == i + 3 else 0.0
+    for j in range(6):
+        out[3, j] = -force[j] * sine / p[1]
+        out[4, j] = force[j] * cosine / p[1]
+        out[5, j] = -moment[j] / (cosine * p[2])
+    whole, torque = at_zero * s0 + per_d * s1, at_zero * s1 + per_d * s2
+    out[3, 2] -= whole * cosine / p[1]
+    out[4, 2] -= whole * sine / p[1]
+    out[5, 2] -= torque * slope / (cosine * p[2])
+
+
+def field_by_parameters(t, x, b, p, out):
+    """Dp_f, in the order g, mass, inertia, L0, k, c, positions."""
+    sine, cosine = math.sin(x[2]), math.cos(x[2])
+    slope, stretch = sine / cosine, 1.0 / (cosine * cosine)
+    k, c = p[4], p[5]
+    depth, rate = p[3] - x[1], slope * x[3] - x[4]
+    at_zero, per_d = k * depth + c * rate, k * slope + c * stretch * x[5]
+    s0 = 0.0
+    s1 = 0.0
+    s2 = 0.0
+    for i in range(6):
+        for j in range(p.size):
+            out[i, j] = 0.0
+    for i in range(b.size):
+        touching = 0.5 * (1.0 + b[i])
+        d = x[0] - p[FIXED + i]
+        s0 += touching
+        s1 += touching * d
+        s2 += touching * d * d
+        out[3, FIXED + i] = touching * per_d * sine / p[1]
+        out[4, FIXED + i] = -touching * per_d * cosine / p[1]
+        out[5, FIXED + i] = touching * (at_zero + 2.0 * per_d * d) / (cosine * p[2])
+    force, moment = at_zero * s0 + per_d * s1, at_zero * s1 + per_d * s2
+    out[4, 0] = -1.0
+    out[3, 1] = force * sine / (p[1] * p[1])
+    out[4, 1] = -force * cosine / (p[1] * p[1])
+    out[5, 2] = moment / (cosine * p[2] * p[2])
+    by = (
+        (3, k * s0, k * s1),
+        (4, depth * s0 + slope * s1, depth * s1 + slope * s2),
+        (5, rate * s0 + stretch * x[5] * s1, rate * s1 + stretch * x[5] * s2),
+    )
+    for j, push, turn in by:
+        out[3, j] = -push * sine / p[1]
+        out[4, j] = push * cosine / p[1]
+        out[5, j] = -turn / (cosine * p[2])
+
+
+def guards_by_parameters(t, x, p, out):
+    slope = math.tan(x[2])
+    for i in range(out.shape[0]):
+        for j in range(p.size):
+            out[i, j] = 0.0
+        out[i, 3] = 1.0
+        out[i, FIXED + i] = -slope
+
+
 def free(t, x, p, dx):
     dx[0] = x[3]
     dx[1] = x[4]
@@ -116,5 +203,8 @@ def plate(contacts=2, stiffness=2000.0, damping=5.0, mass=1.0, g=9.81, L0=1.0, p
         f0=free,
         g=contact,
         Dh_row=guard_row,
+        Df=_sums_in_any_order(field_jacobian),
+        Dp_f=field_by_parameters,
+        Dp_h=guards_by_parameters,
         name=f"plate on {contacts} springs",
     )

@@ -1,0 +1,144 @@
+"""Rows of Dh: what a perturbation does to a guard, and how well the time of a crossing is known."""
+
+from .evaluate import eval_h
+from .jit import call, compact, core, row_address
+from .layout import (
+    ATOL,
+    CAP,
+    CTX,
+    DH_ALL,
+    DH_FAILED,
+    DH_K,
+    DP_H,
+    DT_H,
+    FAIL_ROW,
+    HD,
+    HM,
+    HN,
+    HP,
+    ROWS_AT,
+    RTOL,
+    STATUS,
+    T_FAIL,
+    X,
+)
+
+UNSURE = 10.0  # tolerances: an error in the state that no crossing time can be trusted beyond
+
+
+@core
+def guard_row(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, t, k, place, out, row):
+    """out[row] = (Dh_k, Dp_h_k) at the state X; H[HM, k] is D_t h_k. ``place`` names the state: what is evaluated for all
+    guards at once is kept while it stays the same. True if a function failed."""
+    compact()
+    n = V.shape[1]
+    if C[ROWS_AT] != place:
+        if all_rows(fn, dfn, p, S, I, V, H, Q, JH, JHP, breaks, t):
+            return True
+        C[ROWS_AT] = place
+    if dfn[DH_K] != 0:
+        if call(dfn[DH_K], t, (row_address(V, X), k, row_address(p, 0), row_address(out, row)), fn[CTX]) != 0:
+            return failed(S, I, t)
+    else:
+        for i in range(n):
+            out[row, i] = JH[k, i]
+    for i in range(JHP.shape[1]):
+        out[row, n + i] = JHP[k, i]
+    return False
+
+
+@core(entry=True)
+def corner_rows(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, t, guards, out, slopes_in_time):
+    """The rows of several guards at the state X, and D_t h of each. True if a function failed."""
+    compact()
+    C[ROWS_AT] = -1
+    for q in range(guards.shape[0]):
+        if guard_row(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, t, guards[q], 0, out, q):
+            return True
+        slopes_in_time[q] = H[HM, guards[q]]
+    return False
+
+
+@core
+def all_rows(fn, dfn, p, S, I, V, H, Q, JH, JHP, breaks, t):
+    """What is evaluated for all guards at once: D_t h into HM, and Dh and Dp_h where there is no function for a single row."""
+    compact()
+    n, m, cap = V.shape[1], H.shape[1], S[CAP]
+    x, pp = row_address(V, X), row_address(p, 0)
+    S[CAP] = 1e300
+    if dfn[DT_H] != 0:
+        if call(dfn[DT_H], t, (x, pp, row_address(H, HM)), fn[CTX]) != 0:
+            return failed(S, I, t)
+    else:
+        # not across a breakpoint: there h may jump
+        low, high = t - Q[Q.shape[0] - 1], t + Q[Q.shape[0] - 1]
+        for moment in breaks:
+            if low < moment < t:
+                low = moment
+            elif t <= moment <= high:
+                high = moment - 4e-16 * abs(moment)
+        if eval_h(fn, p, S, I, V, H, high, X, HP) or eval_h(fn, p, S, I, V, H, low, X, HN):
+            return True
+        for k in range(m):
+            H[HM, k] = (H[HP, k] - H[HN, k]) / (high - low)
+    S[CAP] = cap
+    if dfn[DH_K] == 0 and dfn[DH_ALL] != 0:
+        if call(dfn[DH_ALL], t, (x, pp, row_address(JH, 0)), fn[CTX]) != 0:
+            return failed(S, I, t)
+    elif dfn[DH_K] == 0:
+        for i in range(n):
+            here = V[X, i]
+            above, below = here + Q[i], here - Q[i]
+            V[X, i] = above
+            bad = eval_h(fn, p, S, I, V, H, t, X, HP)
+            V[X, i] = below
+            bad = bad or eval_h(fn, p, S, I, V, H, t, X, HN)
+            V[X, i] = here
+            if bad:
+                return True
+            for k in range(m):
+                JH[k, i] = (H[HP, k] - H[HN, k]) / (above - below)
+    if JHP.shape[1] > 0 and dfn[DP_H] != 0:
+        if call(dfn[DP_H], t, (x, pp, row_address(JHP, 0)), fn[CTX]) != 0:
+            return failed(S, I, t)
+        return False
+    for i in range(JHP.shape[1]):
+        here = p[i]
+        above, below = here + Q[n + i], here - Q[n + i]
+        p[i] = above
+        bad = eval_h(fn, p, S, I, V, H, t, X, HP)
+        p[i] = below
+        bad = bad or eval_h(fn, p, S, I, V, H, t, X, HN)
+        p[i] = here
+        if bad:
+            return True
+        for k in range(m):
+            JHP[k, i] = (H[HP, k] - H[HN, k]) / (above - below)
+    return False
+
+
+@core(inline=True)
+def failed(S, I, t):
+    I[STATUS] = DH_FAILED
+    I[FAIL_ROW] = X
+    S[T_FAIL] = t
+    return True
+
+
+@core
+def approach(V, H, k, out, row, rate):
+    """hdot of guard k, from its row and x' in V[rate]; kept in HD."""
+    total = H[HM, k]
+    for i in range(V.shape[1]):
+        total += out[row, i] * V[rate, i]
+    H[HD, k] = total
+    return total
+
+
+@core
+def unsure(S, V, out, row, hdot, t):
+    """The time by which a crossing may be off: the guard's change over the state's error, over how fast it is approached."""
+    size = 0.0
+    for i in range(V.shape[1]):
+        size += UNSURE * abs(out[row, i]) * (V[ATOL, i] + S[RTOL] * abs(V[X, i]))
+    return size / max(abs(hdot), 1e-300) + 8e-16 * abs(t)

@@ -1,0 +1,276 @@
+"""Tangents of a step: the Runge-Kutta formula applied to perturbations, forwards and backwards.
+
+A step is a smooth function of its start and of the parameters, as long as its word is frozen. Its derivative is the same
+formula over ``dK = Df dX + Dp_f dp``, stage by stage. Each row of ``D`` is a tangent: n components of the state, then
+those of the parameters, which do not change. Df comes from the user or from central differences, column by column. A
+single tangent (or a large state, whose matrix would cost more than it tells) is cheaper without: the step is taken a little
+to either side of the trajectory, and the difference is its tangent.
+
+A hop is a step of its own rung: without its variational factor the derivative would only be of first order in its
+length. A step that was cut at a guard, or corrected to end on it, is taken as one step of the length it came to.
+"""
+
+import numpy as np
+
+from .evaluate import eval_f
+from .jit import call, combinations, compact, core, row_address
+from .layout import (
+    BACK,
+    CAP,
+    CTX,
+    DF,
+    DP_F,
+    F_FAILED,
+    FAIL_ROW,
+    HOP,
+    KE,
+    KP,
+    NF,
+    STATUS,
+    T_FAIL,
+    XG,
+    XM,
+    B,
+    F,
+    K,
+    T,
+    W,
+    X,
+)
+from .tableau import TABLEAUX
+
+SMALL = 64  # up to this many states Df is formed as a matrix
+
+
+def _tables():
+    """All formulas that a step may have been taken with, one after another: the methods, then the rungs of the ladder."""
+    A, b, c, stages = np.zeros((8, 12, 12)), np.zeros((8, 12)), np.zeros((8, 12)), np.zeros(8, dtype=np.int64)
+    rungs = (
+        ([[]], [1]),
+        ([[], [1 / 2]], [0, 1]),
+        ([[], [1 / 2], [-1, 2]], [1 / 6, 4 / 6, 1 / 6]),
+        ([[], [1 / 2], [0, 1 / 2], [0, 0, 1]], [1 / 6, 2 / 6, 2 / 6, 1 / 6]),
+    )
+    for q, tableau in enumerate(TABLEAUX):
+        count = tableau.stages - 1  # the stage at the result has no part in it
+        A[q, :count, :count], b[q, :count], c[q, :count] = (
+            tableau.A[:count, :count],
+            tableau.b[:count],
+            tableau.c[:count],
+        )
+        stages[q] = count
+    for q, (rows, weights) in enumerate(rungs):
+        for r, row in enumerate(rows):
+            A[3 + q, r, : len(row)] = row
+            c[3 + q, r] = sum(row)
+        b[3 + q, : len(weights)] = weights
+        stages[3 + q] = len(weights)
+    A[7], b[7], c[7], stages[7] = A[0], b[0], c[0], stages[0]
+    return A, b, c, stages
+
+
+_A, _B, _C, _STAGES = _tables()
+# the same as straight code: a row for each stage, then one for the result; where those of a formula begin
+_FIRST = np.concatenate([[0], np.cumsum(_STAGES + 1)])
+_combine = combinations(
+    [list(row) for q, count in enumerate(_STAGES) for row in [*(_A[q, r, :r] for r in range(count)), _B[q, :count]]]
+)
+
+# rows of the workspace TV that each tangent has: its value, the tangent of a stage's state, those of the stages
+OWN, STATE, SLOPES, ROWS = 0, 1, 2, 14
+
+
+@core(inline=True)
+def formula(kind):
+    """Which of the tables a recorded step was taken with."""
+    base = kind % BACK
+    return base - 1 if base < HOP else base - HOP + 2
+
+
+@core(inline=True)
+def slopes(fn, dfn, p, S, I, V, H, Q, JX, JP, t, x):
+    """JX = Df and, if it has columns, JP = Dp_f at V[x]. True if a function failed."""
+    arguments = (row_address(V, x), row_address(H, B), row_address(p, 0))
+    if dfn[DF] != 0:
+        if call(dfn[DF], t, (arguments[0], arguments[1], arguments[2], row_address(JX, 0)), fn[CTX]) != 0:
+            return failed(S, I, t, x)
+    elif differences(fn, p, S, I, V, H, Q, JX, t, x):
+        return True
+    if JP.shape[1] == 0:
+        return False
+    if dfn[DP_F] != 0:
+        if call(dfn[DP_F], t, (arguments[0], arguments[1], arguments[2], row_address(JP, 0)), fn[CTX]) != 0:
+            return failed(S, I, t, x)
+        return False
+    return differences_in_p(fn, p, S, I, V, H, Q, JP, t, x)
+
+
+@core
+def differences(fn, p, S, I, V, H, Q, JX, t, x):
+    """JX = Df at V[x] by central differences. True if f failed."""
+    compact()
+    for i in range(V.shape[1]):
+        here = V[x, i]
+        high, low = here + Q[i], here - Q[i]
+        V[x, i] = high
+        bad = eval_f(fn, p, S, I, V, H, t, x, KE)
+        V[x, i] = low
+        bad = bad or eval_f(fn, p, S, I, V, H, t, x, KP)
+        V[x, i] = here
+        if bad:
+            return True
+        for j in range(V.shape[1]):
+            JX[j, i] = (V[KE, j] - V[KP, j]) / (high - low)
+    return False
+
+
+@core
+def differences_in_p(fn, p, S, I, V, H, Q, JP, t, x):
+    """JP = Dp_f at V[x] by central differences. True if f failed."""
+    compact()
+    n = V.shape[1]
+    for i in range(p.shape[0]):
+        here = p[i]
+        high, low = here + Q[n + i], here - Q[n + i]
+        p[i] = high
+        bad = eval_f(fn, p, S, I, V, H, t, x, KE)
+        p[i] = low
+        bad = bad or eval_f(fn, p, S, I, V, H, t, x, KP)
+        p[i] = here
+        if bad:
+            return True
+        for j in range(n):
+            JP[j, i] = (V[KE, j] - V[KP, j]) / (high - low)
+    return False
+
+
+@core(inline=True)
+def failed(S, I, t, x):
+    I[STATUS] = F_FAILED
+    I[FAIL_ROW] = x
+    S[T_FAIL] = t
+    return True
+
+
+@core
+def take_pair(fn, p, S, I, V, H, Q, D, PW, TV, a, formula, s):
+    """Take tangent a over a step of length s from X by a central difference of the step itself: the same stages on either
+    side of the trajectory, in turn, so that the processor can work on both at once. Only what the step adds is subtracted:
+    the states would lose digits. True if f failed."""
+    n, d, first, stages = V.shape[1], D.shape[1], _FIRST[formula], _STAGES[formula]
+    t, cap, own = S[T], S[CAP], a * ROWS
+    largest = 0.0
+    for i in range(d):
+        largest = max(largest, abs(D[a, i]) / Q[i])
+    if largest == 0.0:
+        return False
+    sigma = 1.0 / largest
+    for i in range(n):
+        V[W, i] = 0.0
+        V[XG, i] = V[X, i] + sigma * D[a, i]
+        TV[own + OWN, i] = V[X, i] - sigma * D[a, i]
+    plus, minus = row_address(p, 0), row_address(p, 0)
+    if d > n:
+        for i in range(d - n):
+            PW[0, i] = p[i] + sigma * D[a, n + i]
+            PW[1, i] = p[i] - sigma * D[a, n + i]
+        plus, minus = row_address(PW, 0), row_address(PW, 1)
+    b, bad = row_address(H, B), 0
+    for stage in range(stages):
+        when = min(t + _C[formula, stage] * s, cap)
+        _combine(V, XG, K, s, XM, first + stage)
+        _combine(TV, own + OWN, own + SLOPES, s, own + STATE, first + stage)
+        bad += call(fn[F], when, (row_address(V, XM), b, plus, row_address(V, K + stage)), fn[CTX])
+        slope = row_address(TV, own + SLOPES + stage)
+        bad += call(fn[F], when, (row_address(TV, own + STATE), b, minus, slope), fn[CTX])
+        if bad != 0:
+            return failed(S, I, when, XM)
+    I[NF] += 2 * stages
+    _combine(V, W, K, s, KE, first + stages)
+    for i in range(n):
+        TV[own + OWN, i] = 0.0
+    _combine(TV, own + OWN, own + SLOPES, s, own + STATE, first + stages)
+    for i in range(n):
+        D[a, i] += 0.5 * largest * (V[KE, i] - TV[own + STATE, i])
+    return False
+
+
+@core
+def take_tangents(fn, dfn, p, S, I, V, H, Q, D, PW, TV, JX, JP, formula, s, known):
+    """Take a step of length s from X once more, and all tangents with it. ``known``: K holds its first stage already.
+    True if a function failed."""
+    compact()
+    n, tangents, t, first = V.shape[1], D.shape[0], S[T], _FIRST[formula]
+    if tangents == 0:
+        return False  # somebody only wants to know where the corners are
+    if tangents == 1 or (n > SMALL and dfn[DF] == 0):
+        bad = False
+        for a in range(tangents):
+            bad = bad or take_pair(fn, p, S, I, V, H, Q, D, PW, TV, a, formula, s)
+        return bad
+    for a in range(tangents):
+        for i in range(n):
+            TV[a * ROWS, i] = D[a, i]
+    for stage in range(_STAGES[formula]):
+        when = min(t + _C[formula, stage] * s, S[CAP])
+        _combine(V, X, K, s, XM, first + stage)
+        if (stage > 0 or not known) and eval_f(fn, p, S, I, V, H, when, XM, K + stage):
+            return True
+        if slopes(fn, dfn, p, S, I, V, H, Q, JX, JP, when, XM):
+            return True
+        for a in range(tangents):
+            own = a * ROWS
+            _combine(TV, own, own + SLOPES, s, own + STATE, first + stage)
+            # (column by column: a sum along a row would wait for each of its additions)
+            out = own + SLOPES + stage
+            for i in range(n):
+                TV[out, i] = 0.0
+            for j in range(n):
+                along_j = TV[own + STATE, j]
+                for i in range(n):
+                    TV[out, i] += JX[i, j] * along_j
+            for j in range(JP.shape[1]):
+                along_j = D[a, n + j]
+                if along_j != 0.0:
+                    for i in range(n):
+                        TV[out, i] += JP[i, j] * along_j
+    for a in range(tangents):
+        own = a * ROWS
+        _combine(TV, own, own + SLOPES, s, own, first + _STAGES[formula])
+        for i in range(n):
+            D[a, i] = TV[own, i]
+    return False
+
+
+@core
+def take_adjoint(fn, dfn, p, S, I, V, H, Q, w, TV, JX, JP, formula, s):
+    """The transpose of a step of length s from X, applied to ``w``: its first n entries go back to the start of the step, the
+    others gather what the parameters do. True if a function failed."""
+    compact()
+    n, t, stages, first = V.shape[1], S[T], _STAGES[formula], _FIRST[formula]
+    for stage in range(stages):
+        _combine(V, X, K, s, XM, first + stage)
+        if eval_f(fn, p, S, I, V, H, min(t + _C[formula, stage] * s, S[CAP]), XM, K + stage):
+            return True
+    for stage in range(stages - 1, -1, -1):
+        _combine(V, X, K, s, XM, first + stage)
+        if slopes(fn, dfn, p, S, I, V, H, Q, JX, JP, min(t + _C[formula, stage] * s, S[CAP]), XM):
+            return True
+        # the weight of this stage in the result, and in the stages after it
+        for i in range(n):
+            total = _B[formula, stage] * w[i]
+            for r in range(stage + 1, stages):
+                total += _A[formula, r, stage] * TV[SLOPES + r, i]
+            V[XG, i] = s * total
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total += JX[j, i] * V[XG, j]
+            TV[SLOPES + stage, i] = total
+        for i in range(JP.shape[1]):
+            for j in range(n):
+                w[n + i] += JP[j, i] * V[XG, j]
+    for stage in range(stages):
+        for i in range(n):
+            w[i] += TV[SLOPES + stage, i]
+    return False

@@ -1,0 +1,332 @@
+"""A stretch of a trajectory made ready for its derivative: the record cut to it, and everything the core works with."""
+
+import math
+
+import numpy as np
+
+from .core import layout as at
+from .corner import AT_END, AT_START, TO_GUARD, WHOLE, Corner
+from .errors import FunctionError, GrazingError
+
+_ROWS = 14  # of workspace for each tangent, as in core.variation
+_FIRST_LEG = np.zeros(1, dtype=np.int64)
+_NO_TIMES = np.empty((0, 0))
+
+
+class Tape:
+    """The record from ``since`` to ``until`` (or to a row of the event table), with the workspace to go along it."""
+
+    def __init__(self, solution, since, until, wanted, params, merge, observers):
+        self.solution, self.system = solution, solution.system
+        self.params, self.merge = params, -1.0 if merge is None else float(merge)
+        system = self.system
+        self.n, self.np = system.n, len(system.defaults) if params else 0
+        self.width = self.n + self.np
+        self._cut(solution, since, until, wanted, observers)
+        self.bound = system._bind()
+        self.fn, self.dfn = self.bound.fn, self.bound.jacobians(system)
+        self.P, self.legs, self.breaks = solution._p[None].copy(), _FIRST_LEG, solution._breaks
+        if solution._legs is not None:
+            self._parameters_that_changed(solution)
+        self._workspace()
+        # corners are found on the first walk; they are the same for every perturbation
+        self.corners = [corner] if (corner := self._start_corner()) else []
+        self.starts_on_guard = bool(self.corners)
+        self._complete = False
+
+    def _parameters_that_changed(self, solution):
+        """Between the steps of a Stepper: where they change, f may jump as at a breakpoint."""
+        self.P = np.array([p for _, p in solution._legs], dtype=float)
+        changed = np.array([solution._R[r, at.R_T] for r, _ in solution._legs[1:]])
+        self.legs = np.concatenate([[0], np.searchsorted(self.R[:, at.R_T], changed)]).astype(np.int64)
+        self.breaks = np.unique(np.concatenate([solution._breaks, changed]))
+
+    def _cut(self, solution, since, until, wanted, observers):
+        """R and E between the two times; a record more at both, and at events that are inside a step."""
+        R, E = solution._R, solution._E
+        first, last = 0, len(E)
+        complete = since == R[0, at.R_T] and until == R[-1, at.R_T]
+        if not complete:
+            first, last = np.searchsorted(E[:, at.E_T], since), np.searchsorted(E[:, at.E_T], until, side="right")
+        self.rows = slice(int(first), int(last))  # of the solution's table
+        self.E = E[first:last].copy()
+        self.wanted = -1 if wanted is None else wanted - int(first)
+        self.word = _after(solution._word_start, E[:first])
+        more = self._inside(R, observers)
+        if more.size == 0 and complete:
+            self.R = R
+            return
+        moments = R[:, at.R_T]
+        keep = R[np.searchsorted(moments, since) : np.searchsorted(moments, until, side="right")]
+        more = np.unique(np.concatenate([[since, until], more]))
+        more = more[~np.isin(more, moments)]
+        added = np.zeros((more.size, R.shape[1]))
+        added[:, at.R_T] = more
+        added[:, at.R_KIND] = R[np.searchsorted(moments, more), at.R_KIND]
+        added[:, at.R_X :] = solution(more)
+        keep = np.concatenate([keep, added])
+        self.R = np.ascontiguousarray(keep[np.argsort(keep[:, at.R_T], kind="stable")])
+        # a row's record is where its state is: the last one at or before its time
+        self.E[:, at.E_RECORD] = np.maximum(np.searchsorted(self.R[:, at.R_T], self.E[:, at.E_T], side="right") - 1, 0)
+
+    def _inside(self, R, observers):
+        """Times of events that are inside a step and need a record of their own; of observers, only where asked for."""
+        E = self.E
+        inside = E[:, at.E_T] < R[E[:, at.E_RECORD].astype(np.int64), at.R_T]
+        if not inside.any():
+            return E[:0, at.E_T]
+        inside &= E[:, at.E_SHOWN] != 2
+        if not observers:
+            seen = self.system.observers[E[:, at.E_GUARD].astype(np.int64)]
+            if self.wanted >= 0:
+                seen[self.wanted] = False
+            inside &= ~seen
+        return E[inside, at.E_T]
+
+    def _workspace(self):
+        from .core.ready import ready
+
+        n, m, width, system = self.n, self.system.m, self.width, self.system
+        self.V, self.H = np.zeros((at.V_ROWS, n)), np.zeros((at.H_ROWS, m))
+        self.S, self.I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
+        self.C = np.zeros(at.C_SIZE, dtype=np.int64)
+        rtol, atol = self.solution._tolerances
+        self.S[at.RTOL], self.V[at.ATOL] = rtol, atol
+        self.S[at.T0], self.S[at.TF] = self.R[0, at.R_T], self.R[-1, at.R_T]
+        self.H[at.OBSERVER] = system.observers
+        self.Q = np.empty(width + 1)
+        self.S[at.CAP] = 1e300
+        if ready(self.fn, self.P, self.S, self.I, self.V, self.H, self.R, self.solution._R, self.Q):
+            self._fail(at.H_FAILED)
+        by_row = system.has("Dh_row")
+        self.JH = np.zeros((0 if by_row else m, n))
+        self.JHP = np.zeros((m, self.np))
+        self.JX, self.JP = np.zeros((n, n if n <= 64 or system.has("Df") else 0)), np.zeros((n, self.np))
+        self.N = np.zeros((3, width))
+        self.PW = np.empty((2, self.P.shape[1]))
+
+    # ------------------------------------------------------------------------------------------------------ walking
+
+    def walk(self, D, times=None):
+        """Take the tangents D (changed in place) along; yields at every corner, for the caller to take them through it."""
+        from .core.push import AT_CORNER, push
+        from .stepper import _say_if_compiling
+
+        _say_if_compiling(push, "derivatives")
+        C, tangents = self.C, D.shape[0]
+        C[:] = 0
+        C[at.ROWS_AT], C[at.WANTED] = -1, self.wanted
+        self.H[at.B] = self.word
+        TV = np.empty((tangents * _ROWS, self.n))
+        times = _NO_TIMES if times is None else times
+        found = 0
+        if self.starts_on_guard:
+            yield self._pass(0)
+            found = 1
+        while True:
+            code = push(
+                self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, C, self.R, self.E, self.breaks, self.Q,
+                self.JH, self.JHP, D, self.PW, TV, self.JX, self.JP, self.N, times, self.merge,
+            )  # fmt: skip
+            if code == AT_CORNER:
+                if not self._complete:
+                    self.corners.append(self._corner())
+                yield self._pass(found)
+                found += 1
+                if C[at.AT_EVENT] > self.wanted >= 0:
+                    break
+            elif code == at.GO_ON:
+                break
+            else:
+                self._fail(code)
+        self._complete = True
+
+    def _pass(self, index):
+        """A corner, with the place set behind it."""
+        corner = self.corners[index]
+        last = corner.rows_of_E.stop
+        self.H[at.B] = _after(self.H[at.B], self.E[corner.rows_of_E])
+        self.C[at.AT_EVENT] = last
+        self.C[at.AT_RECORD] = int(self.E[last - 1, at.E_RECORD]) if last > corner.rows_of_E.start else 0
+        return corner
+
+    def pull(self, w, start, stop):
+        """Take the gradient w (changed in place) back from one place (record, row of E) to another."""
+        from .core.push import pull
+        from .stepper import _say_if_compiling
+
+        _say_if_compiling(pull, "gradients")
+        C = self.C
+        C[:] = 0
+        C[at.ROWS_AT] = -1
+        C[at.AT_RECORD], C[at.AT_EVENT] = start
+        C[at.AT_LEG] = max(int(np.searchsorted(self.legs, start[0], side="left")) - 1, 0)
+        self.H[at.B] = self._word_after(start[1])
+        JX = self.JX if self.JX.shape[1] else np.zeros((self.n, self.n))
+        code = pull(
+            self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, C, self.R, self.E, self.breaks, self.Q,
+            self.JH, self.JHP, w, np.zeros((_ROWS, self.n)), JX, self.JP, self.N, *stop,
+        )  # fmt: skip
+        if code != at.GO_ON:
+            self._fail(code)
+
+    def _word_after(self, count):
+        """The word after so many rows of E."""
+        return _after(self.word, self.E[:count])
+
+    # ------------------------------------------------------------------------------------------------------ corners
+
+    def _start_corner(self):
+        """Guards on which it starts, crossed there or not: a perturbation may put them ahead, or behind it."""
+        t, E = self.R[0, at.R_T], self.E
+        soonest = math.nextafter(t, math.inf)
+        if not (self.H[at.HELD].any() or (len(E) and E[0, at.E_T] <= soonest)):
+            return None
+        crossed = int(np.searchsorted(E[:, at.E_T], soonest, side="right"))
+        places = self._units(0, crossed)
+        units = [[int(g) for g in E[q : q + w, at.E_GUARD]] for q, w in places]
+        if t == self.solution._R[0, at.R_T]:
+            touching = self.H[at.HELD] != 0.0
+            touching[[g for unit in units for g in unit]] = False
+            units += [[int(k)] for k in np.flatnonzero(touching)]
+        if not units or 0 <= self.wanted < crossed:
+            return None
+        before = self._word_after(crossed)
+        for unit in units:
+            before[unit] = -before[unit]
+        corner = self._make(0, before, units, slice(0, crossed), [q for q, _ in places])
+        corner.mode = AT_START
+        return corner
+
+    def _units(self, first, last):
+        """Rows of E that are one crossing each: (first row, number of rows)."""
+        q, out = first, []
+        while q < last:
+            row, w = self.E[q], 1
+            if row[at.E_SHOWN] == 2 or (self.system.observers[int(row[at.E_GUARD])] and q != self.wanted):
+                q += 1
+                continue
+            while (
+                q + w < last
+                and row[at.E_SHOWN] == 1
+                and self.E[q + w, at.E_SHOWN] == 0
+                and (self.E[q + w, [at.E_T, at.E_RECORD]] == row[[at.E_T, at.E_RECORD]]).all()
+            ):
+                w += 1
+            out.append((q, w))
+            q += w
+        return out
+
+    def _corner(self):
+        """The corner at which the core has stopped."""
+        C = self.C
+        first, last = int(C[at.FIRST]), int(C[at.FIRST] + C[at.COUNT])
+        places = self._units(first, last)
+        units = [[int(g) for g in self.E[q : q + w, at.E_GUARD]] for q, w in places]
+        middle = int(self.E[places[len(places) // 2][0], at.E_RECORD])
+        corner = self._make(middle, self.H[at.B].copy(), units, slice(first, last), [q for q, _ in places])
+        if first <= self.wanted < last:
+            corner.mode = TO_GUARD
+            corner._target = next(u for u, (q, w) in enumerate(places) if q <= self.wanted < q + w)
+        elif C[at.NEAR_END]:
+            corner.mode = AT_END
+        if self.merge > 0.0:
+            self._offsets(corner, [self.E[q, at.E_T] for q, _ in places])
+        return corner
+
+    def _make(self, record, word, units, rows_of_E, unit_rows):
+        from .core.rows import corner_rows
+
+        self.V[at.X] = self.R[record, at.R_X :]
+        t, p = self.R[record, at.R_T], self.P[self.C[at.AT_LEG]]
+        guards = np.array([unit[0] for unit in units], dtype=np.int64)
+        rows, slopes = np.zeros((len(units), self.width)), np.zeros(len(units))
+        failed = corner_rows(
+            self.fn, self.dfn, p, self.S, self.I, self.V, self.H, self.C, self.Q, self.JH, self.JHP, self.breaks, t, guards,
+            rows, slopes,
+        )  # fmt: skip
+        if failed:
+            self._fail(at.DH_FAILED)
+        corner = TrajectoryCorner(self, t, self.V[at.X].copy(), p, word, units, rows, slopes, rows_of_E, unit_rows)
+        self.C[at.ROWS_AT] = -1
+        return corner
+
+    def _offsets(self, corner, moments):
+        """Keep the times between the crossings: the trajectory itself, in the sampled field, crosses at these times."""
+        first = moments[0]
+        word, line = corner._word.copy(), np.zeros(self.n)
+        field = corner._field(word)
+        corner._end = (self.R[-1, at.R_T] - first) if corner.mode == AT_END else 0.0
+        for u, moment in enumerate(moments):
+            s, row = moment - first, corner._rows[u, : self.n]
+            corner._offset[u] = -(row @ line + (row @ field + corner._slopes[u]) * s)
+            if corner.mode == TO_GUARD and u == corner._target:
+                corner._reference = line + field * s
+            flips = corner._flips[corner._firsts[u] : corner._firsts[u + 1]]
+            word[flips] = -word[flips]
+            after = corner._field(word)
+            line = line - (after - field) * s
+            field = after
+        if corner.mode != TO_GUARD:
+            corner._reference = line + field * corner._end
+
+    # ------------------------------------------------------------------------------------------------------ failures
+
+    def _fail(self, code):
+        failures, self.bound.failures[:] = list(self.bound.failures), []
+        if failures:
+            raise failures[0]
+        if code == at.GRAZING:
+            guard = self.system.guards[int(self.C[at.CULPRIT])]
+            raise GrazingError(
+                f"guard {guard!r} is not crossed at speed at t = {self.S[at.T]:g} (hdot points back, or is zero): there the "
+                "outcome is not differentiable",
+                solution=self.solution,
+                t=float(self.S[at.T]),
+                x=self.V[at.X].copy(),
+                guard=guard,
+            )
+        name = {at.F_FAILED: "f or one of its Jacobians", at.H_FAILED: "h"}.get(code, "a Jacobian of h")
+        t, x = float(self.S[at.T_FAIL]), self.V[int(self.I[at.FAIL_ROW])].copy()
+        raise FunctionError(f"{name} failed at t = {t:g}, x = {x}, on the way of the derivative", t=t, x=x)
+
+
+def _after(word, rows):
+    """A word after rows of E; of several flips of one guard the last one stands."""
+    word = word.copy()
+    if len(rows):
+        flips = rows[rows[:, at.E_SHOWN] != 2]
+        word[flips[:, at.E_GUARD].astype(np.int64)] = flips[:, at.E_SIGN]
+    return word
+
+
+class TrajectoryCorner(Corner):
+    """A corner of a trajectory: its field is f at one state, its guards have names."""
+
+    def __init__(self, tape, t, x, p, word, units, rows, slopes, rows_of_E, unit_rows):
+        system = tape.system
+        self.t, self.x, self.rows_of_E, self.unit_rows = float(t), x, rows_of_E, unit_rows
+        self.guards = tuple(system.guards[unit[0]] for unit in units)
+        self._sum = system.has("g")
+        flips = np.concatenate([np.array(unit) for unit in units])
+        firsts = np.concatenate([[0], np.cumsum([len(unit) for unit in units])])
+        self._set_up(tape.fn, p, t, x, word, rows, slopes, flips, firsts)
+        self._tape, self._names = tape, system.guards
+        self._function = system.function("f")
+
+    def _field(self, word):
+        return self._function(self._t, self.x, word, self._p)
+
+    def _name(self, k):
+        return repr(self._names[k])
+
+    def _fail(self, code):
+        if code != at.NOT_EVENT_SELECTED:
+            self._tape.S[at.T_FAIL], self._tape.I[at.FAIL_ROW] = self._S[at.T_FAIL], self._I[at.FAIL_ROW]
+            self._tape._fail(code)
+        super()._fail(code)
+
+    @property
+    def kind(self):
+        """Where it is: "tie", "start", "end", or "event" (the one whose state is asked for)."""
+        return {WHOLE: "tie", AT_START: "start", AT_END: "end", TO_GUARD: "event"}[self.mode]
