@@ -140,15 +140,18 @@ def ahead(H, soon):
 
 @core
 def refined(H, tau):
-    """The first arrival again, with h known at a state about ``tau`` ahead (in HP): a parabola for each guard."""
+    """The first arrival again, with h known at a state about ``tau`` ahead (in HP): a parabola for each guard.
+
+    A guard that the trajectory sits on and leaves counts too, where it comes back.
+    """
     first, j = NEVER, -1
     scale = 1.0 / (tau * tau)
     for k in range(H.shape[1]):
         b = H[WB, k]
         start = b * H[HX, k] - H[LEVEL, k]
         end = b * H[HP, k] - H[LEVEL, k]
-        if b != 0.0 and end < 0.5 * start and H[HELD, k] == 0.0:
-            speed = b * H[HD, k]
+        speed = b * H[HD, k]
+        if b != 0.0 and end < 0.5 * start and (H[HELD, k] == 0.0 or (end < 0.0 and speed > 0.0)):
             bend = (end - start - speed * tau) * scale
             root = first_root(start, speed, bend)
             if root < first:

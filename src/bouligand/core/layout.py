@@ -18,13 +18,14 @@ XF = 2  # the end of the whole smooth step, when it is cut back to a guard
 XM = 3  # the state of a stage
 W = 4  # scratch
 KE = 5  # x' at the end of the step, under the word of the step
-KP = 6  # x'' at the end of the step, estimated from its stages
+KP = 6  # x'' at the end of the step (or, after two stages of the first step behind an event, at its start)
 ATOL = 7  # absolute tolerance of each component
 XG = 8  # the state at which a guard came near
 L = 9  # 9..15: stages of a hop (L is its x' at the start)
 K = 16  # 16..31: stages of a smooth step (K is x' at the present state)
 KF = 32  # x' at XF
-V_ROWS = 33
+KT = 33  # x''' at the end of a smooth step, estimated from its stages
+V_ROWS = 34
 
 # --- H: rows of the guards' size
 B = 0  # the word: the side of each guard, -1 or +1
@@ -72,7 +73,8 @@ BEND = 18  # h'' where a guard came near
 SOON = 19  # the time in which the state moves by its tolerance
 ATOL_ALL = 20  # the absolute tolerance of all components; negative: the row ATOL is given
 LEFT = 21  # time that the last landing stopped short of its guard: nearer ties than that are resolved on the spot
-S_SIZE = 22
+REACH = 22  # how far ahead a landing may be looked for, where two stages saw a step that could be longer; else 0
+S_SIZE = 23
 
 # --- I: integers
 STATUS = 0
