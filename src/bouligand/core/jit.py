@@ -85,6 +85,17 @@ def is_compiled(dispatcher):
     return not JIT or bool(dispatcher.overloads)
 
 
+def direct(dispatcher):
+    """The machine code of a dispatcher that has been called, as a function that looks at no types: half the time of a call.
+
+    Only for callers that give it the same kinds of arguments every time.
+    """
+    if not JIT:
+        return dispatcher
+    (compiled,) = dispatcher.overloads.values()
+    return compiled.entry_point
+
+
 def in_disk_cache(dispatcher):
     """Whether the disk cache holds an entry of this dispatcher (so that its first call only loads it)."""
     if not CACHED:
