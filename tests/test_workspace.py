@@ -18,7 +18,8 @@ def test_memory_is_used_again_and_never_under_a_living_solution():
     wanted = {
         z: (s.t.copy(), s.x.copy(), s.events.t.copy()) for z in (1.5, 2.0, 2.5) for s in [solve(bd.models.hopper(), z)]
     }
-    used, kept = set(), []
+    used: set[int] = set()
+    kept: list[tuple] = []
     for z in (1.5, 2.0, 2.5, 2.0, 1.5, 2.5) * 5:
         sol = solve(system, z)
         used.add(id(sol._work._work))

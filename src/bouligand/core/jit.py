@@ -189,17 +189,36 @@ else:
 # ------------------------------------------------------------------------------- Runge-Kutta stages as straight code
 
 
+def _add_product(builder, a, b, total):
+    """``a b + total``, rounded once where the machine can; always so, that a step taken again be the same to the last bit."""
+    kind = ir.FunctionType(_DOUBLE, [_DOUBLE] * 3)
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.fmuladd.f64"), [a, b, total])
+
+
+def _item(builder, data, width, row, i):
+    return builder.load(builder.gep(data, [builder.add(builder.mul(row, width), i)]))
+
+
 def _sum_rows(builder, data, width, first, weights, i):
     """``sum of weights[q] * V[first + q, i]`` over the weights that are not zero, as straight-line code."""
     total = None
     for q, weight in enumerate(weights):
         if weight == 0.0:
             continue
-        row = builder.add(first, _INT64(q))
-        item = builder.load(builder.gep(data, [builder.add(builder.mul(row, width), i)]))
-        term = builder.fmul(_DOUBLE(float(weight)), item)
-        total = term if total is None else builder.fadd(total, term)
+        item, weight = _item(builder, data, width, builder.add(first, _INT64(q)), i), _DOUBLE(float(weight))
+        total = builder.fmul(weight, item) if total is None else _add_product(builder, weight, item, total)
     return total
+
+
+def _step(builder, data, width, x, first, scale, weights, i):
+    """``V[x, i] + scale * sum of weights[q] * V[first + q, i]``, such that little is left to do once the last row is known."""
+    last = max(q for q, weight in enumerate(weights) if weight != 0.0)
+    state = _item(builder, data, width, x, i)
+    others = _sum_rows(builder, data, width, first, weights[:last], i)
+    if others is not None:
+        state = _add_product(builder, scale, others, state)
+    weight = builder.fmul(scale, _DOUBLE(float(weights[last])))
+    return _add_product(builder, weight, _item(builder, data, width, builder.add(first, _INT64(last)), i), state)
 
 
 def combination(weights, onto=False):
@@ -224,10 +243,10 @@ def combination(weights, onto=False):
             view = context.make_array(signature.args[0])(context, builder, args[0])
             width = cgutils.unpack_tuple(builder, view.shape)[1]
             with cgutils.for_range(builder, width) as loop:
-                total = builder.fmul(args[3], _sum_rows(builder, view.data, width, args[2], weights, loop.index))
                 if onto:
-                    start = builder.gep(view.data, [builder.add(builder.mul(args[1], width), loop.index)])
-                    total = builder.fadd(builder.load(start), total)
+                    total = _step(builder, view.data, width, args[1], args[2], args[3], weights, loop.index)
+                else:
+                    total = builder.fmul(args[3], _sum_rows(builder, view.data, width, args[2], weights, loop.index))
                 target = builder.add(builder.mul(args[4], width), loop.index)
                 builder.store(total, builder.gep(view.data, [target]))
             return context.get_dummy_value()
@@ -273,9 +292,7 @@ def stage_runner(A, c, stages):
             done = builder.append_basic_block("stages.done")
             for q in stages:
                 with cgutils.for_range(builder, width) as loop:
-                    slope = _sum_rows(builder, data, width, k, A[q, :q], loop.index)
-                    start = builder.load(builder.gep(data, [builder.add(builder.mul(x, width), loop.index)]))
-                    state = builder.fadd(start, builder.fmul(s, slope))
+                    state = _step(builder, data, width, x, k, s, A[q, :q], loop.index)
                     target = builder.add(builder.mul(scratch, width), loop.index)
                     builder.store(state, builder.gep(data, [target]))
                 time = builder.fadd(t, builder.fmul(_DOUBLE(float(c[q])), s))
