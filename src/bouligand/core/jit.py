@@ -118,6 +118,7 @@ def prune_cache(dispatcher):
 # ---------------------------------------------------------------------------------------------- calling by address
 
 _DOUBLE, _INT32, _INT64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
+_FOUR = ir.VectorType(_DOUBLE, 4)
 
 if JIT:
 
@@ -184,6 +185,45 @@ else:
 
     def compact():
         pass
+
+
+if JIT:
+
+    @intrinsic
+    def minimum(typingctx, H, row, begin, end, most):
+        """The smallest of H[row, begin:end] and ``most``, by vectors: Numba's min in a loop does not become one."""
+        signature = types.float64(H, types.int64, types.int64, types.int64, types.float64)
+
+        def codegen(context, builder, signature, args):
+            view = context.make_array(signature.args[0])(context, builder, args[0])
+            _, row, begin, end, most = args
+            start = builder.gep(view.data, [builder.mul(row, cgutils.unpack_tuple(builder, view.shape)[1])])
+
+            def smaller(a, b):
+                return builder.select(builder.fcmp_ordered("<", a, b), a, b)
+
+            four = ir.Constant(_FOUR, ir.Undefined)
+            for lane in range(4):
+                four = builder.insert_element(four, most, _INT32(lane))
+            lows = cgutils.alloca_once_value(builder, four)
+            whole = builder.add(begin, builder.and_(builder.sub(end, begin), _INT64(-4)))
+            with cgutils.for_range_slice(builder, begin, whole, _INT64(4)) as (index, _):
+                place = builder.bitcast(builder.gep(start, [index]), _FOUR.as_pointer())
+                builder.store(smaller(builder.load(place, align=8), builder.load(lows)), lows)
+            four = builder.load(lows)
+            low = cgutils.alloca_once_value(builder, most)
+            for lane in range(4):
+                builder.store(smaller(builder.extract_element(four, _INT32(lane)), builder.load(low)), low)
+            with cgutils.for_range_slice(builder, whole, end, _INT64(1)) as (index, _):
+                builder.store(smaller(builder.load(builder.gep(start, [index])), builder.load(low)), low)
+            return builder.load(low)
+
+        return signature, codegen
+
+else:
+
+    def minimum(H, row, begin, end, most):
+        return min(most, H[row, begin:end].min())
 
 
 # ------------------------------------------------------------------------------- Runge-Kutta stages as straight code
