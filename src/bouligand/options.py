@@ -31,22 +31,9 @@ def span(t_span):
     return t0, tf
 
 
-def start_state(V, system, x0):
-    try:
-        fits = len(x0) == system.n
-        if fits:
-            V[at.X] = x0
-    except (TypeError, ValueError):
-        fits = False
-    if not fits:
-        names = system.states
-        names = ", ".join(names) if len(names) <= 8 else ", ".join(names[:4]) + ", ..."
-        raise ValueError(f"x0 must have {system.n} values ({names}); got {x0!r}")
-
-
 @lru_cache(maxsize=128)
 def settings(rtol, atol, method, max_step, max_steps):
-    """The core's scalars with these options in their places, to be copied: most integrations use the same ones."""
+    """The head of a workspace with these options in their places, to be copied: most integrations use the same ones."""
     from .core.tableau import METHODS
 
     for name, value in (("rtol", rtol), ("max_step", max_step), ("max_steps", max_steps)):
@@ -60,7 +47,8 @@ def settings(rtol, atol, method, max_step, max_steps):
         raise ValueError(f"max_steps must be a whole number, at least 1; got {max_steps}")
     if method != "auto" and method not in METHODS:
         raise ValueError(f"method must be 'auto', {', '.join(map(repr, METHODS))}; got {method!r}")
-    S, I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
+    head = np.zeros(at.I_SIZE + at.S_SIZE)
+    I, S = head[: at.I_SIZE].view(np.int64), head[at.I_SIZE :]
     S[at.RTOL] = rtol
     S[at.DTMAX] = min(max_step, 1e300)
     S[at.SIGMA] = 1e-3
@@ -68,7 +56,7 @@ def settings(rtol, atol, method, max_step, max_steps):
     I[at.MAX_STEPS] = min(max_steps, 2**62)
     I[at.METHOD] = (1 if rtol > 2e-5 else 3) if method == "auto" else METHODS[method]
     S[at.ATOL_ALL] = 0.01 * rtol if atol is None else _absolute(atol, 1)
-    return S, I
+    return head.data.toreadonly()
 
 
 def _absolute(atol, n):
@@ -81,16 +69,43 @@ def _absolute(atol, n):
     return np.maximum(atol, 1e-290)
 
 
-def scalars(V, rtol, atol, method, max_step, max_steps):
-    """Fresh copies of the core's scalars; an absolute tolerance for each state goes to its row."""
+def begin(work, system, t0, tf, x0, rtol, atol, method, max_step, max_steps):
+    """Write scalars, interval and state to a workspace: the long way, for what is no plain number or list of numbers."""
+    several = np.ndim(atol) > 0
+    work.head[:] = settings(rtol, None if several else atol, method, max_step, max_steps)
+    if several:
+        work.S[at.ATOL_ALL] = -1.0
+        work.V[at.ATOL] = _absolute(atol, system.n)
+    work.write(work.begin, 0, t0, t0, tf, tf, *state(system, x0))
+
+
+def state(system, x0):
+    """The state at the start, as a list."""
     try:
-        S, I = settings(rtol, atol, method, max_step, max_steps)
-    except TypeError:  # an array: not hashable
-        S, I = settings(rtol, None, method, max_step, max_steps)
-        S = S.copy()
-        S[at.ATOL_ALL] = -1.0
-        V[at.ATOL] = _absolute(atol, V.shape[1])
-    return S.copy(), I.copy()
+        x = np.asarray(x0, dtype=float)
+        fits = x.shape == (system.n,)
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        names = system.states
+        names = ", ".join(names) if len(names) <= 8 else ", ".join(names[:4]) + ", ..."
+        raise ValueError(f"x0 must have {system.n} values ({names}); got {x0!r}")
+    return x.tolist()
+
+
+def mark(work, system, eps, projection, terminal):
+    """Write what the guards are to a workspace: one-sided, observers, with bands, terminal."""
+    work.marked = True
+    I, H = work.I, work.H
+    if system._special:
+        H[at.DIRECTION] = system.direction
+        H[at.OBSERVER] = system.observers
+    if eps is not None or projection is not None:
+        bands(I, H, system, eps, projection)
+    if terminal is not None:
+        terminal_guards(H, system, terminal)
+    I[at.ONE_SIDED] = np.count_nonzero(system.direction)
+    I[at.OBSERVERS] = np.count_nonzero(H[at.OBSERVER])
 
 
 def bands(I, H, system, eps, projection):

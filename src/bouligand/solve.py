@@ -77,20 +77,10 @@ def solve(
         TooManyStepsError, StartError. What f or h raise comes out as it is, with a note of time and state, and with
         ``error.solution``.
     """
-    return Stepper(
-        system,
-        t_span,
-        x0,
-        p,
-        rtol=rtol,
-        atol=atol,
-        eps=eps,
-        projection=projection,
-        method=method,
-        t_eval=t_eval,
-        max_step=max_step,
-        max_steps=max_steps,
-        terminal=terminal,
-        breakpoints=breakpoints,
-        b0=b0,
-    ).finish(on_failure, progress)
+    stepper = Stepper.__new__(Stepper)
+    # fmt: off
+    stepper._set_up(
+        system, t_span, x0, p, rtol, atol, method, max_step, max_steps, eps, projection, t_eval, terminal, breakpoints, b0
+    )
+    # fmt: on
+    return stepper.finish(on_failure, progress)

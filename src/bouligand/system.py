@@ -111,6 +111,7 @@ class System:
         self._special = bool(self.direction.any() or self.observers.any())  # something that most systems do not have
         self._bound = None
         self._probed = False
+        self._spare = self._later = None  # the workspaces of the last integrations
         self._lock = threading.Lock()
 
     # ------------------------------------------------------------------------------------------ names and sizes
@@ -227,7 +228,9 @@ class System:
 
     def __getstate__(self):
         """Functions travel as dispatchers where they are compiled: these can be pickled wherever they were written."""
-        state = {key: value for key, value in self.__dict__.items() if key not in ("_bound", "_lock")}
+        state = {
+            key: value for key, value in self.__dict__.items() if key not in ("_bound", "_lock", "_spare", "_later")
+        }
         if self._composed:
             state["_functions"] = {key: value for key, value in self._functions.items() if key != "f"}
         return state
@@ -235,6 +238,7 @@ class System:
     def __setstate__(self, state):
         self.__dict__.update(state)
         self._bound = None
+        self._spare = self._later = None
         self._lock = threading.Lock()
 
     def __repr__(self):

@@ -18,6 +18,8 @@ from .layout import (
     E_RECORD,
     E_SHOWN,
     E_SIGN,
+    F_FAILED,
+    FAIL_ROW,
     FRESH,
     HOP,
     HP,
@@ -32,6 +34,8 @@ from .layout import (
     R_S3,
     R_T,
     R_X,
+    STATUS,
+    T_FAIL,
     XM,
     XN,
     B,
@@ -42,7 +46,7 @@ from .layout import (
     W,
     X,
 )
-from .step import smooth_step
+from .step import smooth_step, stage_time
 from .tableau import BOSH3, DOP853, DOPRI5, dop853_more
 
 _P5, _P3, _P8 = DOPRI5.P, BOSH3.P, DOP853.P
@@ -55,7 +59,12 @@ def prepare(fn, p, S, I, V, H, kind, s1):
         return False
     I[NF] += 3
     args = row_address(H, B), row_address(p, 0)
-    return dop853_more(fn[F], fn[CTX], S[T], s1, S[CAP], V, args[0], args[1], X, K, XM) != 0
+    failed = dop853_more(fn[F], fn[CTX], S[T], s1, S[CAP], V, args[0], args[1], X, K, XM)
+    if failed == 0:
+        return False
+    I[STATUS], I[FAIL_ROW] = F_FAILED, XM
+    S[T_FAIL] = min(S[T] + stage_time(3, failed) * s1, S[CAP])
+    return True
 
 
 @core

@@ -7,7 +7,7 @@ or the edge of its band). A guard is being approached when ``b hdot < 0``. Guard
 import math
 
 from .evaluate import eval_Dh, eval_h
-from .jit import core
+from .jit import core, minimum
 from .layout import (
     DT,
     HD,
@@ -37,6 +37,7 @@ NEVER = 1e300
 # The loops over all guards are what a corner of many contacts costs beside f and h. They are written so that they become
 # vector code: no branches, minima and counts only; who it was is looked up afterwards, where anything was found at all.
 BLOCK = 64
+FEW = 8  # guards for which a plain loop is faster
 QUICK = {"nnan", "nsz", "reassoc", "contract"}
 
 
@@ -98,17 +99,7 @@ def least(H, row):
     m = H.shape[1]
     first, block = NEVER, -1
     for begin in range(0, m, BLOCK):
-        a, b, c, d = NEVER, NEVER, NEVER, NEVER
-        end = min(begin + BLOCK, m)
-        whole = begin + (end - begin) // 4 * 4
-        for k in range(begin, whole, 4):
-            a = min(a, H[row, k])
-            b = min(b, H[row, k + 1])
-            c = min(c, H[row, k + 2])
-            d = min(d, H[row, k + 3])
-        for k in range(whole, end):
-            a = min(a, H[row, k])
-        lowest = min(min(a, b), min(c, d))
+        lowest = minimum(H, row, begin, min(begin + BLOCK, m), NEVER)
         if lowest < first:
             first, block = lowest, begin
     if block >= 0:
@@ -125,30 +116,39 @@ def ahead(H, soon):
     Also a guard that the trajectory sits on and does not leave, and one that is nearer than ``soon`` but receding
     (it may have been turned away); -1 for none.
     """
-    odd = arrivals(H, soon)
-    first, j = least(H, HP)
-    stuck, turned = -1, -1
+    first, j, stuck, turned = NEVER, -1, -1, -1
+    few = H.shape[1] <= FEW
+    odd = 1.0
+    if not few:
+        odd = arrivals(H, soon)
+        first, j = least(H, HP)
     if odd > 0.0:
         for k in range(H.shape[1]):
-            speed = H[WB, k] * H[HD, k]
-            if speed < 0.0 and H[HELD, k] != 0.0:
-                stuck = k
-            elif speed >= 0.0 and H[HELD, k] == 0.0 and H[WB, k] * H[HX, k] < soon * speed:
+            speed, a = H[WB, k] * H[HD, k], H[WB, k] * H[HX, k]
+            if speed < 0.0:
+                if H[HELD, k] != 0.0:
+                    stuck = k
+                elif few and H[LEVEL, k] - a > first * speed:
+                    first, j = (H[LEVEL, k] - a) / speed, k
+            elif H[HELD, k] == 0.0 and a < soon * speed:
                 turned = k
     return first, j, stuck, turned
 
 
 @core
 def refined(H, tau):
-    """The first arrival again, with h known at a state about ``tau`` ahead (in HP): a parabola for each guard."""
+    """The first arrival again, with h known at a state about ``tau`` ahead (in HP): a parabola for each guard.
+
+    A guard that the trajectory sits on and leaves counts too, where it comes back.
+    """
     first, j = NEVER, -1
     scale = 1.0 / (tau * tau)
     for k in range(H.shape[1]):
         b = H[WB, k]
         start = b * H[HX, k] - H[LEVEL, k]
         end = b * H[HP, k] - H[LEVEL, k]
-        if b != 0.0 and end < 0.5 * start and H[HELD, k] == 0.0:
-            speed = b * H[HD, k]
+        speed = b * H[HD, k]
+        if b != 0.0 and end < 0.5 * start and (H[HELD, k] == 0.0 or (end < 0.0 and speed > 0.0)):
             bend = (end - start - speed * tau) * scale
             root = first_root(start, speed, bend)
             if root < first:

@@ -10,7 +10,29 @@ import math
 
 from .evaluate import eval_f, in_tolerances
 from .jit import compact, core, row_address
-from .layout import AGE, CAP, CTX, DT, F_FAILED, FAIL_ROW, KE, KP, LAM, NF, RATE, STATUS, T_FAIL, XM, XN, B, F, L, W
+from .layout import (
+    AGE,
+    CAP,
+    CTX,
+    DT,
+    F_FAILED,
+    FAIL_ROW,
+    FRESH,
+    KE,
+    KP,
+    KT,
+    LAM,
+    NF,
+    RATE,
+    STATUS,
+    T_FAIL,
+    XM,
+    XN,
+    B,
+    F,
+    L,
+    W,
+)
 from .step import stage_time
 from .tableau import dopri5_error, dopri5_first, dopri5_rest, dopri5_result
 
@@ -34,7 +56,10 @@ def hop(fn, p, S, I, V, H, t, x, s, share, fixed):
             V[KE, i] = V[L, i]
             V[KP, i] = 0.0
         return 1
-    # where to begin, from what the last hops measured: lam is x'''/x'', rate is x''
+    # where to begin, from what the last hops or the last smooth step measured: lam is x'''/x'', rate is x''
+    if lam == 0.0 and fixed == 0 and I[FRESH] == 0 and s > 0.0:
+        rate = in_tolerances(S, V, KP, x, x)
+        lam = max(in_tolerances(S, V, KT, x, x) / rate if rate > 0.0 else 0.0, 1.0 / S[DT])
     third = rate * a * a * a * lam / 24.0
     fourth = third * lam * a / 3.0
     fifth = fourth * lam * a / 4.0

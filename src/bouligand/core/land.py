@@ -85,6 +85,8 @@ def take_step(fn, p, S, I, V, H, s, landing, fixed):
                 if base == XF:
                     return shorten(S, I, s, length)
                 hopping = False
+                if s > 1.1 * S[DT]:
+                    s, landing = S[DT], False
                 continue
             if base == X:
                 s = length
@@ -100,7 +102,7 @@ def take_step(fn, p, S, I, V, H, s, landing, fixed):
                 return FAILED
             if error > 1.0:
                 S[DT] = s * factor
-                I[NREJECTED] += 1
+                I[NREJECTED] += 1 if factor < 1.0 else 0
                 return NOT_FINITE if error == math.inf else REFUSED
             natural = min(s * factor, S[DTMAX])
             S[DT] = max(S[DT], natural) if landing or s < 0.999 * S[DT] else natural
@@ -185,7 +187,7 @@ def take_step(fn, p, S, I, V, H, s, landing, fixed):
 @core(inline=True)
 def part(S, s, factor):
     """The part of the tolerance a landing step of length s may use: in proportion to time, so that many add up to one."""
-    return factor * max(abs(s) / S[DT], 1e-3)
+    return factor * min(max(abs(s) / S[DT], 1e-3), 1.05)
 
 
 @core(inline=True)

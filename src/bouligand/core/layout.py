@@ -18,13 +18,14 @@ XF = 2  # the end of the whole smooth step, when it is cut back to a guard
 XM = 3  # the state of a stage
 W = 4  # scratch
 KE = 5  # x' at the end of the step, under the word of the step
-KP = 6  # x'' at the end of the step, estimated from its stages
+KP = 6  # x'' at the end of the step (or, after two stages of the first step behind an event, at its start)
 ATOL = 7  # absolute tolerance of each component
 XG = 8  # the state at which a guard came near
 L = 9  # 9..15: stages of a hop (L is its x' at the start)
 K = 16  # 16..31: stages of a smooth step (K is x' at the present state)
 KF = 32  # x' at XF
-V_ROWS = 33
+KT = 33  # x''' at the end of a smooth step, estimated from its stages
+V_ROWS = 34
 
 # --- H: rows of the guards' size
 B = 0  # the word: the side of each guard, -1 or +1
@@ -50,29 +51,32 @@ HELD_LIST = 19  # numbers of the guards with HELD = 1 (some may have been releas
 H_ROWS = 20
 
 # --- S: scalars
-T = 0
-TF = 1
-STOP = 2  # end of the present leg: tf or the next breakpoint
-DT = 3  # the natural length of a smooth step, which survives events
-RTOL = 4
-DTMAX = 5
-LAM = 6  # how fast x'' changes, 1/time (0: not measured): chooses the order of a hop
-RATE = 7  # size of x'', in tolerances
-T_FAIL = 8  # time of a failed evaluation
-LAND1 = 9  # lengths of the parts of the present step: its first part,
-LAND2 = 10  # the way back to the guard,
-LAND3 = 11  # and the last correction
-T0 = 12
-CAP = 13  # latest time a stage may see: just before a breakpoint in a step that ends there
-MARGIN = 14  # of a refused grazing: the smallest |h| found
-SIGMA = 15  # of DT: how far ahead h is evaluated for hdot
-WHEN = 16  # time of what is to be judged
-VALUE = 17  # of what is to be judged: a margin, a dwell time
-BEND = 18  # h'' where a guard came near
-SOON = 19  # the time in which the state moves by its tolerance
-ATOL_ALL = 20  # the absolute tolerance of all components; negative: the row ATOL is given
-LEFT = 21  # time that the last landing stopped short of its guard: nearer ties than that are resolved on the spot
-S_SIZE = 22
+DT = 0  # the natural length of a smooth step, which survives events
+RTOL = 1
+DTMAX = 2
+LAM = 3  # how fast x'' changes, 1/time (0: not measured): chooses the order of a hop
+RATE = 4  # size of x'', in tolerances
+T_FAIL = 5  # time of a failed evaluation
+LAND1 = 6  # lengths of the parts of the present step: its first part,
+LAND2 = 7  # the way back to the guard,
+LAND3 = 8  # and the last correction
+CAP = 9  # latest time a stage may see: just before a breakpoint in a step that ends there
+MARGIN = 10  # of a refused grazing: the smallest |h| found
+SIGMA = 11  # of DT: how far ahead h is evaluated for hdot
+WHEN = 12  # time of what is to be judged
+VALUE = 13  # of what is to be judged: a margin, a dwell time
+BEND = 14  # h'' where a guard came near
+SOON = 15  # the time in which the state moves by its tolerance
+ATOL_ALL = 16  # the absolute tolerance of all components; negative: the row ATOL is given
+LEFT = 17  # time that the last landing stopped short of its guard: nearer ties than that are resolved on the spot
+REACH = 18  # how far ahead a landing may be looked for, where two stages saw a step that could be longer; else 0
+# the last are written together with the state, which follows in memory: see `workspace`
+T = 19
+T0 = 20
+TF = 21
+STOP = 22  # end of the present leg: tf or the next breakpoint
+S_SIZE = 23
+S_OWN = 4
 
 # --- I: integers
 STATUS = 0

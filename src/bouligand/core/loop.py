@@ -39,6 +39,7 @@ from .layout import (
     JUDGED,
     KE,
     KP,
+    KT,
     LAND1,
     LAND2,
     LAND3,
@@ -57,6 +58,7 @@ from .layout import (
     ONE_SIDED,
     PROJECTION,
     RATES,
+    REACH,
     RECORDS_FULL,
     SHRUNK,
     SOON,
@@ -155,24 +157,28 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         # --- which step: onto the guard that is reached first, if it is within the natural step
         remaining = stop - t
         s = min(S[DT], S[DTMAX])
+        reach = max(s, S[REACH])
+        S[REACH] = 0.0
         landing = False
         if I[NO_LANDING] == 1:
             s = min(s, remaining)
         elif in_band:
-            if eval_h(fn, p, S, I, V, H, t + tau, parabola(V, tau), HP):
+            if eval_h(fn, p, S, I, V, H, t + tau, ahead_of(I, V, tau), HP):
                 code = I[STATUS]
                 break
             if refined(H, tau)[0] > 2.0 * tau:
                 shrink_bands(I, H)
                 continue
             landing, s = tau < remaining, tau
-        elif j >= 0 and tau < 1.5 * s:
-            if tau > 0.1 * s:
-                if eval_h(fn, p, S, I, V, H, t + tau, parabola(V, tau), HP):
+        elif (j >= 0 and tau < 1.5 * reach) or (j < 0 and H.shape[1] > 0 and (I[FRESH] == 0 or reach > s)):
+            # (where no guard is being approached, one that now recedes may come back)
+            if j < 0 or I[FRESH] == 0 or tau > 0.1 * s:
+                tau = tau if j >= 0 else min(reach, remaining)
+                if eval_h(fn, p, S, I, V, H, t + tau, ahead_of(I, V, tau), HP):
                     code = I[STATUS]
                     break
                 tau, j = refined(H, tau)
-            if tau <= (1.05 if I[TRIES] == 0 else 1.0) * s:
+            if tau <= (1.05 if I[TRIES] == 0 else 1.0) * reach:
                 landing, s = True, tau
         if s >= 0.999999 * remaining:
             landing = landing and tau < remaining
@@ -238,8 +244,9 @@ def shrink_bands(I, H):
 
 
 @core(inline=True)
-def parabola(V, tau):
-    """Write the state about tau ahead into XM; returns that row."""
+def ahead_of(I, V, tau):
+    """Write the state about tau ahead into XM, from x', x'' and (behind a smooth step) x'''; returns that row."""
+    third = 1.0 / 3.0 if I[FRESH] == 0 else 0.0
     for i in range(V.shape[1]):
-        V[XM, i] = V[X, i] + tau * (V[K, i] + 0.5 * tau * V[KP, i])
+        V[XM, i] = V[X, i] + tau * (V[K, i] + 0.5 * tau * (V[KP, i] + third * tau * V[KT, i]))
     return XM

@@ -6,6 +6,7 @@ from .jit import compact, core
 from .layout import (
     ATOL,
     ATOL_ALL,
+    BURST,
     DIRECTION,
     DT,
     DTMAX,
@@ -20,6 +21,7 @@ from .layout import (
     HX,
     KP,
     LAST,
+    LEVEL,
     MARK,
     METHOD,
     NEED_WORD,
@@ -27,6 +29,7 @@ from .layout import (
     NOT_FINITE,
     NRECORDS,
     OBSERVER,
+    PENDING,
     POOL,
     R_T,
     R_X,
@@ -79,6 +82,9 @@ def start(fn, p, S, I, V, H, R, reset):
         H[TLAST, k] = -1e300
         H[MARK, k] = -1e300
         H[SHRUNK, k] = H[EPS, k]
+        H[LEVEL, k] = 0.0
+        H[PENDING, k] = 0.0
+        H[BURST, k] = 0.0
         if I[HAVE_WORD] == 0:
             H[B, k] = 1.0 if H[HX, k] > 0.0 else -1.0
             open_word = open_word or (zero and H[OBSERVER, k] == 0.0)

@@ -1,0 +1,91 @@
+"""The memory of an integration is used again only when nobody can see it any more."""
+
+import gc
+import pickle
+import threading
+
+import numpy as np
+
+import bouligand as bd
+
+
+def solve(system, z=2.0, **options):
+    return bd.solve(system, (0.0, 2.0), [z, 0.0], rtol=1e-8, **options)
+
+
+def test_memory_is_used_again_and_never_under_a_living_solution():
+    system = bd.models.hopper()
+    wanted = {
+        z: (s.t.copy(), s.x.copy(), s.events.t.copy()) for z in (1.5, 2.0, 2.5) for s in [solve(bd.models.hopper(), z)]
+    }
+    used: set[int] = set()
+    kept: list[tuple] = []
+    for z in (1.5, 2.0, 2.5, 2.0, 1.5, 2.5) * 5:
+        sol = solve(system, z)
+        used.add(id(sol._work._work))
+        kept.append((z, sol) if len(kept) % 2 == 0 else (z, sol.t, sol.x, sol.events))  # some live on as arrays only
+        for key, *rest in kept:
+            t, x, events = wanted[key]
+            values = (rest[0].t, rest[0].x, rest[0].events.t) if len(rest) == 1 else (rest[0], rest[1], rest[2].t)
+            for value, right in zip(values, (t, x, events), strict=True):
+                np.testing.assert_array_equal(value, right)
+        if len(kept) > 6:
+            kept.clear()
+            gc.collect()
+    assert len(used) < 30
+
+
+def test_a_loop_that_drops_its_solutions_uses_two():
+    system = bd.models.hopper()
+    used = set()
+    for _ in range(20):
+        sol = solve(system)
+        used.add(id(sol._work._work))
+    assert len(used) == 2
+
+
+def test_options_of_one_integration_do_not_leak_into_the_next():
+    system = bd.models.hopper()
+    plain = solve(system).x[-1]
+    for options in (
+        {"terminal": 0},
+        {"eps": 1e-3},
+        {"eps": 1e-3, "projection": 5},
+        {"b0": [-1]},
+        {"atol": [1e-3, 1e-3]},
+    ):
+        solve(system, **options)
+        np.testing.assert_array_equal(solve(system).x[-1], plain)
+
+
+def test_threads_and_pickles():
+    system = bd.models.hopper()
+    right = solve(system).x[-1]
+    wrong = []
+
+    def work():
+        for _ in range(300):
+            if not np.array_equal(solve(system).x[-1], right):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    np.testing.assert_array_equal(solve(pickle.loads(pickle.dumps(system))).x[-1], right)
+
+
+def test_starts_of_all_kinds():
+    system = bd.models.hopper()
+    right = solve(system).x[-1]
+    for x0 in (
+        [2, 0],
+        (2.0, 0),
+        np.array([2.0, 0.0]),
+        np.array([2, 0]),
+        [np.float64(2), np.int64(0)],
+        range(2, -1, -2),
+    ):
+        np.testing.assert_array_equal(bd.solve(system, (0, 2), x0, rtol=1e-8).x[-1], right)
