@@ -1,5 +1,6 @@
 """Binding a system to the core: its functions compiled (or wrapped), their addresses where the core looks for them."""
 
+import threading
 import warnings
 
 import numpy as np
@@ -42,6 +43,16 @@ class Bound:
                 self._take(system, system._functions[name], slot, reasons)
         self.compiled = Compiled("; ".join(reasons))
         self.has_jacobian = bool(self.fn[at.DH])
+        self._lock = threading.Lock()
+
+    def contacts(self, system):
+        """Bind g as well (and g_many, where it is compiled): only spanning steps need them, so when the first is taken."""
+        with self._lock:
+            if self.fn[at.GG] == 0:
+                many = system._functions.get("g_many")
+                if many is not None and self.compiled:  # (plain Python does without: g for each contact)
+                    self._take(system, many, at.GG_MANY, [])
+                self._take(system, system._functions["g"], at.GG, [])
 
     def _take(self, system, user, slot, reasons):
         wanted = system._compile
@@ -53,12 +64,15 @@ class Bound:
                 raise TypeError(
                     f"{reason}\n(compile=True; with compile='auto' it would run as plain Python)"
                 ) from error
+            instead = "g is called for each contact" if slot == at.GG_MANY else "It runs as plain Python"
             warnings.warn(
-                f"{reason}\nIt runs as plain Python, about a hundred times slower. compile=False silences this.",
+                f"{reason}\n{instead}, about a hundred times slower. compile=False silences this.",
                 PerformanceWarning,
                 stacklevel=6,
             )
             reasons.append(reason)
+            if slot == at.GG_MANY:
+                return
             address, keep = user.bind(False, system.sizes, self.failures)
         if wanted is False and not user.is_low_level:
             reasons.append("compile=False") if "compile=False" not in reasons else None

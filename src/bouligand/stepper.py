@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from . import options
+from . import options, spanning
 from .core import layout as at
 from .errors import StartError
 from .failures import failure
@@ -47,6 +47,7 @@ class Stepper:
     __slots__ = (
         *("system", "status", "error"),
         *("_run", "_bound", "_p", "_legs", "_V", "_H", "_S", "_I", "_R", "_E", "_TQ", "_Y", "_breaks", "_jacobian"),
+        "_contacts",
     )
 
     def __init__(
@@ -107,6 +108,10 @@ class Stepper:
         if not system._probed:
             system._probe(t0, V[at.X].copy(), self._p)
         self._jacobian = np.empty((m, n)) if bound.has_jacobian else options.NO_MATRIX
+        self._contacts = None
+        if system._is_sum and spanning.possible(I, H, self._S, method):
+            I[at.SPANS] = 1
+            room += 4 * m
         self._R = np.empty((max(8, min(64, 4_000_000 // (n + 5))), n + 5))
         self._E = np.empty((room, at.E_SIZE))
         self.status = RUNNING
@@ -218,7 +223,9 @@ class Stepper:
                 self.system.reset,
                 self._jacobian,
             )
-            if at.ASK_STUCK <= code <= at.ASK_REFILL:
+            if code == at.NEED_SPAN:
+                code = self._span()
+            elif at.ASK_STUCK <= code <= at.ASK_REFILL:
                 code = self._ask_the_judge()
             if code == at.FINISHED:
                 self.status = FINISHED
@@ -247,6 +254,32 @@ class Stepper:
 
         _say_if_compiling(judge, "what happens seldom (breakpoints, grazing, sliding)")
         return judge(self._bound.fn, self._p, self._S, self._I, self._V, self._H, self._E, self.system.reset)
+
+    def _span(self):
+        """Steps across many crossings."""
+        from .core.span import span
+
+        if self._contacts is None:
+            _say_if_compiling(span, "steps across many contacts")
+            self._contacts = spanning.Contacts(self.system)
+        c = self._contacts
+        return span(
+            self._bound.fn,
+            c.ctx,
+            self._p,
+            self._S,
+            self._I,
+            self._V,
+            self._H,
+            self._R,
+            self._E,
+            self._TQ,
+            self._Y,
+            c.N,
+            c.Z,
+            c.M,
+            c.G,
+        )
 
     def _find_word(self):
         """A guard is zero at the start: which word is it?"""
