@@ -9,9 +9,10 @@ import math
 
 from .guards import QUICK
 from .jit import compact, core
-from .layout import COUNT, HD, HELD, HM, HN, HP, HX, PLACE, SHIFT, SHIFT2, SIGN, SIGN2, TAU, TAU2, WHO, WHO2, B
+from .layout import COUNT, CUBIC, HD, HELD, HM, HN, HP, HX, PLACE, SHIFT, SHIFT2, SIGN, SIGN2, TAU, TAU2, WHO, WHO2, B
 
 ODD = -1  # instead of a number of crossings: a guard that was just crossed turns back, which hops must look at
+MOST_SHIFT = 0.1  # of a root by the cubic
 _E0, _E1, _E2, _E3, _E4 = 0.2, 0.3, 0.5, 0.8, 8.0 / 9.0  # the stages of dopri5, and the middle: ends of the intervals
 _FOURTH = 0.8 * (0.8 - 0.5) * (0.8 - 1.0)  # of the cubic that vanishes at the three nodes
 
@@ -36,80 +37,120 @@ def suspicious(H):
 
 @core
 def list_crossings(H, N, Z, improved):
-    """List the crossings of all guards, in no order of time; returns how many (or ODD), and whether all h are finite.
+    """List the crossings of all guards, by the intervals between the stages but in no order inside them.
 
-    With ``improved``, H[HP] is h at 0.8, and SHIFT is left as what the cubic moved each time by.
+    Returns how many (or ODD), and whether all h are finite. With ``improved``, H[HP] is h at 0.8, and SHIFT is left as what
+    the cubic moved each time by.
     """
     compact()
     count, total = suspicious(H)
     if not abs(total) < math.inf:
         return 0, False
-    found = 0
-    if count == 0.0:
-        return 0, True
+    found, others = 0, 0
+    if count > 0.0:
+        found, others = collect(H, N, Z, improved)
+        single_roots(Z[TAU, :found], Z[SIGN, :found], Z[SHIFT, :found], Z[CUBIC, :found], Z[TAU2], Z[SHIFT2])
+    if others > 0:
+        found = other_roots(H, N, Z, improved, found)
+    if found != ODD:
+        into_intervals(N, Z, found)
+    return found, True
+
+
+@core
+def collect(H, N, Z, improved):
+    """Of the guards that end on the other side, the coefficients a0, fall, bend and the cubic's, in the rows TAU, SIGN, SHIFT
+    and CUBIC. Returns how many there are, and how many other suspicious guards."""
+    compact()
+    found, others = 0, 0
+    weight = 1.0 / _FOURTH if improved else 0.0
+    for k in range(H.shape[1]):
+        if H[HD, k] == 0.0:
+            continue
+        b = H[B, k]
+        a0, am, a1 = b * H[HX, k], b * H[HM, k], b * H[HN, k]
+        if a1 > 0.0 or a0 <= 0.0 or H[HELD, k] != 0.0:
+            others += 1
+            continue
+        fall = 4.0 * am - 3.0 * a0 - a1
+        bend = 2.0 * (a0 + a1) - 4.0 * am
+        Z[TAU, found], Z[SIGN, found], Z[SHIFT, found] = a0, fall, bend
+        Z[CUBIC, found] = weight * (b * H[HP, k] - a0 - 0.8 * fall - 0.64 * bend)
+        N[WHO2, found] = k
+        Z[SIGN2, found] = -b
+        found += 1
+    return found, others
+
+
+@core(fastmath=QUICK)
+def single_roots(start, fall, bend, cubic, tau, shift):
+    """The one root of each of many parabolas that end below zero, moved to the cubic's."""
+    for e in range(start.size):
+        inside = math.sqrt(max(fall[e] * fall[e] - 4.0 * start[e] * bend[e], 0.0))
+        root = min(2.0 * start[e] / (inside - fall[e]), 1.0)
+        move = cubic[e] * root * (root - 0.5) * (root - 1.0) / max(inside, 1e-300)
+        move = min(max(move, -MOST_SHIFT), MOST_SHIFT)
+        shift[e] = move
+        tau[e] = min(max(root + move, 0.0), 1.0)
+
+
+@core
+def other_roots(H, N, Z, improved, found):
+    """The crossings of all other suspicious guards: a touch and a release; one that starts on its guard. Returns the number
+    of all crossings, or ODD."""
+    compact()
     for k in range(H.shape[1]):
         if H[HD, k] == 0.0:
             continue
         b, held = H[B, k], H[HELD, k] != 0.0
         a0, am, a1 = b * H[HX, k], b * H[HM, k], b * H[HN, k]
+        if a1 <= 0.0 and a0 > 0.0 and not held:
+            continue
         if held:
             a0 = 0.0
         fall = 4.0 * am - 3.0 * a0 - a1
         bend = 2.0 * (a0 + a1) - 4.0 * am
-        inside = math.sqrt(max(fall * fall - 4.0 * a0 * bend, 0.0))
         first, second = -1.0, -1.0
         if a1 <= 0.0:
-            # ends on the other side: one crossing
-            if a0 > 0.0:
-                first = min(2.0 * a0 / (inside - fall), 1.0)
-            elif fall > 0.0:
-                first = min(-fall / bend, 1.0)  # it leaves, and comes back
-            elif held:
-                return ODD, True
-            else:
-                first = 0.0
-        elif a0 > 0.0 and (am <= 0.0 or (fall < 0.0 and fall + 2.0 * bend > 0.0 and 4.0 * a0 * bend < fall * fall)):
-            first = 2.0 * a0 / (inside - fall)
-            second = min((inside - fall) / (2.0 * bend), 1.0)
+            # it leaves its guard and comes back; or it has not left it at all
+            if fall <= 0.0 and held:
+                return ODD
+            first = min(-fall / bend, 1.0) if fall > 0.0 else 0.0
+        elif a0 > 0.0:
+            inside = fall * fall - 4.0 * a0 * bend
+            if am <= 0.0 or (fall < 0.0 and fall + 2.0 * bend > 0.0 and inside > 0.0):
+                inside = math.sqrt(max(inside, 0.0))
+                first = 2.0 * a0 / (inside - fall)
+                second = min((inside - fall) / (2.0 * bend), 1.0)
         elif held and am < 0.0:
-            return ODD, True
-        if first < 0.0:
-            continue
-        cubic = 0.0
-        if improved:
-            cubic = (b * H[HP, k] - a0 - 0.8 * fall - 0.64 * bend) / _FOURTH
+            return ODD
+        cubic = (b * H[HP, k] - a0 - 0.8 * fall - 0.64 * bend) / _FOURTH if improved else 0.0
         while first >= 0.0:
-            Z[SHIFT, found] = 0.0
-            if improved and first > 0.0:
-                slope = fall + 2.0 * bend * first
-                shift = -cubic * first * (first - 0.5) * (first - 1.0) / slope if slope != 0.0 else 0.1
-                shift = min(max(shift, -0.1), 0.1)
-                Z[SHIFT, found] = shift
-                first = min(max(first + shift, 0.0), 1.0)
-            N[WHO, found] = k
-            Z[TAU, found] = first
-            Z[SIGN, found] = -b
+            slope = fall + 2.0 * bend * first
+            move = -cubic * first * (first - 0.5) * (first - 1.0) / slope if slope != 0.0 else 0.0
+            move = min(max(move, -MOST_SHIFT), MOST_SHIFT)
+            Z[SHIFT2, found] = move
+            Z[TAU2, found] = min(max(first + move, 0.0), 1.0)
+            N[WHO2, found] = k
+            Z[SIGN2, found] = -b
             found += 1
             first, second, b = second, -1.0, -b
-    return found, True
+    return found
 
 
 @core
 def into_intervals(N, Z, found):
-    """Put the crossings into the intervals between the stages, by counting; COUNT tells how many are before each end."""
+    """Put the crossings (from the scratch rows) into the intervals between the stages, by counting; COUNT tells how many are
+    before the end of each."""
     compact()
     c0, c1, c2, c3, c4 = 0, 0, 0, 0, 0
     for e in range(found):
-        tau = Z[TAU, e]
+        tau = Z[TAU2, e]
         c0 += tau <= _E0
         c1 += tau <= _E1
         c2 += tau <= _E2
         c3 += tau <= _E3
         c4 += tau <= _E4
-        N[WHO2, e] = N[WHO, e]
-        Z[TAU2, e] = tau
-        Z[SIGN2, e] = Z[SIGN, e]
-        Z[SHIFT2, e] = Z[SHIFT, e]
     N[COUNT, 0], N[COUNT, 1], N[COUNT, 2], N[COUNT, 3] = 0, c0, c1, c2
     N[COUNT, 4], N[COUNT, 5], N[COUNT, 6] = c3, c4, found
     for q in range(6):

@@ -6,7 +6,6 @@ the stages need is, for each interval between their times, sums over the crossin
 the integral up to the crossing. Then the jumps at any time, J, and their integral, I, cost as much as one addition of vectors.
 """
 
-from .crossings import into_intervals
 from .dense import extension
 from .evaluate import eval_f
 from .guards import QUICK
@@ -81,33 +80,58 @@ def contacts(fn, ctx, p, S, I, V, N, G, first, count, t, x, slot):
     return True
 
 
+@core
+def nodes(fn, ctx, p, S, I, V, N, G, first, count, s):
+    """g of some listed contacts at the start, in the middle and at the end of the step; True if g failed."""
+    return (
+        contacts(fn, ctx, p, S, I, V, N, G, first, count, S[T], X, 0)
+        or contacts(fn, ctx, p, S, I, V, N, G, first, count, S[T] + 0.5 * s, MIDDLE, 1)
+        or contacts(fn, ctx, p, S, I, V, N, G, first, count, S[T] + s, XN, 2)
+    )
+
+
 @core(fastmath=QUICK)
-def add_up(Z, first, G, at, slot, count, M, row, l):
-    """Add the sums of one state over a chunk of crossings to the four rows of their interval, and to DOUBT."""
+def sums(tau, sign, shift, start, middle, end):
+    """Of one state, over a chunk of crossings: the sums of the coefficients of g, of its integral up to the crossing, and of
+    what the shift of the crossing makes."""
     s0, s1, s2, s3, doubt = 0.0, 0.0, 0.0, 0.0, 0.0
-    for e in range(count):
-        sign, tau = Z[SIGN, first + e], Z[TAU, first + e]
-        g0, gm, ge = sign * G[at + e], sign * G[at + slot + e], sign * G[at + 2 * slot + e]
+    for e in range(start.size):
+        u = tau[e]
+        g0, gm, ge = sign[e] * start[e], sign[e] * middle[e], sign[e] * end[e]
         g1 = 4.0 * gm - 3.0 * g0 - ge
         g2 = 2.0 * (g0 + ge) - 4.0 * gm
         s0 += g0
         s1 += g1
         s2 += g2
-        s3 += tau * (g0 + tau * (0.5 * g1 + tau * THIRD * g2))
-        doubt += (g0 + tau * (g1 + tau * g2)) * Z[SHIFT, first + e]
-    M[row, l] += s0
-    M[row + 1, l] += s1
-    M[row + 2, l] += s2
-    M[row + 3, l] += s3
-    M[DOUBT, l] += doubt
+        s3 += u * (g0 + u * (0.5 * g1 + u * THIRD * g2))
+        doubt += (g0 + u * (g1 + u * g2)) * shift[e]
+    return s0, s1, s2, s3, doubt
+
+
+@core
+def add_up(Z, G, first, count, begin, end, M, row):
+    """Add the sums over the crossings from ``begin`` to ``end`` to the four rows of their interval, and to DOUBT; G holds g
+    of the ``count`` crossings from ``first`` on."""
+    tau, sign, shift = Z[TAU, begin:end], Z[SIGN, begin:end], Z[SHIFT, begin:end]
+    size, slot = end - begin, G.size // 3
+    for i in range(M.shape[1]):
+        at = i * count + begin - first
+        g0, gm, ge = G[at : at + size], G[slot + at : slot + at + size], G[2 * slot + at : 2 * slot + at + size]
+        if nothing(g0) and nothing(gm) and nothing(ge):
+            continue  # not a state that these contacts act on
+        s0, s1, s2, s3, doubt = sums(tau, sign, shift, g0, gm, ge)
+        M[row, i] += s0
+        M[row + 1, i] += s1
+        M[row + 2, i] += s2
+        M[row + 3, i] += s3
+        M[DOUBT, i] += doubt
 
 
 @core(fastmath=QUICK)
-def nothing(G, at, slot, count):
-    """Whether a state is not touched by any contact of a chunk."""
+def nothing(values):
     total = 0.0
-    for e in range(count):
-        total += abs(G[at + e]) + abs(G[at + slot + e]) + abs(G[at + 2 * slot + e])
+    for e in range(values.size):
+        total += abs(values[e])
     return total == 0.0
 
 
@@ -115,33 +139,26 @@ def nothing(G, at, slot, count):
 def sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
     """From the list of crossings and the states X, MIDDLE, XN: the sums up to each interval. True if g failed."""
     compact()
-    n, t = V.shape[1], S[T]
-    into_intervals(N, Z, found)
-    slot = G.size // 3
-    most = slot // n
+    n = V.shape[1]
+    most = G.size // (3 * n)
     for row in range(RUNNING):
         for i in range(n):
             M[row, i] = 0.0
     for i in range(n):
         M[DOUBT, i] = 0.0
-    for q in range(6):
-        first, end = N[COUNT, q], N[COUNT, q + 1]
-        while first < end:
-            count = min(most, end - first)
-            if (
-                contacts(fn, ctx, p, S, I, V, N, G, first, count, t, X, 0)
-                or contacts(fn, ctx, p, S, I, V, N, G, first, count, t + 0.5 * s, MIDDLE, 1)
-                or contacts(fn, ctx, p, S, I, V, N, G, first, count, t + s, XN, 2)
-            ):
-                return True
-            for i in range(n):
-                if not nothing(G, i * count, slot, count):
-                    add_up(Z, first, G, i * count, slot, count, M, 4 * q, i)
-            first += count
-        if q > 0:
-            for row in range(4 * q, 4 * q + 4):
-                for i in range(n):
-                    M[row, i] += M[row - 4, i]
+    first = 0
+    while first < found:
+        count = min(most, found - first)
+        if nodes(fn, ctx, p, S, I, V, N, G, first, count, s):
+            return True
+        for q in range(6):
+            begin, end = max(first, N[COUNT, q]), min(first + count, N[COUNT, q + 1])
+            if begin < end:
+                add_up(Z, G, first, count, begin, end, M, 4 * q)
+        first += count
+    for row in range(4, RUNNING):
+        for i in range(n):
+            M[row, i] += M[row - 4, i]
     return False
 
 
@@ -217,15 +234,9 @@ def none_yet(M):
 def walk(fn, ctx, p, S, I, V, N, Z, M, G, e, found, theta, s):
     """Add the crossings before theta, from the e-th on, to the rows RUNNING; returns how many are passed (-1: g failed)."""
     compact()
-    slot = G.size // 3
     while e < found and Z[TAU, e] < theta:
-        if (
-            contacts(fn, ctx, p, S, I, V, N, G, e, 1, S[T], X, 0)
-            or contacts(fn, ctx, p, S, I, V, N, G, e, 1, S[T] + 0.5 * s, MIDDLE, 1)
-            or contacts(fn, ctx, p, S, I, V, N, G, e, 1, S[T] + s, XN, 2)
-        ):
+        if nodes(fn, ctx, p, S, I, V, N, G, e, 1, s):
             return -1
-        for i in range(V.shape[1]):
-            add_up(Z, e, G, i, slot, 1, M, RUNNING, i)
+        add_up(Z, G, e, 1, e, e + 1, M, RUNNING)
         e += 1
     return e

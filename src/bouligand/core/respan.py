@@ -1,5 +1,6 @@
 """Dense output inside spanning steps, from the record: the step is taken once more with the crossings it is known to have."""
 
+from .crossings import into_intervals
 from .dense import before
 from .evaluate import eval_f
 from .jit import compact, core
@@ -17,10 +18,10 @@ from .layout import (
     R_T,
     R_X,
     RUNNING,
-    SHIFT,
-    SIGN,
-    TAU,
-    WHO,
+    SHIFT2,
+    SIGN2,
+    TAU2,
+    WHO2,
     XF,
     XM,
     XN,
@@ -68,16 +69,17 @@ def sample_spans(fn, ctx, P, legs, S, I, V, H, R, E, breaks, TQ, Y, N, Z, M, G):
 
 @core
 def recall(E, N, Z, event, step, t, s):
-    """The crossings inside a recorded step, from its rows in the event table; returns their number."""
+    """The crossings inside a recorded step, from its rows in the event table, into the list; returns their number."""
     found = 0
     while event < E.shape[0] and E[event, E_RECORD] == step:
         if E[event, E_SHOWN] != 2.0 and found < N.shape[1]:
-            N[WHO, found] = int(E[event, E_GUARD])
-            Z[TAU, found] = min(max((E[event, E_T] - t) / s, 0.0), 1.0)
-            Z[SIGN, found] = E[event, E_SIGN]
-            Z[SHIFT, found] = 0.0
+            N[WHO2, found] = int(E[event, E_GUARD])
+            Z[TAU2, found] = min(max((E[event, E_T] - t) / s, 0.0), 1.0)
+            Z[SIGN2, found] = E[event, E_SIGN]
+            Z[SHIFT2, found] = 0.0
             found += 1
         event += 1
+    into_intervals(N, Z, found)
     return found
 
 
