@@ -25,7 +25,8 @@ L = 9  # 9..15: stages of a hop (L is its x' at the start)
 K = 16  # 16..31: stages of a smooth step (K is x' at the present state)
 KF = 32  # x' at XF
 MIDDLE = 33  # the state in the middle of a spanning step
-V_ROWS = 34
+RAMP = 34  # 34, 35: how fast the jumps of the last spanning step added up, with time and with its square
+V_ROWS = 36
 
 # --- H: rows of the guards' size
 B = 0  # the word: the side of each guard, -1 or +1

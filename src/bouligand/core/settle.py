@@ -8,7 +8,7 @@ from .crossings import in_order
 from .evaluate import eval_f, eval_h, in_tolerances, nudge
 from .guards import QUICK, hold, take_over
 from .jit import compact, core
-from .jumps import contacts, inside, none_yet, turn, walk
+from .jumps import contacts, inside, integral, jump, none_yet, turn, walk
 from .layout import (
     BUDGET,
     FRESH,
@@ -34,6 +34,7 @@ from .layout import (
     R_S3,
     R_T,
     R_X,
+    RAMP,
     RATES,
     RUNNING,
     SIGN,
@@ -110,6 +111,9 @@ def settle_span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G, found, s):
     for i in range(n):
         bend = M[21, i] + 2.0 * M[22, i]
         V[KP, i] = ((V[K + 6, i] - V[K + 3, i]) / 0.2 + bend) / s
+        whole, area = jump(M, 20, 1.0, i), integral(M, 20, 1.0, i)
+        V[RAMP, i] = (6.0 * area - 2.0 * whole) / s
+        V[RAMP + 1, i] = (3.0 * whole - 6.0 * area) / (s * s)
         V[X, i] = V[XN, i]
     take_over(I, H)
     S[T] = end

@@ -11,6 +11,7 @@ that turns back, a step that is refused again and again) is left to hops, one gu
 from .crossings import ODD, list_crossings
 from .dense import before
 from .evaluate import eval_f, eval_h, in_tolerances
+from .guards import arriving
 from .jit import compact, core
 from .jumps import inside, integral, stages, sum_jumps
 from .layout import (
@@ -33,6 +34,7 @@ from .layout import (
     NRECORDS,
     NREJECTED,
     NSTEPS,
+    RAMP,
     RATES,
     RECORDS_FULL,
     STATUS,
@@ -62,9 +64,14 @@ def span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G):
     """Spanning steps, until there is nothing left to span, or a buffer is full, or a function fails; returns the code."""
     compact()
     m, tries = H.shape[1], 0
+    for i in range(V.shape[1]):
+        V[RAMP, i], V[RAMP + 1, i] = 0.0, 0.0
     I[RATES] = 0  # (HD is used for something else)
+    # not more at first than a part of all guards: a step that is too short costs less than one that is refused
     if S[DTS] == 0.0:
         S[DTS] = 0.2 * S[DT]
+    while arriving(H, S[DTS]) > max(8, m // 8):
+        S[DTS] *= 0.7
     while True:
         t, stop = S[T], S[STOP]
         if I[NRECORDS] >= R.shape[0]:
@@ -93,7 +100,7 @@ def span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G):
             if tries <= MOST_TRIES and S[DTS] > 1e-12 * abs(t):
                 continue
         elif outcome == FEW:
-            S[DTS] = 1.5 * s
+            S[DTS] = (1.2 if found > 0 else 1.0) * s
         S[HOPS_UNTIL] = t + max(0.5 * s, 1e-14 * abs(t))
         S[CAP] = 1e300
         return GO_ON
@@ -107,15 +114,8 @@ def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
     """
     compact()
     t, n = S[T], V.shape[1]
-    # --- a first list: the step as a parabola, from x' at the start and one stage
-    for i in range(n):
-        V[XM, i] = V[X, i] + 0.2 * s * V[K, i]
-    if eval_f(fn, p, S, I, V, H, t + 0.2 * s, XM, K + 1):
+    if predict(fn, p, S, I, V, H, s):
         return FAILED, 0, 0.0
-    for i in range(n):
-        bend = 2.5 * s * (V[K + 1, i] - V[K, i])
-        V[XN, i] = V[X, i] + s * V[K, i] + bend
-        V[MIDDLE, i] = V[X, i] + 0.5 * s * V[K, i] + 0.25 * bend
     if eval_h(fn, p, S, I, V, H, t + s, XN, HN) or eval_h(fn, p, S, I, V, H, t + 0.5 * s, MIDDLE, HM):
         return FAILED, 0, 0.0
     found, finite = list_crossings(H, N, Z, False)
@@ -169,6 +169,32 @@ def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
         if change < error:
             break
     return REFUSED, found, min(error, 1e3)
+
+
+@core
+def predict(fn, p, S, I, V, H, s):
+    """MIDDLE and XN as they would be if jumps went on adding up as in the last step: a cubic, from x' at the start and two
+    stages under the word of the start, the first of which is dopri5's. True if f failed."""
+    compact()
+    t, n = S[T], V.shape[1]
+    c, d = 0.2, 0.7
+    for i in range(n):
+        V[XM, i] = V[X, i] + c * s * V[K, i]
+    if eval_f(fn, p, S, I, V, H, t + c * s, XM, K + 1):
+        return True
+    for i in range(n):
+        bend = (V[K + 1, i] - V[K, i]) / c + s * (V[RAMP, i] + c * s * V[RAMP + 1, i])
+        V[XM, i] = V[X, i] + d * s * (V[K, i] + 0.5 * d * bend)
+    if eval_f(fn, p, S, I, V, H, t + d * s, XM, K + 2):
+        return True
+    for i in range(n):
+        early = (V[K + 1, i] - V[K, i]) / c + s * (V[RAMP, i] + c * s * V[RAMP + 1, i])
+        late = (V[K + 2, i] - V[K, i]) / d + s * (V[RAMP, i] + d * s * V[RAMP + 1, i])
+        second = (late - early) / (d - c)
+        first = early - c * second
+        V[XN, i] = V[X, i] + s * (V[K, i] + 0.5 * first + second / 3.0)
+        V[MIDDLE, i] = V[X, i] + 0.5 * s * (V[K, i] + 0.25 * first + second / 12.0)
+    return False
 
 
 @core
