@@ -111,7 +111,7 @@ class Stepper:
         self._contacts = None
         if system._is_sum and spanning.possible(I, H, self._S, method):
             I[at.SPANS] = 1
-            room += 4 * m
+            room += 8 * m
         self._R = np.empty((max(8, min(64, 4_000_000 // (n + 5))), n + 5))
         self._E = np.empty((room, at.E_SIZE))
         self.status = RUNNING

@@ -76,7 +76,7 @@ ATOL_ALL = 20  # the absolute tolerance of all components; negative: the row ATO
 LEFT = 21  # time that the last landing stopped short of its guard: nearer ties than that are resolved on the spot
 DTS = 22  # the natural length of a spanning step (0: not known yet)
 HOPS_UNTIL = 23  # no spanning step before this time: one was refused here
-S_SIZE = 30
+S_SIZE = 24
 
 # --- I: integers
 STATUS = 0

@@ -83,7 +83,7 @@ from .layout import (
 )
 from .start import start
 
-MANY = 5  # guards ahead for which a spanning step is asked for
+MANY = 16  # guards ahead for which a spanning step is asked for
 MOST_TRIES = 500  # refused steps in a row
 MOST_IDLE = 2_000  # passes through the loop without anything done
 
