@@ -11,7 +11,7 @@ that turns back, a step that is refused again and again) is left to hops, one gu
 from .crossings import ODD, list_crossings
 from .dense import before
 from .evaluate import eval_f, eval_h, in_tolerances
-from .guards import arriving
+from .guards import QUICK, arriving
 from .jit import compact, core
 from .jumps import inside, integral, stages, sum_jumps
 from .layout import (
@@ -37,8 +37,11 @@ from .layout import (
     RAMP,
     RATES,
     RECORDS_FULL,
+    RTOL,
+    SHIFT,
     STATUS,
     STOP,
+    T0,
     TAU,
     TF,
     XF,
@@ -70,8 +73,12 @@ def span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G):
     # not more at first than a part of all guards: a step that is too short costs less than one that is refused
     if S[DTS] == 0.0:
         S[DTS] = 0.2 * S[DT]
-    while arriving(H, S[DTS]) > max(8, m // 8):
-        S[DTS] *= 0.7
+    s = S[DTS]
+    for _ in range(20):
+        if arriving(H, s) <= max(8, m // 8):
+            S[DTS] = s
+            break
+        s *= 0.7  # (ties are there however short it is)
     while True:
         t, stop = S[T], S[STOP]
         if I[NRECORDS] >= R.shape[0]:
@@ -127,6 +134,7 @@ def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
     ties = at_once(Z, found, soon)
     if sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
         return FAILED, found, 0.0
+    moment = 1.0 / (S[RTOL] * max(abs(t), S[TF] - S[T0]))  # (a time has the relative tolerance)
     error = 0.0
     for turn in range(MOST_PASSES):
         # --- the stages, and the error of the smooth part (in which the kinks that jumps leave in it show)
@@ -160,7 +168,7 @@ def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
             V[XN, i] += V[KF, i]
             V[W, i] = s * M[DOUBT, i]
         change = CONTRACTION * in_tolerances(S, V, KF, X, XN)
-        doubt = in_tolerances(S, V, W, X, XN)
+        doubt = max(in_tolerances(S, V, W, X, XN), largest(Z[SHIFT, :found]) * s * moment)
         error = max(error, doubt, change)
         if error <= 1.0:
             # (a tied guard that is not crossed after all was turned away by another: for the judge)
@@ -194,6 +202,14 @@ def predict(fn, p, S, I, V, H, s):
         V[XN, i] = V[X, i] + s * (V[K, i] + 0.5 * first + second / 3.0)
         V[MIDDLE, i] = V[X, i] + 0.5 * s * (V[K, i] + 0.25 * first + second / 12.0)
     return False
+
+
+@core(fastmath=QUICK)
+def largest(values):
+    most = 0.0
+    for e in range(values.size):
+        most = max(most, abs(values[e]))
+    return most
 
 
 @core
