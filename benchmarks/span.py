@@ -124,7 +124,9 @@ def main(contacts=(100, 500, 2000, 10000)):
         f"  {'error':>9s} | ignored:  us {'f':>7s} {'error':>9s}"
     )
     ratios = {m: compare(m) for m in contacts}
-    print("at equal error: time with the guards ignored / time of Bouligand (above 1: Bouligand is ahead; nan: not reached)")
+    print(
+        "at equal error: time with the guards ignored / time of Bouligand (above 1: Bouligand is ahead; nan: not reached)"
+    )
     print("  contacts " + " ".join(f"{e:8.0e}" for e in LEVELS))
     for m, row in ratios.items():
         print(f"  {m:8d} " + " ".join(f"{r:8.2f}" for r in row))

@@ -64,9 +64,11 @@ class Bound:
                 raise TypeError(
                     f"{reason}\n(compile=True; with compile='auto' it would run as plain Python)"
                 ) from error
-            instead = "g is called for each contact" if slot == at.GG_MANY else "It runs as plain Python"
+            instead = "It runs as plain Python, about a hundred times slower"
+            if slot == at.GG_MANY:
+                instead = "g is called for each contact instead, a few times slower"
             warnings.warn(
-                f"{reason}\n{instead}, about a hundred times slower. compile=False silences this.",
+                f"{reason}\n{instead}. compile=False silences this.",
                 PerformanceWarning,
                 stacklevel=6,
             )

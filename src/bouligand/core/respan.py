@@ -4,7 +4,7 @@ from .crossings import into_intervals
 from .dense import before
 from .evaluate import eval_f
 from .jit import compact, core
-from .jumps import inside, integral, none_yet, stages, sum_jumps, turn, walk
+from .jumps import inside, none_yet, stages, sum_jumps, turn, walk
 from .layout import (
     CAP,
     E_GUARD,
