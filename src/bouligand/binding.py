@@ -44,6 +44,7 @@ class Bound:
         self.compiled = Compiled("; ".join(reasons))
         self.has_jacobian = bool(self.fn[at.DH])
         self._lock = threading.Lock()
+        self.spare: list = []  # workspaces of spanning steps, to be used again
 
     def contacts(self, system):
         """Bind g as well (and g_many, where it is compiled): only spanning steps need them, so when the first is taken."""

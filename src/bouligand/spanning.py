@@ -5,6 +5,7 @@ import numpy as np
 from .core import layout as at
 
 CHUNK = 128  # contacts evaluated at once
+MOST_SPARE = 4  # workspaces kept
 TIGHTEST = 1e-8  # below this tolerance hops are cheaper: a spanning step is of third order in its jumps
 
 
@@ -20,6 +21,20 @@ class Contacts:
         self.Z = np.empty((at.Z_ROWS, most))
         self.M = np.empty((at.M_ROWS, n))
         self.G = np.empty(3 * n * max(1, min(CHUNK, 200_000 // n)))
+
+
+def borrow(system):
+    """A workspace: one that an earlier integration of this system has given back (its memory is warm), or a new one."""
+    try:
+        return system._bind().spare.pop()
+    except IndexError:
+        return Contacts(system)
+
+
+def give_back(system, contacts):
+    spare = system._bind().spare
+    if len(spare) < MOST_SPARE:
+        spare.append(contacts)
 
 
 def possible(I, H, S, method):

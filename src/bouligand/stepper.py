@@ -177,6 +177,9 @@ class Stepper:
             self._advance(20_000)
             if self.status == RUNNING:
                 self._finish_in_turns(lambda: None)
+        if self._contacts is not None:
+            spanning.give_back(self.system, self._contacts)
+            self._contacts = None
         if self.error is not None and on_failure == "raise":
             raise self.error
         return Solution(self)
@@ -261,7 +264,7 @@ class Stepper:
 
         if self._contacts is None:
             _say_if_compiling(span, "steps across many contacts")
-            self._contacts = spanning.Contacts(self.system)
+            self._contacts = spanning.borrow(self.system)
         c = self._contacts
         return span(
             self._bound.fn,
