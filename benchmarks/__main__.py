@@ -1,9 +1,9 @@
-"""Run all benchmarks, or those named on the command line: order, accuracy, speed, startup."""
+"""Run all benchmarks, or those named on the command line: order, accuracy, speed, span, startup."""
 
 import sys
 from importlib import import_module
 
-ALL = ("order", "accuracy", "speed", "startup")
+ALL = ("order", "accuracy", "speed", "span", "startup")
 
 
 def main(names):

@@ -5,7 +5,7 @@ import pytest
 
 import bouligand as bd
 from bouligand.models import hopping, octants, spiral
-from tests import systems
+from tests import sums, systems
 from tests.systems import close
 
 
@@ -27,6 +27,18 @@ def test_bands(projection):
 def test_methods(method):
     sol = bd.solve(bd.models.circle(), (0, spiral.END), spiral.START, rtol=1e-6, method=method)
     close(sol.x[-1], spiral.FINAL, 1e-3)
+
+
+def test_a_spanning_step():
+    grid = np.linspace(0, 0.4, 9)
+    p = np.r_[9.81, np.linspace(0.99, 1.0, 30), np.full(30, 50.0), np.full(30, 0.1), np.zeros(30)]
+    system = bd.System(None, sums._compressed, n=2, m=30, params=p, f0=sums._falling, g=sums._leg)
+    sol = bd.solve(system, (0, 0.4), [1.5, 0.0], rtol=1e-4, t_eval=grid)
+    hops = bd.solve(system, (0, 0.4), [1.5, 0.0], rtol=1e-8, method="dop853")
+    assert sol.counts.spans > 0
+    assert len(sol.events) == len(hops.events) == 30
+    close(sol.x, hops(grid), 2e-3)
+    close(sol(grid), sol.x, 5e-4)
 
 
 def test_ties_and_refusals():

@@ -1,5 +1,6 @@
 """Binding a system to the core: its functions compiled (or wrapped), their addresses where the core looks for them."""
 
+import threading
 import warnings
 
 import numpy as np
@@ -45,6 +46,17 @@ class Bound:
                 self._take(system, system._functions[name], self.fn, slot, reasons)
         self.compiled = Compiled("; ".join(reasons))
         self.has_jacobian = bool(self.fn[at.DH])
+        self._lock = threading.Lock()
+        self.spare: list = []  # workspaces of spanning steps, to be used again
+
+    def contacts(self, system):
+        """Bind g as well (and g_many, where it is compiled): only spanning steps need them, so when the first is taken."""
+        with self._lock:
+            if self.fn[at.GG] == 0:
+                many = system._functions.get("g_many")
+                if many is not None and self.compiled:  # (plain Python does without: g for each contact)
+                    self._take(system, many, self.fn, at.GG_MANY, [])
+                self._take(system, system._functions["g"], self.fn, at.GG, [])
 
     def jacobians(self, system):
         """The addresses of the functions that only derivatives need, bound when first asked for."""
@@ -65,12 +77,17 @@ class Bound:
                 raise TypeError(
                     f"{reason}\n(compile=True; with compile='auto' it would run as plain Python)"
                 ) from error
+            instead = "It runs as plain Python, about a hundred times slower"
+            if slot == at.GG_MANY:
+                instead = "g is called for each contact instead, a few times slower"
             warnings.warn(
-                f"{reason}\nIt runs as plain Python, about a hundred times slower. compile=False silences this.",
+                f"{reason}\n{instead}. compile=False silences this.",
                 PerformanceWarning,
                 stacklevel=6,
             )
             reasons.append(reason)
+            if slot == at.GG_MANY:
+                return
             address, keep = user.bind(False, system.sizes, self.failures)
         if wanted is False and not user.is_low_level:
             reasons.append("compile=False") if "compile=False" not in reasons else None

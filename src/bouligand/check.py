@@ -133,6 +133,10 @@ def _check_jacobians(system, report, t, x, word, p, tol):
         for signs in (word, np.ones(system.m)):
             total = f0(t, x, p) + sum((g(t, x, k, p) for k in np.flatnonzero(signs > 0)), np.zeros(system.n))
             _compare(report, "f0 + sum of g", total, f(t, x, signs, p), tol)
+        if system.has("g_many") and system.m > 0:
+            every = np.arange(system.m, dtype=np.int64)
+            columns = np.array([g(t, x, k, p) for k in every]).T
+            _compare(report, "g_many", system.function("g_many")(t, x, every, p), columns, tol)
 
 
 def _compare(report, name, given, wanted, tol):

@@ -5,7 +5,7 @@ import numpy as np
 from . import errors
 from .core import layout as at
 
-_FUNCTIONS = {at.F_FAILED: "f", at.H_FAILED: "h", at.DH_FAILED: "Dh"}
+_FUNCTIONS = {at.F_FAILED: "f", at.H_FAILED: "h", at.DH_FAILED: "Dh", at.G_FAILED: "g"}
 
 # for each code: the error, and its message with {guard}, {where}, {x}, ...
 _MESSAGES = {
@@ -84,7 +84,8 @@ def _user_error(stepper, name):
         # a compiled function only says that it failed: call it once more, at the very stage where it did
         user = system._functions[name]
         try:
-            values = user(system.sizes, t, *((x, b) if name == "f" else (x,)), stepper._p)
+            more = (b,) if name == "f" else (int(stepper._I[at.TARGET]),) if name == "g" else ()
+            values = user(system.sizes, t, x, *more, stepper._p)
             user.check_shape(system.sizes, values, t, x)
         except Exception as raised:
             error = raised

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-# shapes of the arguments after t, the output last: n, m, p are sizes, "k" an index
+# shapes of the arguments after t, the output last: n, m, p are sizes, "k" an index, "ks" several of them
 SHAPES = {
     "f": ("n", "m", "p", "n"),
     "h": ("n", "p", "m"),
@@ -23,6 +23,7 @@ SHAPES = {
     "Dp_h": ("n", "p", ("m", "p")),
     "f0": ("n", "p", "n"),
     "g": ("n", "k", "p", "n"),
+    "g_many": ("n", "ks", "p", ("n", "ks")),
 }
 
 SIGNATURES = {
@@ -37,6 +38,7 @@ SIGNATURES = {
     "Dp_h": "Dp_h(t, x, p) or Dp_h(t, x, p, out)",
     "f0": "f0(t, x, p) or f0(t, x, p, dx)",
     "g": "g(t, x, k, p) or g(t, x, k, p, out)",
+    "g_many": "g_many(t, x, ks, p, out)",
 }
 
 
@@ -67,9 +69,10 @@ class UserFunction:
             )
         count = sum(a.default is a.empty for a in arguments)
         full = len(self.shapes) + 1
-        if self.name == "fh" and count == full:
+        only_in_place = self.name in ("fh", "g_many")
+        if only_in_place and count == full:
             return True
-        if self.name != "fh" and count in (full - 1, full):
+        if not only_in_place and count in (full - 1, full):
             return count == full
         raise TypeError(f"{self.name} takes {count} arguments; expected {SIGNATURES[self.name]}")
 
@@ -77,12 +80,12 @@ class UserFunction:
 
     def __call__(self, sizes, t, *arguments):
         """The values at one point, as a fresh array; what the function raises comes out as it is."""
-        shape = self.output_shape(sizes)
+        shape = self.output_shape({**sizes, "ks": np.size(arguments[1])})
         if self.is_low_level:
             return self._call_low_level(sizes, t, arguments, shape)
         if not self.in_place:
             return np.asarray(self.function(t, *arguments), dtype=float)
-        out = np.zeros(shape) if self.name == "g" else np.full(shape, np.nan)
+        out = np.zeros(shape) if self.name in ("g", "g_many") else np.full(shape, np.nan)
         self.function(t, *arguments, out)
         return out
 

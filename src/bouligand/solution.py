@@ -11,7 +11,8 @@ from .events import Events
 
 @dataclass(frozen=True)
 class Counts:
-    """What an integration cost: evaluations of f, h and Dh, steps, refused steps, hops, and events found."""
+    """What an integration cost: evaluations of f, h and Dh; steps, of these hops onto a guard and steps that span many
+    crossings; refused steps; and events found."""
 
     f: int
     h: int
@@ -19,6 +20,7 @@ class Counts:
     steps: int
     rejected: int
     hops: int
+    spans: int
     events: int
 
 
@@ -191,13 +193,29 @@ class Solution:
             )
 
     def _sample(self, ordered, out):
-        from .core.dense import sample
-        from .stepper import _say_if_compiling
-
         if len(self._R) == 1:
             out[:] = self._R[0, 5:]
             return
-        _say_if_compiling(sample, "dense output")
+        step = np.searchsorted(self._R[:, at.R_T], ordered).clip(1)
+        spans = (self._R[step, at.R_KIND] == at.SPAN) & (self._R[step, at.R_T] > ordered)
+        spans &= self._R[step - 1, at.R_T] < ordered
+        if spans.any():
+            part = np.empty((np.count_nonzero(spans), self.system.n))
+            self._replay(ordered[spans], part, spanning=True)
+            out[spans] = part
+            if spans.all():
+                return
+            rest = np.empty((np.count_nonzero(~spans), self.system.n))
+            self._replay(ordered[~spans], rest, spanning=False)
+            out[~spans] = rest
+        else:
+            self._replay(ordered, out, spanning=False)
+
+    def _replay(self, ordered, out, spanning):
+        """The states at these times, all inside spanning steps or all not, from steps that are taken once more."""
+        from .core.dense import sample
+        from .stepper import _say_if_compiling
+
         system = self.system
         V, H = np.zeros((at.V_ROWS, system.n)), np.zeros((at.H_ROWS, system.m))
         S, I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
@@ -207,7 +225,17 @@ class Solution:
         P = np.array([p for _, p in legs]).reshape(len(legs), -1)
         first = np.array([r for r, _ in legs], dtype=np.int64)
         bound = system._bind()
-        done = sample(bound.fn, P, first, S, I, V, H, self._R, self._E, self._breaks, ordered, out)
+        work = S, I, V, H, self._R, self._E, self._breaks, ordered, out
+        if spanning:
+            from .core.respan import sample_spans
+            from .spanning import Contacts
+
+            _say_if_compiling(sample_spans, "dense output across many contacts")
+            c = Contacts(system)
+            done = sample_spans(bound.fn, c.ctx, P, first, *work, c.N, c.Z, c.M, c.G)
+        else:
+            _say_if_compiling(sample, "dense output")
+            done = sample(bound.fn, P, first, *work)
         if done < len(ordered):
             failures, bound.failures[:] = list(bound.failures), []
             raise (
@@ -285,6 +313,7 @@ class Solution:
             steps=int(c[at.NSTEPS]),
             rejected=int(c[at.NREJECTED]),
             hops=int(c[at.NHOPS]),
+            spans=int(c[at.NSPANS]),
             events=int(np.count_nonzero(self._E[:, 5] == 1)),
         )
 

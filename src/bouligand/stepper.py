@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from . import options
+from . import options, spanning
 from .core import layout as at
 from .errors import StartError
 from .failures import failure
@@ -50,6 +50,7 @@ class Stepper:
     __slots__ = (
         *("system", "status", "error"),
         *("_work", "_bound", "_p", "_legs", "_R", "_E", "_TQ", "_Y", "_breaks", "_jacobian"),
+        "_contacts",
     )
 
     def __init__(
@@ -108,6 +109,9 @@ class Stepper:
             system._probe(t0, work.V[at.X].copy(), self._p)
         self._jacobian = np.empty((system.m, system.n)) if bound.has_jacobian else options.NO_MATRIX
         self._R, self._E = work.R, work.E
+        self._contacts = None
+        if system._is_sum and spanning.possible(work.I, work.H, work.S, method):
+            work.I[at.SPANS] = 1
         self.status = RUNNING
         self.error: BaseException | None = None
 
@@ -177,6 +181,9 @@ class Stepper:
             self._advance(20_000)
             if self.status == RUNNING:
                 self._finish_in_turns(lambda: None)
+        if self._contacts is not None:
+            spanning.give_back(self.system, self._contacts)
+            self._contacts = None
         if self.error is not None and on_failure == "raise":
             raise self.error
         return Solution(self)
@@ -222,7 +229,9 @@ class Stepper:
                 self.system.reset,
                 self._jacobian,
             )
-            if at.ASK_STUCK <= code <= at.ASK_REFILL:
+            if code == at.NEED_SPAN:
+                code = self._span()
+            elif at.ASK_STUCK <= code <= at.ASK_REFILL:
                 code = self._ask_the_judge()
             if code == at.FINISHED:
                 self.status = FINISHED
@@ -251,6 +260,32 @@ class Stepper:
 
         _say_if_compiling(judge, "what happens seldom (breakpoints, grazing, sliding)")
         return judge(self._bound.fn, self._p, self._S, self._I, self._V, self._H, self._E, self.system.reset)
+
+    def _span(self):
+        """Steps across many crossings."""
+        from .core.span import span
+
+        if self._contacts is None:
+            _say_if_compiling(span, "steps across many contacts")
+            self._contacts = spanning.borrow(self.system)
+        c = self._contacts
+        return span(
+            self._bound.fn,
+            c.ctx,
+            self._p,
+            self._S,
+            self._I,
+            self._V,
+            self._H,
+            self._R,
+            self._E,
+            self._TQ,
+            self._Y,
+            c.N,
+            c.Z,
+            c.M,
+            c.G,
+        )
 
     def _find_word(self):
         """A guard is zero at the start: which word is it?"""

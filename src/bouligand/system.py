@@ -8,7 +8,7 @@ import numpy as np
 from .binding import Bound, compose
 from .functions import UserFunction
 
-_OPTIONAL = ("fh", "Dh", "Dh_row", "Df", "Dt_h", "Dp_f", "Dp_h", "f0", "g")
+_OPTIONAL = ("fh", "Dh", "Dh_row", "Df", "Dt_h", "Dp_f", "Dp_h", "f0", "g", "g_many")
 
 
 class System:
@@ -51,7 +51,11 @@ class System:
     f0, g : function, optional
         f as a sum over contacts: ``f = f0 + sum of g_k over the guards with b_k > 0``. ``f0(t, x, p)`` and ``g(t, x, k, p)``
         return n values; in place, ``f0(t, x, p, dx)`` writes and ``g(t, x, k, p, dx)`` *adds* to dx. Without f, it is
-        composed of these; with f as well (where algebra makes the sum cheaper), all three are used.
+        composed of these; with f as well (where algebra makes the sum cheaper), all three are used. Only for such
+        sums can one step span many crossings: with many contacts declare them, it is what keeps their cost linear.
+    g_many : function, optional
+        ``g_many(t, x, ks, p, out)``: several contacts at once, where they share work (the sine of an angle). Writes g of
+        contact ``ks[i]`` to the column ``out[:, i]``, which is zero before.
     fh : function, optional
         ``fh(t, x, b, p, dx, out)`` writes f and h at once, where they share work.
     """
@@ -93,6 +97,8 @@ class System:
         self._composed = f is None
         if ("f0" in self._functions) != ("g" in self._functions):
             raise TypeError("f0 and g go together: f = f0 + sum of g_k over the guards with b_k > 0")
+        if "g_many" in self._functions and "g" not in self._functions:
+            raise TypeError("g_many is g for several contacts at once; give g as well")
         if f is None and "f0" not in self._functions:
             raise TypeError("give f, or f0 and g for a field that is a sum over contacts")
         if h is None:
@@ -108,6 +114,7 @@ class System:
         ] = True
         self.reset = self._reset_matrix(reset)
         self.breakpoints = times("breakpoints", breakpoints)
+        self._is_sum = "g" in self._functions
         self._special = bool(self.direction.any() or self.observers.any())  # something that most systems do not have
         self._bound = None
         self._probed = False

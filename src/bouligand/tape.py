@@ -53,9 +53,12 @@ class Tape:
         self.wanted = -1 if wanted is None else wanted - int(first)
         self.word = _after(solution._word_start, E[:first])
         more = self._inside(R, observers)
-        if more.size == 0 and complete:
+        spans = R[:, at.R_KIND] == at.SPAN
+        if more.size == 0 and complete and not spans.any():
             self.R = R
             return
+        R = R.copy()
+        R[spans, at.R_KIND] = 1  # between its crossings, a spanning step is one of dopri5
         moments = R[:, at.R_T]
         keep = R[np.searchsorted(moments, since) : np.searchsorted(moments, until, side="right")]
         more = np.unique(np.concatenate([[since, until], more]))
@@ -220,7 +223,7 @@ class Tape:
     def _corner(self):
         """The corner at which the core has stopped."""
         C = self.C
-        first, last = int(C[at.FIRST]), int(C[at.FIRST] + C[at.COUNT])
+        first, last = int(C[at.FIRST]), int(C[at.FIRST] + C[at.MANY])
         places = self._units(first, last)
         units = [[int(g) for g in self.E[q : q + w, at.E_GUARD]] for q, w in places]
         middle = int(self.E[places[len(places) // 2][0], at.E_RECORD])

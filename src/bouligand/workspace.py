@@ -61,7 +61,8 @@ def workspace(system):
                 work.H.fill(0.0)
                 work.marked = False
             return work
-    work = Workspace(system.n, system.m, ROOM + 2 * system.m if system._special else ROOM)
+    each = 8 if system._is_sum else 2 if system._special else 0  # events of a guard that there is room for at once
+    work = Workspace(system.n, system.m, ROOM + each * system.m)
     if work.size <= MOST_KEPT:
         if system._spare is not None:
             system._later = system._spare  # (and the one that has been in use for longer is left to its user)

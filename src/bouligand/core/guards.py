@@ -135,6 +135,15 @@ def ahead(H, soon):
     return first, j, stuck, turned
 
 
+@core(fastmath=QUICK)
+def arriving(H, time):
+    """After `ahead`: how many guards are reached within a time, if nothing bends."""
+    count = 0.0
+    for k in range(H.shape[1]):
+        count += 1.0 if H[HP, k] < time else 0.0
+    return count
+
+
 @core
 def refined(H, tau):
     """The first arrival again, with h known at a state about ``tau`` ahead (in HP): a parabola for each guard.

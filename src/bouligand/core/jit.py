@@ -8,8 +8,8 @@ Three things live here:
 
 Every user function has the C signature ``int32 fn(double t, double* or int64 ..., int64* ctx)``: scalars and bare
 pointers, sizes at run time. ``ctx`` points to ``[n, m, np, user data]``, so that a plate with another number of contacts
-recompiles nothing, and a simulator's model has a place that is not ``p``. The function returns 0, or a status that
-says it failed.
+recompiles nothing, and a simulator's model has a place that is not ``p``. (A function of several contacts has a context of
+its own, with their number as well.) The function returns 0, or a status that says it failed.
 """
 
 import hashlib
@@ -397,18 +397,21 @@ def stage_runner(A, c, stages):
 WRONG_LENGTH = 2000  # status of a function that returned another number of values than it should
 
 _VECTOR = types.Array(types.float64, 1, "C")
+_INDICES = types.Array(types.int64, 1, "C")
 _MATRIX = types.Array(types.float64, 2, "C")
 _INTP = types.intp
 
 
 def _kind(shape):
-    """Numba's type of an argument: "k" is an index, a string a vector of that size, a pair a matrix."""
-    return _INTP if shape == "k" else _MATRIX if isinstance(shape, tuple) else _VECTOR
+    """Numba's type of an argument: "k" is an index, "ks" several, a string a vector of that size, a pair a matrix."""
+    if shape in ("k", "ks"):
+        return _INTP if shape == "k" else _INDICES
+    return _MATRIX if isinstance(shape, tuple) else _VECTOR
 
 
 def _size(context, builder, ctx, name):
     pointer = builder.inttoptr(ctx, _INT64.as_pointer())
-    return builder.load(builder.gep(pointer, [_INT64(("n", "m", "p").index(name))]))
+    return builder.load(builder.gep(pointer, [_INT64(("n", "m", "p", "user data", "ks").index(name))]))
 
 
 def _view(context, builder, address, shape, ctx):
@@ -420,7 +423,8 @@ def _view(context, builder, address, shape, ctx):
         strides.insert(0, width)
         width = builder.mul(width, size)
     view = context.make_array(_kind(shape))(context, builder)
-    data = builder.inttoptr(address, _DOUBLE.as_pointer())
+    item = _INT64 if shape == "ks" else _DOUBLE
+    data = builder.inttoptr(address, item.as_pointer())
     populate_array(view, data=data, shape=sizes, strides=strides, itemsize=_INT64(8), meminfo=None)
     return view._getvalue()
 

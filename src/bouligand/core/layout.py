@@ -25,7 +25,9 @@ L = 9  # 9..15: stages of a hop (L is its x' at the start)
 K = 16  # 16..31: stages of a smooth step (K is x' at the present state)
 KF = 32  # x' at XF
 KT = 33  # x''' at the end of a smooth step, estimated from its stages
-V_ROWS = 34
+MIDDLE = 34  # the state in the middle of a spanning step
+RAMP = 35  # 35, 36: how fast the jumps of the last spanning step added up, with time and with its square
+V_ROWS = 37
 
 # --- H: rows of the guards' size
 B = 0  # the word: the side of each guard, -1 or +1
@@ -70,12 +72,14 @@ SOON = 15  # the time in which the state moves by its tolerance
 ATOL_ALL = 16  # the absolute tolerance of all components; negative: the row ATOL is given
 LEFT = 17  # time that the last landing stopped short of its guard: nearer ties than that are resolved on the spot
 REACH = 18  # how far ahead a landing may be looked for, where two stages saw a step that could be longer; else 0
+DTS = 19  # the natural length of a spanning step (0: not known yet)
+HOPS_UNTIL = 20  # no spanning step before this time: one was refused here
 # the last are written together with the state, which follows in memory: see `workspace`
-T = 19
-T0 = 20
-TF = 21
-STOP = 22  # end of the present leg: tf or the next breakpoint
-S_SIZE = 23
+T = 21
+T0 = 22
+TF = 23
+STOP = 24  # end of the present leg: tf or the next breakpoint
+S_SIZE = 25
 S_OWN = 4
 
 # --- I: integers
@@ -106,8 +110,9 @@ OBSERVERS = 23
 TRIES = 24  # attempts since the last accepted step
 POOL = 25  # 1: the paper's printed rule, guards are armed again when all have been crossed
 KIND = 26  # of the present step, see below
-ENDED_BY = 28  # the guard of the terminal event
 USE_DH = 27  # 1: hdot from Dh (autonomous guards), 0: from one more evaluation of h
+SPANS = 28  # 1: f is a sum over contacts, and nothing was asked for that a spanning step cannot do
+NSPANS = 29  # spanning steps taken
 BANDS = 30  # 1: some eps > 0
 LAST = 31  # the guard crossed last, -1 before the first
 ENDING = 32  # 1: a terminal event has happened
@@ -117,11 +122,25 @@ STALE = 35  # 1: p was changed, what was saved from the last step is void
 BAD_TRIAL = 36  # 1: the last refused trial was not finite
 NHELD = 37  # entries in HELD_LIST
 NO_LANDING = 38  # 1: the guard ahead is beyond the end of the leg
-I_SIZE = 39
+ENDED_BY = 39  # the guard of the terminal event
+I_SIZE = 40
 
 # --- fn: addresses of the user's functions, and of their context
-F, HH, FH, DH, DH_ROW, CTX = 0, 1, 2, 3, 4, 5
-FN_SIZE = 6
+F, HH, FH, DH, DH_ROW, CTX, GG, GG_MANY = 0, 1, 2, 3, 4, 5, 6, 7
+FN_SIZE = 8
+
+# --- the workspace of spanning steps: the crossings inside one, in N (integers), Z (numbers), a column each; M (sums) and G
+# (what contacts add to f, a chunk of them at the three nodes) have a column for each state
+WHO, WHO2 = 0, 1  # N: the guards; scratch
+COUNT, PLACE = 2, 3  # N: crossings before the end of each interval between stages; scratch
+N_ROWS = 4
+TAU, SIGN, SHIFT = 0, 1, 2  # Z: when (0 to 1); +1 touching, -1 letting go; what the cubic moved TAU by
+TAU2, SIGN2, SHIFT2, CUBIC = 3, 4, 5, 6  # scratch
+Z_ROWS = 7
+RUNNING = 24  # M: four rows of sums for each of the six intervals, then four for the crossings before some time,
+DOUBT = 28  # and what x at the end would change by if the crossings were where they were last thought to be
+M_ROWS = 29
+LISTED = 4  # place, in a context of its own, of the number of contacts that g_many is asked for
 
 # --- dfn: addresses of the Jacobians, for the derivative (0: not given, differenced)
 DF, DP_F, DH_ALL, DH_K, DT_H, DP_H = 0, 1, 2, 3, 4, 5
@@ -133,7 +152,7 @@ AT_EVENT = 1  # the next row of E
 AT_LEG = 2  # the parameters in force
 ROWS_AT = 3  # record at which the guards' rows were evaluated, -1: none
 FIRST = 4  # of a corner: its first row of E,
-COUNT = 5  # the number of its rows,
+MANY = 5  # the number of its rows,
 NEAR_END = 6  # 1: it is at the end, to what can be told
 WANTED = 7  # row of E at which to stop, -1: none
 CULPRIT = 8  # guard of a failure
@@ -149,9 +168,12 @@ E_SIZE = 6
 # back to a guard adds BACK * rung of that hop.
 HOP = 10
 BACK = 100
+# A spanning step is one row of R, S1 its length; the crossings inside it are rows of E with its own number in RECORD (they
+# are in force from the next step on), in order of time, E_T in (R_T of the row before, R_T].
+SPAN = 20
 
-# --- codes that the core returns: 1 to 6 are for the caller, 7 to 12 for the judge (then the core goes on), from 20 on
-# failures
+# --- codes that the core returns: 1 to 6 are for the caller, 7 to 12 for the judge and 13 for ``span`` (then the core goes
+# on), from 20 on failures
 GO_ON = 0
 FINISHED = 1  # tf reached
 TERMINATED = 2  # a terminal event
@@ -165,6 +187,7 @@ ASK_NEAR = 9  # a guard came near and turned back
 ASK_BACK = 10  # a guard was crossed back after a very short time
 ASK_ANEW = 11  # f or h may have changed: a breakpoint, or other parameters
 ASK_REFILL = 12  # the paper's printed rule, after each integrated step
+NEED_SPAN = 13  # many guards are ahead: a spanning step
 F_FAILED = 20
 H_FAILED = 21
 DH_FAILED = 22
@@ -176,3 +199,4 @@ GRAZING = 27
 NOT_EVENT_SELECTED = 28
 CHATTERING = 29
 WRONG_WORD = 30  # b0 contradicts the sign of h
+G_FAILED = 31

@@ -1,8 +1,8 @@
 """The loop: smooth steps and hops, one word, one record.
 
-``run`` goes on until the end, a failure, or a full buffer, and can be called again where it stopped. One pass through
-``attempt`` is one of: a crossing on the spot, a smooth step, a hop onto a guard. (A spanning step, across many
-crossings at once, has its place beside the hop: another way to get from X to XN that fills KIND and the event table.)
+``run`` goes on until the end, a failure, or a full buffer, and can be called again where it stopped. One pass through its
+loop is one of: a crossing on the spot, a smooth step, a hop onto a guard. Where many guards are ahead and f is a sum over
+contacts, it asks for spanning steps, which are a compiled function of their own (see ``span``).
 """
 
 from .accept import accept, look_between
@@ -10,7 +10,7 @@ from .between import passed_before
 from .corner import cross_and_evaluate
 from .dense import before
 from .evaluate import eval_h, in_tolerances
-from .guards import ahead, rates, refined
+from .guards import ahead, arriving, rates, refined
 from .jit import compact, core
 from .land import FAILED, LANDED, REFUSED, STEPPED, TURNS, take_step
 from .land import NOT_FINITE as TRIAL_NOT_FINITE
@@ -26,6 +26,7 @@ from .layout import (
     CAP,
     DT,
     DTMAX,
+    DTS,
     ENDING,
     EPS,
     EVENTS_FULL,
@@ -34,6 +35,7 @@ from .layout import (
     GO_ON,
     HD,
     HELD,
+    HOPS_UNTIL,
     HP,
     HX,
     JUDGED,
@@ -48,6 +50,7 @@ from .layout import (
     LEVEL,
     MAX_STEPS,
     NBREAKS,
+    NEED_SPAN,
     NEVENTS,
     NO_LANDING,
     NOT_FINITE,
@@ -62,6 +65,7 @@ from .layout import (
     RECORDS_FULL,
     SHRUNK,
     SOON,
+    SPANS,
     STALE,
     STARTED,
     STATUS,
@@ -81,6 +85,7 @@ from .layout import (
 )
 from .start import start
 
+MANY = 16  # guards ahead for which a spanning step is asked for
 MOST_TRIES = 500  # refused steps in a row
 MOST_IDLE = 2_000  # passes through the loop without anything done
 
@@ -123,13 +128,21 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         if ending or (I[FRESH] == 1 and I[LAST] >= 0):
             S[SOON] = min(1.0 / max(in_tolerances(S, V, K, X, X), 1e-300), 1e-3 * S[DT])
         tau, j, held, turned = ahead(H, S[SOON])
+        odd = I[JUDGED] == 0 and (held >= 0 or turned >= 0)
+        if I[SPANS] == 1 and j >= 0 and not ending and not odd and t < stop and t >= S[HOPS_UNTIL] and I[BUDGET] > 0:
+            # --- many guards within a spanning step: across all of them at once
+            ahead_of_it = min(1.5 * S[DTS] if S[DTS] > 0.0 else 0.2 * S[DT], stop - t)
+            if tau < ahead_of_it and arriving(H, ahead_of_it) >= MANY:
+                S[DTS] = S[DTS] if S[DTS] > 0.0 else ahead_of_it
+                code = NEED_SPAN
+                break
         here = max(4e-16 * max(abs(t), S[DT]), 1.001 * S[LEFT], S[SOON] if ending else 0.0)
         if j >= 0 and H[LEVEL, j] == 0.0 and tau <= here:
             for i in range(V.shape[1]):
                 V[KE, i] = V[K, i]
             code = cross_and_evaluate(fn, p, S, I, V, H, E, reset, j)
             continue
-        if I[JUDGED] == 0 and (held >= 0 or turned >= 0):
+        if odd:
             I[ASK] = ASK_STUCK if held >= 0 else ASK_TURNED
             I[TARGET] = held if held >= 0 else turned
             continue

@@ -12,7 +12,6 @@ from .layout import (
     AT_LEG,
     AT_RECORD,
     CAP,
-    COUNT,
     CULPRIT,
     E_GUARD,
     E_RECORD,
@@ -24,6 +23,7 @@ from .layout import (
     GO_ON,
     GRAZING,
     HD,
+    MANY,
     NEAR_END,
     OBSERVER,
     R_KIND,
@@ -75,7 +75,7 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
                     return I[STATUS]
             if passive(H, E, event) or u == 0.0:
                 if E[event, E_SHOWN] != MARGIN and E[event, E_T] == S[T] and event == C[WANTED]:
-                    C[FIRST], C[COUNT], C[NEAR_END] = event, 1, 0
+                    C[FIRST], C[MANY], C[NEAR_END] = event, 1, 0
                     return AT_CORNER
                 if E[event, E_SHOWN] != MARGIN and E[event, E_T] == S[T] and TIMES.shape[0] > 0:
                     if look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, record, N, 2) < 0.0:
@@ -87,7 +87,7 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
                 known = False
                 continue
             k, t, width = int(E[event, E_GUARD]), S[T], slaves(E, event)
-            C[FIRST], C[COUNT] = event, width
+            C[FIRST], C[MANY] = event, width
             C[NEAR_END] = 1 if R[last, R_T] - t <= u else 0
             stop = C[NEAR_END] == 1 or (event <= C[WANTED] < event + width)
             # --- is the next one as near as can be told?
@@ -167,7 +167,7 @@ def grow(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, u, merge):
     """A corner of at least two crossings begins at C[FIRST]: how far does it go? Words are left as they were."""
     compact()
     first = C[FIRST]
-    last = first + C[COUNT]
+    last = first + C[MANY]
     taken = first
     code = AT_CORNER
     while last < E.shape[0]:
@@ -194,7 +194,7 @@ def grow(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, u, merge):
         last += slaves(E, last)
     for q in range(taken - 1, first - 1, -1):
         take_back(H, E, q)
-    C[COUNT] = last - first
+    C[MANY] = last - first
     place(S, V, R, int(E[first, E_RECORD]))
     if C[NEAR_END] == 0 and R[R.shape[0] - 1, R_T] - E[last - 1, E_T] <= max(u, merge):
         C[NEAR_END] = 1

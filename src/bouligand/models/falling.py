@@ -153,6 +153,21 @@ def contact(t, x, k, p, dx):
     dx[5] -= push * d / (cosine * p[2])
 
 
+def contact_many(t, x, ks, p, out):
+    """Several contacts at once: the angle's sine and cosine are the same for all."""
+    sine, cosine = math.sin(x[2]), math.cos(x[2])
+    slope = sine / cosine
+    at_zero = p[4] * (p[3] - x[1]) + p[5] * (slope * x[3] - x[4])
+    per_d = p[4] * slope + p[5] * x[5] / (cosine * cosine)
+    along, across, turning = -sine / p[1], cosine / p[1], -1.0 / (cosine * p[2])
+    for i in range(ks.size):
+        d = x[0] - p[FIXED + ks[i]]
+        push = at_zero + per_d * d
+        out[3, i] = push * along
+        out[4, i] = push * across
+        out[5, i] = push * d * turning
+
+
 def guards(t, x, p, out):
     slope = math.tan(x[2])
     top = p[3] + slope * x[0] - x[1]
@@ -202,6 +217,7 @@ def plate(contacts=2, stiffness=2000.0, damping=5.0, mass=1.0, g=9.81, L0=1.0, p
         params=params,
         f0=free,
         g=contact,
+        g_many=contact_many,
         Dh_row=guard_row,
         Df=_sums_in_any_order(field_jacobian),
         Dp_f=field_by_parameters,
