@@ -290,12 +290,14 @@ class BDerivative:
         g[: self.n] = w
         here = (len(tape.R) - 1, len(tape.E))
         for corner, passage in zip(self.corners[::-1], passages[::-1], strict=True):
-            behind = corner.rows_of_E.stop
-            record = int(tape.E[behind - 1, at.E_RECORD]) if behind > corner.rows_of_E.start else 0
+            first, behind = corner.rows_of_E.start, corner.rows_of_E.stop
             if corner.kind not in ("event", "end"):
-                tape.pull(g, here, (record, behind))
+                tape.pull(g, here, (corner.last_record, behind))
+                tape.pull(g, (corner.last_record, behind), (corner.record, first), quiet=first)
             corner._transposed(g, passage)
-            here = (int(tape.E[corner.rows_of_E.start, at.E_RECORD]) if behind > 0 else 0, corner.rows_of_E.start)
+            at_middle = first + int(np.count_nonzero(tape.E[corner.rows_of_E, at.E_RECORD] < corner.record))
+            tape.pull(g, (corner.record, at_middle), (corner.first_record, first), quiet=first)
+            here = (corner.first_record, first)
         tape.pull(g, here, (0, 0))
         return (g[: self.n].copy(), g[self.n :].copy()) if self.params else g.copy()
 

@@ -95,7 +95,7 @@ class Tape:
         self.C = np.zeros(at.C_SIZE, dtype=np.int64)
         rtol, atol = self.solution._tolerances
         self.S[at.RTOL], self.V[at.ATOL] = rtol, atol
-        self.S[at.T0], self.S[at.TF] = self.R[0, at.R_T], self.R[-1, at.R_T]
+        self.S[at.T0], self.S[at.TF] = self.solution._R[0, at.R_T], self.solution._R[-1, at.R_T]
         self.H[at.OBSERVER] = system.observers
         self.Q = np.empty(width + 1)
         self.S[at.CAP] = 1e300
@@ -124,37 +124,56 @@ class Tape:
         times = _NO_TIMES if times is None else times
         found = 0
         if self.starts_on_guard:
-            yield self._pass(0)
+            self._pass(self.corners[0])
+            yield self.corners[0]
             found = 1
+        C[at.QUIET], C[at.HALT] = 0, -1
         while True:
-            code = push(
-                self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, C, self.R, self.E, self.breaks, self.Q,
-                self.JH, self.JHP, D, self.PW, TV, self.JX, self.JP, self.N, times, self.merge,
-            )  # fmt: skip
+            code = self._push(D, TV, times)
             if code == AT_CORNER:
                 if not self._complete:
                     self.corners.append(self._corner())
-                yield self._pass(found)
+                corner = self.corners[found]
                 found += 1
-                if C[at.AT_EVENT] > self.wanted >= 0:
+                # the flow from its first crossing to its last one is taken half before, half behind
+                self._drift(D, TV, corner, corner.record)
+                yield corner
+                if corner.mode in (AT_END, TO_GUARD):
                     break
+                self._drift(D, TV, corner, corner.last_record)
+                self._pass(corner)
             elif code == at.GO_ON:
                 break
             else:
                 self._fail(code)
         self._complete = True
 
-    def _pass(self, index):
-        """A corner, with the place set behind it."""
-        corner = self.corners[index]
-        last = corner.rows_of_E.stop
-        self.H[at.B] = _after(self.H[at.B], self.E[corner.rows_of_E])
-        self.C[at.AT_EVENT] = last
-        self.C[at.AT_RECORD] = int(self.E[last - 1, at.E_RECORD]) if last > corner.rows_of_E.start else 0
-        return corner
+    def _push(self, D, TV, times):
+        from .core.push import push
 
-    def pull(self, w, start, stop):
-        """Take the gradient w (changed in place) back from one place (record, row of E) to another."""
+        return push(
+            self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, self.C, self.R, self.E, self.breaks, self.Q,
+            self.JH, self.JHP, D, self.PW, TV, self.JX, self.JP, self.N, times, self.merge,
+        )  # fmt: skip
+
+    def _drift(self, D, TV, corner, record):
+        """Go on to a record inside a corner: its crossings change the word, and nothing else."""
+        if self.C[at.AT_RECORD] < record:
+            self.C[at.QUIET], self.C[at.HALT] = corner.rows_of_E.stop, record
+            code = self._push(D, TV, _NO_TIMES)
+            self.C[at.QUIET], self.C[at.HALT] = 0, -1
+            if code != at.GO_ON:
+                self._fail(code)
+
+    def _pass(self, corner):
+        """Set the place behind a corner."""
+        last = corner.rows_of_E.stop
+        self.H[at.B] = self._word_after(last)
+        self.C[at.AT_EVENT], self.C[at.AT_RECORD] = last, corner.last_record
+
+    def pull(self, w, start, stop, quiet=None):
+        """Take the gradient w (changed in place) back from one place (record, row of E) to another. Rows of E from ``quiet``
+        on only change the word."""
         from .core.push import pull
         from .stepper import _say_if_compiling
 
@@ -163,6 +182,7 @@ class Tape:
         C[:] = 0
         C[at.ROWS_AT] = -1
         C[at.AT_RECORD], C[at.AT_EVENT] = start
+        C[at.QUIET] = len(self.E) if quiet is None else quiet
         C[at.AT_LEG] = max(int(np.searchsorted(self.legs, start[0], side="left")) - 1, 0)
         self.H[at.B] = self._word_after(start[1])
         JX = self.JX if self.JX.shape[1] else np.zeros((self.n, self.n))
@@ -227,6 +247,8 @@ class Tape:
         places = self._units(first, last)
         units = [[int(g) for g in self.E[q : q + w, at.E_GUARD]] for q, w in places]
         middle = int(self.E[places[len(places) // 2][0], at.E_RECORD])
+        if first <= self.wanted < last:
+            middle = int(self.E[self.wanted, at.E_RECORD])
         corner = self._make(middle, self.H[at.B].copy(), units, slice(first, last), [q for q, _ in places])
         if first <= self.wanted < last:
             corner.mode = TO_GUARD
@@ -251,12 +273,15 @@ class Tape:
         if failed:
             self._fail(at.DH_FAILED)
         corner = TrajectoryCorner(self, t, self.V[at.X].copy(), p, word, units, rows, slopes, rows_of_E, unit_rows)
+        ends = self.E[rows_of_E, at.E_RECORD]
+        corner.record, corner.last_record = record, int(ends[-1]) if len(ends) else record
+        corner.first_record = int(ends[0]) if len(ends) else record
         self.C[at.ROWS_AT] = -1
         return corner
 
     def _offsets(self, corner, moments):
         """Keep the times between the crossings: the trajectory itself, in the sampled field, crosses at these times."""
-        first = moments[0]
+        first = corner.t
         word, line = corner._word.copy(), np.zeros(self.n)
         field = corner._field(word)
         corner._end = (self.R[-1, at.R_T] - first) if corner.mode == AT_END else 0.0

@@ -15,23 +15,20 @@ from .layout import (
     CULPRIT,
     E_GUARD,
     E_RECORD,
-    E_RESIDUAL,
     E_SHOWN,
     E_SIGN,
     E_T,
     FIRST,
     GO_ON,
     GRAZING,
+    HALT,
     HD,
     MANY,
     NEAR_END,
-    OBSERVER,
+    QUIET,
     R_KIND,
     R_T,
-    R_X,
     STATUS,
-    T0,
-    TF,
     WANTED,
     B,
     K,
@@ -39,12 +36,21 @@ from .layout import (
     T,
     X,
 )
-from .rows import approach, guard_row, unsure
+from .meet import (
+    AT_CORNER,
+    MARGIN,
+    MOST_NEAR,
+    grow,
+    independent,
+    look,
+    passive,
+    place,
+    repeats,
+    slaves,
+    take_back,
+    take_word,
+)
 from .variation import formula, take_adjoint, take_tangents
-
-AT_CORNER = 1  # beside GO_ON (the end was reached) and the codes of failures
-LONGEST = 1e-3  # of an uncertain time: where a guard is only grazed, nobody knows when
-MARGIN = 2.0  # rows of E that are not changes of the word
 
 
 @core(entry=True)
@@ -68,6 +74,11 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
         if event < E.shape[0] and E[event, E_RECORD] == record:
             # --- crossings at this record
             p = P[C[AT_LEG]]
+            if event < C[QUIET]:
+                take_word(H, E, event)
+                C[AT_EVENT] = event + 1
+                known = False
+                continue
             if looked != event and not passive(H, E, event):
                 u = look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, record, N, slot)
                 looked = event
@@ -94,22 +105,39 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
             following, other = event + width, 0.0
             while following < E.shape[0] and passive(H, E, following):
                 following += 1
-            if following < E.shape[0] and not repeats(E, event, following):
-                there, gap = int(E[following, E_RECORD]), E[following, E_T] - E[event, E_T]
+            together, ahead = False, following
+            for others in range(MOST_NEAR):
+                if ahead >= E.shape[0] or repeats(E, event, ahead):
+                    break
+                there, gap = int(E[ahead, E_RECORD]), E[ahead, E_T] - E[event, E_T]
                 together = there == record or gap <= merge
-                if not together and merge < 0.0:
-                    for q in range(event, following):
-                        take_word(H, E, q)
-                    place(S, V, R, there)
-                    other = look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, following, there, N, 1 - slot)
-                    for q in range(following - 1, event - 1, -1):
-                        take_back(H, E, q)
-                    place(S, V, R, record)
-                    if other < 0.0:
-                        return I[STATUS]
-                    together = gap <= u + other
+                if together or merge >= 0.0:
+                    break
+                for q in range(event, ahead):
+                    take_word(H, E, q)
+                place(S, V, R, there)
+                spot = 1 - slot if others == 0 else 2
+                unsure_too = look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, ahead, there, N, spot)
+                for q in range(ahead - 1, event - 1, -1):
+                    take_back(H, E, q)
+                place(S, V, R, record)
+                if unsure_too < 0.0:
+                    return I[STATUS]
+                if others == 0:
+                    other = unsure_too
+                if gap > u + unsure_too:
+                    break
+                apart = independent(fn, p, S, I, V, H, E, event, ahead, N, slot, spot)
+                if apart < 0:
+                    return I[STATUS]
+                together = apart == 0
                 if together:
-                    return grow(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, u, merge)
+                    break
+                ahead += slaves(E, ahead)
+                while ahead < E.shape[0] and passive(H, E, ahead):
+                    ahead += 1
+            if together:
+                return grow(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, u, merge)
             if stop:
                 return AT_CORNER
             # --- alone: one saltation for all tangents
@@ -138,7 +166,7 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
             if other > 0.0:
                 slot, looked, u = 1 - slot, following, other
             continue
-        if record == last or (C[WANTED] >= 0 and event > C[WANTED]):
+        if record == last or record == C[HALT] or (C[WANTED] >= 0 and event > C[WANTED]):
             return GO_ON
         # --- the next step
         while C[AT_LEG] + 1 < legs.shape[0] and legs[C[AT_LEG] + 1] <= record:
@@ -162,113 +190,6 @@ def time_of(D, a, N, slot):
     return s
 
 
-@core
-def grow(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, u, merge):
-    """A corner of at least two crossings begins at C[FIRST]: how far does it go? Words are left as they were."""
-    compact()
-    first = C[FIRST]
-    last = first + C[MANY]
-    taken = first
-    code = AT_CORNER
-    while last < E.shape[0]:
-        there = int(E[last, E_RECORD])
-        if passive(H, E, last):
-            last += 1
-            continue
-        if repeats(E, first, last):
-            break
-        gap = E[last, E_T] - E[first, E_T]
-        if gap > merge and there != int(E[first, E_RECORD]):
-            if merge >= 0.0:
-                break
-            while taken < last:
-                take_word(H, E, taken)
-                taken += 1
-            place(S, V, R, there)
-            other = look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, last, there, N, 1)
-            if other < 0.0:
-                code = I[STATUS]
-                break
-            if gap > u + other:
-                break
-        last += slaves(E, last)
-    for q in range(taken - 1, first - 1, -1):
-        take_back(H, E, q)
-    C[MANY] = last - first
-    place(S, V, R, int(E[first, E_RECORD]))
-    if C[NEAR_END] == 0 and R[R.shape[0] - 1, R_T] - E[last - 1, E_T] <= max(u, merge):
-        C[NEAR_END] = 1
-    return code
-
-
-@core
-def look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, record, N, slot):
-    """The row, speed and x' of a crossing at the present state and word. Returns how uncertain its time is; 0 where the word
-    was changed by a jump of h at a breakpoint, which no perturbation moves; -1 on failure."""
-    compact()
-    k, t = int(E[event, E_GUARD]), S[T]
-    if guard_row(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, t, k, record, N, slot):
-        return -1.0
-    if eval_f(fn, p, S, I, V, H, t, X, L + 1 + slot):
-        return -1.0
-    hdot = approach(V, H, k, N, slot, L + 1 + slot)
-    u, off = unsure(S, V, N, slot, hdot, t), abs(E[event, E_RESIDUAL]) / max(abs(hdot), 1e-300)
-    for moment in breaks:
-        if moment == E[event, E_T] and off > 1e3 * u:
-            return 0.0
-    return min(u + off, LONGEST * (S[TF] - S[T0]))
-
-
-@core(inline=True)
-def passive(H, E, event):
-    """Rows of E that change nothing here: margins, observers."""
-    return E[event, E_SHOWN] == MARGIN or H[OBSERVER, int(E[event, E_GUARD])] != 0.0
-
-
-@core(inline=True)
-def slaves(E, event):
-    """How many rows of E are one crossing: guards that were armed again by it, at the same instant, go with it."""
-    count = 1
-    while (
-        event + count < E.shape[0]
-        and E[event, E_SHOWN] == 1.0
-        and E[event + count, E_SHOWN] == 0.0
-        and E[event + count, E_T] == E[event, E_T]
-        and E[event + count, E_RECORD] == E[event, E_RECORD]
-    ):
-        count += 1
-    return count
-
-
-@core
-def repeats(E, first, last):
-    """Whether the guard of row ``last`` is among those from ``first`` on: it cannot be twice in one corner."""
-    found = False
-    for q in range(first, last):
-        found = found or (E[q, E_GUARD] == E[last, E_GUARD] and E[q, E_SHOWN] != MARGIN)
-    return found
-
-
-@core(inline=True)
-def take_word(H, E, event):
-    if E[event, E_SHOWN] != MARGIN:
-        H[B, int(E[event, E_GUARD])] = E[event, E_SIGN]
-
-
-@core(inline=True)
-def take_back(H, E, event):
-    if E[event, E_SHOWN] != MARGIN:
-        H[B, int(E[event, E_GUARD])] = -E[event, E_SIGN]
-
-
-@core
-def place(S, V, R, record):
-    """Go to a record: its time and state."""
-    S[T], S[CAP] = R[record, R_T], 1e300
-    for i in range(V.shape[1]):
-        V[X, i] = R[record, R_X + i]
-
-
 @core(inline=True)
 def cap_at_break(S, R, breaks, record):
     """The step to this record must not see what is behind a breakpoint that it ends on."""
@@ -281,7 +202,7 @@ def cap_at_break(S, R, breaks, record):
 def pull(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, w, TV, JX, JP, N, stop_record, stop_event):
     """Take the gradient w back from where C says to ``stop_record`` and ``stop_event``, over steps and isolated crossings.
 
-    H[B] is the word there, after the events before C[AT_EVENT].
+    H[B] is the word there, after the events before C[AT_EVENT]. Rows of E from C[QUIET] on only change the word.
     """
     compact()
     n = V.shape[1]
@@ -294,7 +215,7 @@ def pull(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, w, TV, JX, J
             first = event
             while first > stop_event and slaves(E, first - 1) > event - first + 1:
                 first -= 1
-            if passive(H, E, event):
+            if passive(H, E, event) or event >= C[QUIET]:
                 take_back(H, E, event)
                 C[AT_EVENT] = event
                 continue

@@ -2,7 +2,7 @@
 
 from .evaluate import eval_h
 from .jit import compact, core
-from .layout import ATOL, HELD, HP, HX, OBSERVER, R_T, R_X, RTOL, XM, X
+from .layout import ATOL, HELD, HP, HX, OBSERVER, R_T, R_X, RTOL, XF, XM, X
 
 _STEP = 2.0**-24
 
@@ -29,7 +29,8 @@ def ready(fn, P, S, I, V, H, R, whole, Q):
 
 @core
 def difference_steps(P, S, V, R, Q):
-    """Q = for each state, each parameter and time, the step at which the error of a central difference is least.
+    """Q = for each state, each parameter and time, the step at which the error of a central difference is least; V[XF] = how
+    large each state has been.
 
     Round-off in it is ``eps |x| / step``, truncation ``(step / scale)^2``; the scale is how far the trajectory moves.
     """
@@ -40,6 +41,7 @@ def difference_steps(P, S, V, R, Q):
         for q in range(1, last + 1):
             high, low = max(high, R[q, R_X + i]), min(low, R[q, R_X + i])
         most = max(high, -low)
+        V[XF, i] = most
         scale = max(high - low, 10.0 * V[ATOL, i] / S[RTOL])
         if scale == 0.0:
             scale = most if most > 0.0 else 1.0

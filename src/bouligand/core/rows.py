@@ -19,11 +19,11 @@ from .layout import (
     ROWS_AT,
     RTOL,
     STATUS,
+    T0,
     T_FAIL,
+    XF,
     X,
 )
-
-UNSURE = 10.0  # tolerances: an error in the state that no crossing time can be trusted beyond
 
 
 @core
@@ -137,8 +137,10 @@ def approach(V, H, k, out, row, rate):
 
 @core
 def unsure(S, V, out, row, hdot, t):
-    """The time by which a crossing may be off: the guard's change over the state's error, over how fast it is approached."""
+    """The time by which a crossing may be off: the guard's change over the state's error, over how fast it is approached, and
+    what the clock itself may have lost by then. (An error is relative to what the state has been, V[XF], not to what it is.)
+    """
     size = 0.0
     for i in range(V.shape[1]):
-        size += UNSURE * abs(out[row, i]) * (V[ATOL, i] + S[RTOL] * abs(V[X, i]))
-    return size / max(abs(hdot), 1e-300) + 8e-16 * abs(t)
+        size += abs(out[row, i]) * (V[ATOL, i] + S[RTOL] * V[XF, i])
+    return size / max(abs(hdot), 1e-300) + S[RTOL] * (t - S[T0]) + 8e-16 * abs(t)
