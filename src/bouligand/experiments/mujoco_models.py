@@ -28,16 +28,20 @@ HOPPER = """
 <mujoco>
   <option timestep="{dt}" gravity="0 0 -9.81"/>
   <worldbody>
-    <body>
-      <joint name="z" type="slide" axis="0 0 1"/>
-      <geom type="sphere" size="0.1" mass="1" contype="0" conaffinity="0"/>
-    </body>
+    {bodies}
   </worldbody>
   <tendon>
-    <fixed springlength="1 1000" stiffness="1000"><joint joint="z" coef="1"/></fixed>
+    {tendons}
   </tendon>
 </mujoco>
 """
+
+BALL = """<body>
+      <joint name="z{i}" type="slide" axis="0 0 1"/>
+      <geom type="sphere" size="0.1" mass="1" contype="0" conaffinity="0"/>
+    </body>"""
+
+SPRING = '<fixed springlength="1 1000" stiffness="1000"><joint joint="z{i}" coef="1"/></fixed>'
 
 PLATE = """
 <mujoco>
@@ -66,9 +70,11 @@ PAD = """<body pos="{s} 0 {z}">
 SUPPORT = '<geom type="sphere" size="{radius}" pos="{s} 0 {z}" contype="1" conaffinity="0"/>'
 
 
-def hopper(dt=DT):
-    """The hopper as a MuJoCo model."""
-    return need("mujoco", "mujoco").MjModel.from_xml_string(HOPPER.format(dt=dt))
+def hopper(dt=DT, count=1):
+    """The hopper, or several beside each other, as a MuJoCo model."""
+    bodies = "\n    ".join(BALL.format(i=i) for i in range(count))
+    tendons = "\n    ".join(SPRING.format(i=i) for i in range(count))
+    return need("mujoco", "mujoco").MjModel.from_xml_string(HOPPER.format(dt=dt, bodies=bodies, tendons=tendons))
 
 
 def pads(contacts, dt=DT, stiffness=2000.0, damping=5.0):

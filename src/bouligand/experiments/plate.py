@@ -1,9 +1,9 @@
 """The paper's experiment (section 5.2): a plate falls onto a bed of springs, run time against the number of contacts.
 
 From the same random starts (z in (2, 3), theta in (-0.1, 0.1), at rest, centred, seeded) for every number of contacts: the
-default, the paper's method at the precision of its calibration (`hopper`), and MuJoCo in two ways (`mujoco_models`), all in turn from
-each start. Printed: the median time, the marginal cost per contact as its derivative, and the RMS error over 1,000 times of
-each against the 1e-10 solution of its own contact law. The paper stopped at 100 contacts; this goes to 1,000.
+default, the paper's method at the precision of its calibration (`hopper`), and MuJoCo in two ways (`mujoco_models`), all in
+turn from each start. Printed: the median time, the marginal cost per contact as its derivative, and the RMS error over 1,000
+times of each against the 1e-10 solution of its own contact law. The paper stopped at 100 contacts; this goes to 1,000.
 """
 
 import time
