@@ -6,7 +6,7 @@ language.
 """
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache
 
 import numpy as np
 from numba import njit
@@ -33,6 +33,13 @@ def ball_guards(t, x, p, out):
 
 FIELDS = {"balls": ball_field, "plate": falling.field, "oscillators": relays.field}
 GUARDS = {"balls": ball_guards, "plate": falling.guards, "oscillators": relays.guards}
+
+
+@cache
+def compiled(kind):
+    """Field and guards of a kind of problem; compiled once, as a user would."""
+    build = njit(nogil=True, error_model="numpy", fastmath=FAST)
+    return build(FIELDS[kind]), build(GUARDS[kind])
 
 
 @dataclass(frozen=True)
@@ -70,13 +77,10 @@ class Problem:
         """Where the plate's springs stand, in the order in which the guards are listed."""
         return self.p[falling.FIXED :]
 
-    @cached_property
+    @property
     def compiled(self):
         """(f, h) as compiled functions, ``f(t, x, b, p, dx)`` and ``h(t, x, p, out)``."""
-        return (
-            njit(FIELDS[self.kind], nogil=True, error_model="numpy", fastmath=FAST),
-            njit(GUARDS[self.kind], nogil=True, error_model="numpy", fastmath=FAST),
-        )
+        return compiled(self.kind)
 
     def word0(self):
         """The side of every guard at the start, -1.0 or +1.0."""

@@ -77,14 +77,14 @@ def flat(peer):
     return {"events": done["events"], "tilt": tilt, "error": off(done["end"], reference), "failed": done.get("failed")}
 
 
-def run(out, quick=False, only=None):
-    """Measure and print; returns what result.json holds."""
+def run(out, quick=False, only=None, values=None):
+    """Measure and print; returns what result.json holds. ``values``: gaps, for small tests."""
     peers, skipped = all_peers.load(only)
     all_peers.say_skipped(skipped)
     two = problems.balls([2.0, 2.0])
     able = [peer for peer in peers if peer.settings(two)]
     expected = len(flat_events())
-    values = FEW if quick else GAPS
+    values = values or (FEW if quick else GAPS)
     settings = {"gaps": values, "peers": [p.NAME for p in able], "skipped": skipped}
     results = Run(out, "ties", settings, packages=all_peers.packages(peers))
     rows, summary = [], {}
@@ -92,8 +92,9 @@ def run(out, quick=False, only=None):
         cell = results.cell(
             peer.NAME.replace(" ", "-").replace(",", ""), lambda p=peer: {"gaps": gaps(p, values), "flat": flat(p)}
         )
-        rows.append(line(peer.NAME, cell, expected))
-        summary[peer.NAME] = cell
+        name = peer.name(two) if hasattr(peer, "name") else peer.NAME
+        rows.append(line(name, cell, expected))
+        summary[name] = cell
     headers = (
         "peer",
         "setting",
@@ -111,8 +112,8 @@ def run(out, quick=False, only=None):
         table(headers, rows),
     ]
     for name, cell in summary.items():
-        failed = {g["failed"] for g in cell["gaps"] if g["failed"]} | {(cell["flat"] or {}).get("failed")} - {None}
-        lines += [f"{name}: {reason}" for reason in sorted(failed)]
+        failures = [row["failed"] for row in (*cell["gaps"], cell["flat"] or {"failed": None}) if row["failed"]]
+        lines += [f"{name}: {reason}" for reason in dict.fromkeys(failures)]
     others = [p.NAME for p in peers if p not in able]
     if others:
         lines.append(f"not here, one body each or no such law: {', '.join(others)}")

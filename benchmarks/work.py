@@ -36,7 +36,7 @@ def measure(problem, peers, quick):
     rounds = 5 if quick else 15
     with tqdm(total=rounds, desc=f"{problem.title}, timing", unit="round", leave=False, delay=2) as bar:
         times = interleaved(
-            [runs[i].run for i in usable], rounds, seconds=0.01, budget=0.5 if quick else 3.0, tick=bar.update
+            [runs[i].run for i in usable], rounds, seconds=0.01, budget=0.2 if quick else 3.0, tick=bar.update
         )
     for i, took in zip(usable, times, strict=True):
         rows[i]["seconds"] = took
@@ -50,7 +50,8 @@ def thinned(settings, thin):
 
 def prepare(peer, problem, setting, reference):
     """Build an arm, run it once, and take its errors; a failure is a row too."""
-    row = {"peer": peer.NAME, "setting": str(setting), "seconds": None, "rms": None, "end": None, "events": None}
+    name = peer.name(problem) if hasattr(peer, "name") else peer.NAME
+    row = {"peer": name, "setting": str(setting), "seconds": None, "rms": None, "end": None, "events": None}
     try:
         began = time.perf_counter()
         arm = peer.build(problem, setting)

@@ -6,7 +6,8 @@ A peer's module has
   to install);
 - ``settings(problem)``: its precision settings, loosest first; empty if it cannot express the problem's law;
 - ``build(problem, setting)``: an `Arm`, compiled and ready. ``build_ties(problem, setting)``, where it differs, builds it
-  with one event for each guard, as its manual shows, for the table of ties; ``TIES`` is its setting there.
+  with one event for each guard, as its manual shows, for the table of ties; ``TIES`` is its setting there;
+- ``name(problem)``, where a peer goes by different names;
 - ``GIVEN``: one line for the docs: what it was given.
 
 An arm's ``run`` is what is timed: from the start to the end of the interval, and the state there; nobody returns less.

@@ -16,6 +16,11 @@ TIES = 2e-3  # its setting in the table of ties
 GIVEN = "hopper: tendon with a spring deadband (the exact law); plate: pads on slide joints, CG solver; `mj_step(nstep=...)`"
 
 
+def name(problem):
+    """The hopper has no pads."""
+    return NAME if problem.kind == "plate" else "MuJoCo"
+
+
 def settings(problem):
     if problem.kind == "balls":
         return [2e-3, 1e-3, 2e-4, 2e-5]

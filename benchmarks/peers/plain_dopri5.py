@@ -86,7 +86,7 @@ def settings(problem):
 
 
 def build(problem, rtol):
-    f, no_times, none = plain_fields.compiled(problem), np.empty(0), np.empty((0, problem.n))
+    f, no_times, none = plain_fields.compiled(problem.kind), np.empty(0), np.empty((0, problem.n))
 
     def run():
         x = problem.x0.copy()

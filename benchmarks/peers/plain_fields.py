@@ -1,6 +1,7 @@
 """Fields with the contact test inside, for integrators that ignore the guards: what a pragmatic engineer would write."""
 
 import math
+from functools import cache
 
 from numba import njit
 
@@ -44,6 +45,8 @@ def plate(t, x, p, dx):
     dx[5] = -moment / (cosine * p[2])
 
 
-def compiled(problem):
-    function = {"balls": balls, "oscillators": oscillators, "plate": plate}[problem.kind]
+@cache
+def compiled(kind):
+    """The field of a kind of problem; compiled once, as a user would."""
+    function = {"balls": balls, "oscillators": oscillators, "plate": plate}[kind]
     return njit(function, nogil=True, error_model="numpy", fastmath=FAST)

@@ -43,7 +43,7 @@ def settings(problem):
 
 
 def build(problem, steps):
-    f, none = plain_fields.compiled(problem), np.empty((0, problem.n))
+    f, none = plain_fields.compiled(problem.kind), np.empty((0, problem.n))
 
     def run():
         x = problem.x0.copy()
