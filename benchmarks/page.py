@@ -103,7 +103,7 @@ def readme(paper, bench):
     if (bench / "work" / "result.json").exists():
         work = load(bench / "work")
         for title, marks in work["summary"].items():
-            rows.append(f"| {title}, to an RMS error of 1e-3 / 1e-6 / 1e-9 | {' / '.join(race(work, title))} |")
+            rows.append(f"| {title}, to an RMS error of 1e-3 / 1e-6 / 1e-9 | {' / '.join(race(work, title))} | ")
             rows[-1] += " / ".join(behind(marks.get(m)) for m in ("1e-03", "1e-06", "1e-09"))
             rows[-1] += " | `python -m benchmarks work` |"
     if not rows:
@@ -142,19 +142,17 @@ def fill(page, texts):
 
 
 def main(paper=PAPER, bench=BENCH):
+    """Fill the pages and copy the figures."""
     paper, bench = pathlib.Path(paper), pathlib.Path(bench)
     texts = blocks(paper, bench)
     for page in (ROOT / "docs" / "benchmarks.md", ROOT / "README.md"):
         missing = fill(page, texts)
         print(f"{page.name}: filled; {'nothing missing' if not missing else 'not run yet: ' + ', '.join(missing)}")
     for name in FIGURES:
-        for folder in (paper, bench):
-            for suffix in ("png", "svg"):
-                drawn = folder / name / f"{name}.{suffix}"
-                if drawn.exists():
-                    shutil.copyfile(
-                        drawn, ROOT / "docs" / "figures" / f"{'paper-' if folder == paper else ''}{name}.{suffix}"
-                    )
+        for folder, prefix in ((paper, "paper-"), (bench, "")):
+            drawn = folder / name / f"{name}.png"
+            if drawn.exists():
+                shutil.copyfile(drawn, ROOT / "docs" / "figures" / f"{prefix}{name}.png")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def machine():
 def versions(packages=()):
     """Versions of the packages (None where one is not installed), of this library with a hash of its source."""
     found: dict[str, str | None] = {"bouligand": f"{__version__}+{source_hash()}"}
-    for name in ("numpy", "scipy", "numba", *packages):
+    for name in ("numpy", "scipy", "numba", *(other for other in packages if other != "bouligand")):
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
