@@ -114,7 +114,13 @@ def run(out, quick=False, only=None, chosen=None):
     peers, skipped = all_peers.load(only)
     all_peers.say_skipped(skipped)
     todo = problems.all_problems(quick) if chosen is None else chosen
-    settings = {"quick": quick, "problems": [p.key for p in todo], "peers": [p.NAME for p in peers], "skipped": skipped}
+    settings = {
+        "quick": quick,
+        "problems": [p.key for p in todo],
+        "peers": [p.NAME for p in peers],
+        "skipped": skipped,
+        "source": all_peers.source(),
+    }
     results = Run(out, "work", settings, packages=all_peers.packages(peers))
     cells, lines, summary = {}, [], {}
     for problem in tqdm(todo, desc="work", unit="problem", delay=2):

@@ -62,6 +62,16 @@ def test_a_peer_that_is_not_installed_is_skipped_by_name(monkeypatch, capsys):
     assert "skipped: heyoka_taylor: not installed" in capsys.readouterr().err
 
 
+def test_cells_measured_by_other_code_are_not_gone_on_with(tmp_path, monkeypatch):
+    hopper = [problems.balls([2.0])]
+    run = work.Run(tmp_path, "x", {"source": peers.source()})
+    run.cell("a", lambda: 1)
+    monkeypatch.setattr(peers, "source_hash", lambda folder: "another")
+    assert not work.Run(tmp_path, "x", {"source": peers.source()}).has("a")
+    work.run(tmp_path, quick=True, only=("ours",), chosen=hopper)
+    assert load(tmp_path / "work")["settings"]["source"] == "another"
+
+
 def test_the_reference_of_the_oscillators_is_the_closed_form():
     problem = problems.oscillators(3)
     end = problem.reference()[-1]

@@ -16,9 +16,11 @@ An arm's ``run`` is what is timed: from the start to the end of the interval, an
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module, metadata
+from importlib import import_module
 
 import numpy as np
+
+from bouligand.experiments.machine import source_hash
 
 # In the order in which tables list them; ours last.
 MODULES = (
@@ -71,5 +73,6 @@ def packages(peers):
     return sorted({peer.PACKAGE for peer in peers if peer.PACKAGE})
 
 
-def version(peer):
-    return metadata.version(peer.PACKAGE) if peer.PACKAGE else "here"
+def source():
+    """A hash of the benchmarks themselves: cells measured by other code are not gone on with."""
+    return source_hash(pathlib.Path(__file__).parent.parent)

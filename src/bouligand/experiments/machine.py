@@ -30,11 +30,10 @@ def versions(packages=()):
     return found
 
 
-def source_hash():
-    """Eight digits that change with any file of the library: measurements of two versions must not be mixed."""
-    root = pathlib.Path(__file__).parent.parent
+def source_hash(root=pathlib.Path(__file__).parent.parent):
+    """Eight digits that change with any file under a folder: measurements of two versions must not be mixed."""
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted(pathlib.Path(root).rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
 

@@ -9,7 +9,8 @@ def interleaved(functions, rounds=15, seconds=0.02, budget=None, tick=None):
     """Median time of each function in seconds, all measured in turn.
 
     A round calls a function as often as fits into ``seconds`` (at least once). A function of which ``rounds`` calls would take
-    longer than ``budget`` seconds takes part in fewer rounds, at least three. ``tick()`` is called after every round.
+    longer than ``budget`` seconds takes part in fewer rounds: at least three, or one if a single call takes longer than
+    that. ``tick()`` is called after every round.
     """
     counts, turns = [], []
     for function in functions:
@@ -18,7 +19,10 @@ def interleaved(functions, rounds=15, seconds=0.02, budget=None, tick=None):
         function()
         once = max(time.perf_counter() - began, 1e-7)
         counts.append(max(1, int(seconds / once)))
-        turns.append(rounds if budget is None else int(np.clip(budget / (once * counts[-1]), min(3, rounds), rounds)))
+        fewest = 3 if budget is None or once < budget else 1
+        turns.append(
+            rounds if budget is None else int(np.clip(budget / (once * counts[-1]), min(fewest, rounds), rounds))
+        )
     times: list[list[float]] = [[] for _ in functions]
     for turn in range(rounds):
         for record, function, count, share in zip(times, functions, counts, turns, strict=True):
