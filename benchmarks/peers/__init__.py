@@ -13,6 +13,7 @@ A peer's module has
 An arm's ``run`` is what is timed: from the start to the end of the interval, and the state there; nobody returns less.
 """
 
+import pathlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
