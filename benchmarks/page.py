@@ -45,7 +45,7 @@ def made(document):
     """A line on where numbers come from."""
     machine, versions = document["machine"], document["versions"]
     known = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
-    size = " with `--quick`" if document["settings"].get("quick") else ""
+    size = " with `--quick` (small sizes; `make numbers` has all)" if document["settings"].get("quick") else ""
     where = f"{machine['cpu']}, {machine['cores']} cores, Python {machine['python']}"
     return f"*Made{size} on {document['finished'][:10]}, {where}; {known}.*"
 

@@ -85,7 +85,13 @@ def run(out, quick=False, only=None, values=None):
     able = [peer for peer in peers if peer.settings(two)]
     expected = len(flat_events())
     values = values or (FEW if quick else GAPS)
-    settings = {"gaps": values, "peers": [p.NAME for p in able], "skipped": skipped, "source": all_peers.source()}
+    settings = {
+        "quick": quick,
+        "gaps": values,
+        "peers": [p.NAME for p in able],
+        "skipped": skipped,
+        "source": all_peers.source(),
+    }
     results = Run(out, "ties", settings, packages=all_peers.packages(peers))
     rows, summary = [], {}
     for peer in tqdm(able, desc="ties", unit="peer", delay=2):
