@@ -214,8 +214,8 @@ def draw(plt, cells, summary):
         if errors:
             axes[2].loglog(*zip(*errors, strict=True), style, marker=".", color=colour)
     tidy(axes[0], "contacts", "median run time (ms)", "run time, quartiles shaded")
-    tidy(axes[1], "contacts", "marginal cost per contact (us)", "its derivative")
-    tidy(axes[2], "contacts", "RMS error", "error against its own law (the paper's range is shaded)")
+    tidy(axes[1], "contacts", "marginal cost per contact (us)", "its derivative (grey: the paper's range)")
+    tidy(axes[2], "contacts", "RMS error", "error against its own law")
     for ax in axes:
         ax.axvspan(sizes.min() / 1.1, PAPER_RANGE, color="0.95", zorder=0)
         ax.set_xlim(sizes.min() / 1.1, sizes.max() * 1.1)
