@@ -39,7 +39,7 @@ def settings(quick):
         "contacts": [2, 8, 32, 100, 300, 1000]
         if quick
         else [2, 4, 8, 16, 24, 32, 40, 50, 60, 70, 80, 90, 100, 150, 200, 300, 500, 700, 1000],
-        "starts": 6 if quick else 120,
+        "starts": 20 if quick else 120,
         "starts for the error": 1 if quick else 5,
         "largest MuJoCo reference": 32 if quick else 100,  # its accelerations at 1e-10: minutes beyond
         "rtol": 1e-4,
