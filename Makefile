@@ -1,4 +1,5 @@
 # Two commands do everything: `make demo` and `make test`. Both set up an environment of their own in .venv.
+# `make bench` compares with the peers; `make numbers` renews every number and figure in the docs.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +8,7 @@ READY := $(VENV)/.ready
 # The compiled code of this checkout, so that nothing is shared with another.
 export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench numbers peers clean
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
@@ -29,9 +30,18 @@ lint: $(READY)
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
-bench: $(READY)
-	-$(PY) -m pip install --quiet --editable '.[bench]'
+# The comparison with the peers; those that cannot be installed here are skipped by name.
+bench: $(READY) peers
 	$(PY) -m benchmarks
+
+# The paper's experiments in their full sizes, the peers, and all of it into the docs: one command, about an hour.
+numbers: $(READY) peers
+	$(VENV)/bin/bouligand reproduce all
+	$(PY) -m benchmarks
+	$(PY) -m benchmarks page
+
+peers: $(READY)
+	-$(PY) -m pip install --quiet --editable '.[bench]'
 
 clean:
 	rm -rf $(VENV) .cache results build dist

@@ -1,11 +1,8 @@
-"""Speed, as ratios within one run.
+"""Our own speed, as ratios within one run; `work` has the peers.
 
 - overhead: a solve against its f and h evaluated alone, the same number of times, through the same addresses;
-- hopper: 2 s at an error of about 1e-6 and 1e-10, Python call included, against heyoka where it is installed;
 - plate: marginal cost per contact from 2 to 100, evaluations per event, growth to 2,000 contacts.
 """
-
-import time
 
 import numpy as np
 from numba import njit
@@ -13,25 +10,8 @@ from numba import njit
 import bouligand as bd
 from bouligand.core import layout as at
 from bouligand.core.jit import call, row_address
+from bouligand.experiments.timing import interleaved
 from bouligand.models import falling, hopping
-
-
-def interleaved(functions, rounds=15, seconds=0.02):
-    """Median time of each function, all measured in turn so that the machine's moods hit all alike."""
-    counts = []
-    for function in functions:
-        function()
-        began = time.perf_counter()
-        function()
-        counts.append(max(1, int(seconds / max(time.perf_counter() - began, 1e-7))))
-    times = [[] for _ in functions]
-    for _ in range(rounds):
-        for record, function, count in zip(times, functions, counts, strict=True):
-            began = time.perf_counter()
-            for _ in range(count):
-                function()
-            record.append((time.perf_counter() - began) / count)
-    return [float(np.median(record)) for record in times]
 
 
 @njit(nogil=True)
@@ -74,48 +54,6 @@ def overhead(rtol=1e-6):
         )
 
 
-def heyoka_hopper(tolerance):
-    import heyoka as hy
-
-    z, v = hy.make_vars("z", "v")
-
-    def switch(integrator, direction):
-        integrator.pars[0] = 1.0 - integrator.pars[0]
-        return True
-
-    field = [(z, v), (v, -9.81 + hy.par[0] * 1000.0 * (1.0 - z))]
-    integrator = hy.taylor_adaptive(field, [2.0, 0.0], tol=tolerance, t_events=[hy.t_event(z - 1.0, callback=switch)])
-
-    def run():
-        integrator.time = 0.0
-        integrator.state[:] = (2.0, 0.0)
-        integrator.pars[0] = 0.0
-        integrator.reset_cooldowns()
-        integrator.propagate_until(2.0)
-        return integrator
-
-    return run
-
-
-def hopper():
-    system, exact = bd.models.hopper(), hopping.exact(2.0)[0]
-    print("hopper, 2 s, Python call included")
-    names, functions = [], []
-    for rtol in (1e-4, 1e-7, 1e-10):
-        names.append(f"bouligand, rtol = {rtol:.0e}")
-        functions.append(lambda rtol=rtol: bd.solve(system, (0.0, 2.0), [2.0, 0.0], rtol=rtol))
-    try:
-        for tolerance in (1e-6, 2.2e-16):
-            names.append(f"heyoka, tol = {tolerance:.0e}")
-            functions.append(heyoka_hopper(tolerance))
-    except ImportError:
-        print("  (heyoka is not installed: skipped)")
-    for name, function, seconds in zip(names, functions, interleaved(functions), strict=True):
-        result = function()
-        end = result.x[-1] if isinstance(result, bd.Solution) else result.state
-        print(f"  {name:26s} {seconds * 1e6:7.1f} us   error {np.abs(end - exact).max():.1e}")
-
-
 def plate(rtol=1e-4):
     print(f"plate, rtol = {rtol:.0e}: time, evaluations of f per event, error against rtol = 1e-11")
     sizes = (2, 10, 32, 100, 500, 2000)
@@ -139,7 +77,6 @@ def plate(rtol=1e-4):
 
 def main():
     overhead()
-    hopper()
     plate()
 
 

@@ -38,7 +38,7 @@ def test_links_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-@pytest.mark.parametrize("name", ["bouligand", "bouligand.stepper"])
+@pytest.mark.parametrize("name", ["bouligand", "bouligand.stepper", "bouligand.corner", "bouligand.shooting"])
 def test_docstring_examples(name):
     failed, tried = doctest.testmod(importlib.import_module(name))
     assert tried > 0

@@ -28,6 +28,7 @@ from .errors import (
 )
 from .events import Events
 from .paper import integrate
+from .shooting import Shooting
 from .solution import Solution
 from .solve import solve
 from .stepper import Stepper
@@ -47,6 +48,7 @@ __all__ = [
     "NotEventSelectedError",
     "NotFiniteError",
     "PerformanceWarning",
+    "Shooting",
     "SlidingError",
     "Solution",
     "SolveError",

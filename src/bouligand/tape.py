@@ -334,6 +334,7 @@ class TrajectoryCorner(Corner):
     def __init__(self, tape, t, x, p, word, units, rows, slopes, rows_of_E, unit_rows):
         system = tape.system
         self.t, self.x, self.rows_of_E, self.unit_rows = float(t), x, rows_of_E, unit_rows
+        self.record = self.first_record = self.last_record = 0
         self.guards = tuple(system.guards[unit[0]] for unit in units)
         self._sum = system.has("g")
         flips = np.concatenate([np.array(unit) for unit in units])

@@ -75,6 +75,22 @@ def exact(tf, q0, v0, a=1.0, damping=0.4, delta=0.5):
         crossings.append(t)
 
 
+def path(t, q0, v0, a=1.0, damping=0.4, delta=0.5):
+    """Position and velocity of one oscillator at the increasing times t, shape (len(t), 2); q0 must not be zero."""
+    t = np.atleast_1d(np.asarray(t, dtype=float))
+    crossings = exact(float(t[-1]), q0, v0, a, damping, delta)[2]
+    out = np.empty((t.size, 2))
+    since, q, v, side = 0.0, float(q0), float(v0), math.copysign(1.0, q0)
+    for until in [*crossings, math.inf]:
+        push = a - delta * side
+        for i in np.flatnonzero((t >= since) & (t < until)):
+            out[i] = _move(q, v, push, damping, t[i] - since)
+        if until < math.inf:
+            v = _move(q, v, push, damping, until - since)[1]
+            since, q, side = until, 0.0, -side
+    return out
+
+
 def _move(q, v, push, damping, s):
     """q'' = push - damping q' for a time s."""
     rest = push / damping

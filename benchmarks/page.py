@@ -1,0 +1,159 @@
+"""Put what the last runs printed and drew into the docs: docs/benchmarks.md, docs/figures, and the numbers in README.md.
+
+A block between ``<!-- NAME -->`` and ``<!-- /NAME -->`` is replaced by the table of that name; everything else is left as it is.
+So no number in the docs is typed by hand: `make numbers` runs everything and ends here.
+"""
+
+import pathlib
+import re
+import shutil
+
+from benchmarks import peers as all_peers
+from benchmarks.work import OURS, best
+from bouligand.experiments.results import load, write_text
+from bouligand.experiments.tables import seconds
+
+ROOT = pathlib.Path(__file__).parent.parent
+PAPER, BENCH = ROOT / "results" / "paper", ROOT / "results" / "bench"
+FIGURES = ("order", "hopper", "plate", "work")
+
+
+def fenced(text):
+    return f"```text\n{text.rstrip()}\n```"
+
+
+def blocks(paper, bench):
+    """The text of every block that the last runs can fill."""
+    out = {}
+    for folder in (paper, bench):
+        for table in sorted(folder.glob("*/table.txt")):
+            out[table.parent.name] = fenced(table.read_text())
+    for folder in (paper, bench):
+        for result in sorted(folder.glob("*/result.json")):
+            document = load(result.parent)
+            out[f"{result.parent.name}-made"] = made(document)
+    if (bench / "work" / "result.json").exists():
+        work = load(bench / "work")
+        out["work"] = "\n\n".join(work_blocks((bench / "work" / "table.txt").read_text()))
+        out["work-equal"] = fenced("\n\n".join(equal_blocks((bench / "work" / "table.txt").read_text())))
+        out["given"] = given(work["versions"])
+    out.update(readme(paper, bench))
+    return out
+
+
+def made(document):
+    """A line on where numbers come from."""
+    machine, versions = document["machine"], document["versions"]
+    known = ", ".join(f"{name} {version}" for name, version in versions.items() if version)
+    size = " with `--quick` (small sizes; `make numbers` has all)" if document["settings"].get("quick") else ""
+    where = f"{machine['cpu']}, {machine['cores']} cores, Python {machine['python']}"
+    return f"*Made{size} on {document['finished'][:10]}, {where}; {known}.*"
+
+
+def equal_blocks(text):
+    """The tables of times at equal error, one for each problem."""
+    return [
+        part.strip()
+        for part in re.findall(r"^[^\n]*: time to an RMS error below\n.*?(?=\n\n)", text, flags=re.M | re.S)
+    ]
+
+
+def work_blocks(text):
+    """All rows of all problems, each folded away under its name."""
+    out = []
+    for title, body in re.findall(
+        r"^([^\n]*): time to an RMS error below\n.*?\n\n(.*?)(?=\n\n|\Z)", text, flags=re.M | re.S
+    ):
+        out.append(f"<details><summary>{title}</summary>\n\n{fenced(body)}\n\n</details>")
+    skipped = re.findall(r"^skipped: .*$", text, flags=re.M)
+    return out + skipped
+
+
+def given(versions):
+    """What each peer was given, and its version."""
+    lines = ["| peer | version | given |", "|---|---|---|"]
+    usable, skipped = all_peers.load()
+    for peer in usable:
+        version = versions.get(peer.PACKAGE) if peer.PACKAGE else "written here"
+        lines.append(f"| {peer.NAME} | {version or '-'} | {peer.GIVEN} |")
+    lines += [f"| {name} | - | skipped: {reason} |" for name, reason in skipped.items()]
+    return "\n".join(lines)
+
+
+def readme(paper, bench):
+    """The README's table of numbers, each with its command."""
+    rows = []
+    if (paper / "hopper" / "result.json").exists():
+        hopper = load(paper / "hopper")
+        ratio, took = hopper["summary"]["MuJoCo over default"], hopper["cells"]["times"]["default"]
+        mark = hopper["summary"]["MuJoCo's error"]
+        rows.append(
+            f"| hopper, 2 s, at MuJoCo's error (RMS {mark:.1e}) | {seconds(took)} | "
+            f"MuJoCo {seconds(hopper['cells']['times']['MuJoCo'])}: {ratio:.0f} times | `bouligand reproduce hopper` |"
+        )
+    if (paper / "plate" / "result.json").exists():
+        slopes = load(paper / "plate")["summary"]["marginal seconds, fit over the paper's range"]
+        ours = slopes["bouligand"]
+        others = "; ".join(
+            f"{name} {seconds(s)}: {s / ours:.0f} times" for name, s in slopes.items() if name.startswith("MuJoCo")
+        )
+        rows.append(
+            f"| plate, per contact, 2 to 100 contacts | {seconds(ours)} | {others} | `bouligand reproduce plate` |"
+        )
+    if (bench / "work" / "result.json").exists():
+        work = load(bench / "work")
+        for title, marks in work["summary"].items():
+            rows.append(f"| {title}, to an RMS error of 1e-3 / 1e-6 / 1e-9 | {' / '.join(race(work, title))} | ")
+            rows[-1] += " / ".join(behind(marks.get(m)) for m in ("1e-03", "1e-06", "1e-09"))
+            rows[-1] += " | `python -m benchmarks work` |"
+    if not rows:
+        return {}
+    return {"numbers": "\n".join(["| what | ours | against | printed by |", "|---|---|---|---|", *rows])}
+
+
+def race(work, title):
+    """Our times to the three errors."""
+    return [seconds(best(rows_of(work, title), OURS, mark)) for mark in (1e-3, 1e-6, 1e-9)]
+
+
+def rows_of(work, title):
+    """The rows of a problem, by the title that tables use."""
+    keys, titles = work["settings"]["problems"], list(work["summary"])
+    return work["cells"][keys[titles.index(title)]]
+
+
+def behind(entry):
+    """How the best other compares: its name, and how many times our time it takes."""
+    return f"{entry['other']} {entry['ratio']:.2g} times" if entry else "nobody"
+
+
+def fill(page, texts):
+    """Replace the blocks of a page; the names of those that no run could fill."""
+    text, missing = page.read_text(), []
+    for name in re.findall(r"^<!-- ([\w-]+) -->$", text, flags=re.M):
+        if name in texts:
+            head, rest = text.split(f"<!-- {name} -->\n", 1)
+            _, tail = rest.split(f"<!-- /{name} -->", 1)
+            text = f"{head}<!-- {name} -->\n{texts[name]}\n<!-- /{name} -->{tail}"
+        else:
+            missing.append(name)
+    write_text(page, text)
+    return missing
+
+
+def main(paper=PAPER, bench=BENCH):
+    """Fill the pages and copy the figures."""
+    paper, bench = pathlib.Path(paper), pathlib.Path(bench)
+    texts = blocks(paper, bench)
+    for page in (ROOT / "docs" / "benchmarks.md", ROOT / "README.md"):
+        missing = fill(page, texts)
+        print(f"{page.name}: filled; {'nothing missing' if not missing else 'not run yet: ' + ', '.join(missing)}")
+    for name in FIGURES:
+        for folder, prefix in ((paper, "paper-"), (bench, "")):
+            drawn = folder / name / f"{name}.png"
+            if drawn.exists():
+                shutil.copyfile(drawn, ROOT / "docs" / "figures" / f"{prefix}{name}.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""A folder of results that is never half-written, and a run that goes on where it was interrupted.
+
+    out/plate.partial/cells/*.json     while it runs: one file for each cell, written when the cell is done
+    out/plate/result.json              when it is complete: everything, with versions, processor and settings
+    out/plate/table.txt                what was printed
+    out/plate/*.png, *.svg             figures
+
+A run starts with what an interrupted run of the same settings, versions and machine left behind. The folder gets its final
+name when everything is in it.
+"""
+
+import json
+import math
+import os
+import pathlib
+import shutil
+import sys
+from datetime import UTC, datetime
+
+import numpy as np
+
+from .machine import machine, versions
+
+# What result.json holds, and of which type.
+SCHEMA: dict[str, type] = {
+    "experiment": str,
+    "settings": dict,
+    "versions": dict,
+    "machine": dict,
+    "started": str,
+    "finished": str,
+    "sessions": int,
+    "cells": dict,
+    "summary": dict,
+}
+
+
+class ResultsError(RuntimeError):
+    """The results folder cannot be used."""
+
+
+class Run:
+    """One run of an experiment: cells that are computed once, then a folder with all of it."""
+
+    def __init__(self, out, name, settings, packages=()):
+        self.name = name
+        self.final = pathlib.Path(out) / name
+        self.partial = self.final.with_name(name + ".partial")
+        self._cells = self.partial / "cells"
+        self.head = _plain({"settings": settings, "versions": versions(packages), "machine": machine()})
+        try:
+            self._open()
+        except OSError as error:
+            raise ResultsError(f"cannot write results to {pathlib.Path(out)}: {error.strerror}") from error
+
+    def _open(self):
+        self._cells.mkdir(parents=True, exist_ok=True)
+        head = self.partial / "head.json"
+        left = json.loads(head.read_text()) if head.exists() else None
+        if left is not None and all(left[key] == self.head[key] for key in self.head):
+            self.started, self.sessions = left["started"], left["sessions"] + 1
+        else:
+            shutil.rmtree(self._cells)  # of other settings, versions or machine: not to be mixed with these
+            self._cells.mkdir()
+            self.started, self.sessions = _now(), 1
+        write_json(head, {**self.head, "started": self.started, "sessions": self.sessions})
+        self._done = {path.stem: json.loads(path.read_text()) for path in self._cells.glob("*.json")}
+        if self._done:
+            print(f"{self.name}: going on after {len(self._done)} cells of an interrupted run", file=sys.stderr)
+
+    def cell(self, key, compute):
+        """The value of a cell: from an interrupted run if it is there, else computed and saved."""
+        if key not in self._done:
+            value = _plain(compute())
+            write_json(self._cells / f"{key}.json", value)
+            self._done[key] = value
+        return self._done[key]
+
+    def has(self, key):
+        return key in self._done
+
+    def figure(self, figure, name):
+        """Save a figure as PNG and SVG."""
+        for suffix in ("png", "svg"):
+            figure.savefig(
+                self.partial / f"{name}.{suffix}", dpi=150, metadata={"Date": None} if suffix == "svg" else {}
+            )
+
+    def finish(self, summary, table):
+        """Write the whole, give the folder its name, print the table; returns what result.json holds."""
+        document = {
+            "experiment": self.name,
+            **self.head,
+            "started": self.started,
+            "finished": _now(),
+            "sessions": self.sessions,
+            "cells": self._done,
+            "summary": _plain(summary),
+        }
+        check(document)
+        write_json(self.partial / "result.json", document)
+        write_text(self.partial / "table.txt", table.rstrip() + "\n")
+        old = self.final.with_name(f"{self.name}.old-{os.getpid()}")
+        if self.final.exists():
+            self.final.rename(old)
+        self.partial.rename(self.final)
+        shutil.rmtree(old, ignore_errors=True)
+        shutil.rmtree(self.final / "cells", ignore_errors=True)
+        (self.final / "head.json").unlink(missing_ok=True)
+        print(table.rstrip())
+        print(f"saved: {self.final}")
+        return document
+
+
+def check(document):
+    """Raise unless the document is what result.json promises."""
+    for key, kind in SCHEMA.items():
+        if not isinstance(document.get(key), kind):
+            raise ResultsError(f"result.json: {key} must be {kind.__name__}; got {document.get(key)!r}")
+    unknown = set(document) - set(SCHEMA)
+    if unknown:
+        raise ResultsError(f"result.json: does not know {sorted(unknown)}")
+
+
+def load(folder):
+    """result.json of a folder, checked."""
+    document = json.loads((pathlib.Path(folder) / "result.json").read_text())
+    check(document)
+    return document
+
+
+def write_json(path, value):
+    write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def write_text(path, text):
+    """Write a file so that a reader sees the old one or the whole new one."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text)
+    temporary.replace(path)
+
+
+def _plain(value):
+    """NumPy's numbers and arrays as JSON's; what is not finite as null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    return value
+
+
+def _now():
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,102 @@
+"""The comparison with the peers at a tiny size, with those that the tests' environment has; and the docs that it fills."""
+
+import pathlib
+import re
+import sys
+
+import numpy as np
+import pytest
+from benchmarks import page, peers, problems, ties, work
+
+from bouligand.experiments.results import load
+from bouligand.models import relays
+
+ROOT = pathlib.Path(__file__).parent.parent
+HERE = ("scipy_dop853", "mujoco_steps", "plain_rk4", "plain_dopri5", "ours")
+
+
+def test_work_and_precision(tmp_path, capsys):
+    work.run(tmp_path, quick=True, only=HERE, chosen=[problems.balls([2.0]), problems.plate(3)])
+    document = load(tmp_path / "work")
+    hopper, plate = document["cells"]["hopper"], document["cells"]["plate-3"]
+    assert {row["peer"] for row in hopper} == {
+        "SciPy DOP853", "MuJoCo", "RK4, guards ignored", "dopri5, guards ignored", "bouligand",
+    }  # fmt: skip
+    for row in hopper + plate:
+        assert row["failed"] is None
+        assert row["seconds"] > 0
+        assert row["setup"] > 0
+    for name in ("SciPy DOP853", "bouligand"):
+        rows = [row for row in hopper if row["peer"] == name]
+        assert [row["events"] for row in rows] == [4] * len(rows)
+        assert rows[-1]["rms"] < 1e-9
+        assert rows[-1]["rms"] < rows[0]["rms"] / 1e3
+        # independent integrators agree on the plate, events and states
+        rows = [row for row in plate if row["peer"] == name]
+        assert rows[-1]["rms"] < 1e-6
+    assert len({row["events"] for row in plate if row["rms"] < 1e-5 and row["events"]}) == 1
+    assert document["summary"]["hopper"]["1e-06"]["ratio"] > 0
+    printed = capsys.readouterr().out
+    assert "best other over ours" in printed
+    assert (tmp_path / "work" / "work.svg").exists()
+
+
+def test_ties(tmp_path):
+    ties.run(tmp_path, quick=True, only=("scipy_rk45", "ours"), values=(0.0, 1e-9))
+    cells = load(tmp_path / "ties")["cells"]
+    ours = cells["bouligand"]
+    assert [row["events"] for row in ours["gaps"]] == [8, 8]
+    assert max(row["error"] for row in ours["gaps"]) < 1e-7
+    assert max(row["order"] for row in ours["gaps"]) < 1e-12
+    assert ours["flat"]["tilt"] < 1e-10
+    # the failure that the table is about: SciPy reports one of two events, and a ball goes wrong
+    assert cells["SciPy-RK45"]["gaps"][0]["error"] > 0.1
+
+
+def test_a_peer_that_is_not_installed_is_skipped_by_name(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "heyoka", None)
+    monkeypatch.delitem(sys.modules, "benchmarks.peers.heyoka_taylor", raising=False)
+    usable, skipped = peers.load(("heyoka_taylor", "ours"))
+    assert [peer.NAME for peer in usable] == ["bouligand"]
+    peers.say_skipped(skipped)
+    assert "skipped: heyoka_taylor: not installed" in capsys.readouterr().err
+
+
+def test_cells_measured_by_other_code_are_not_gone_on_with(tmp_path, monkeypatch):
+    hopper = [problems.balls([2.0])]
+    run = work.Run(tmp_path, "x", {"source": peers.source()})
+    run.cell("a", lambda: 1)
+    monkeypatch.setattr(peers, "source_hash", lambda folder: "another")
+    assert not work.Run(tmp_path, "x", {"source": peers.source()}).has("a")
+    work.run(tmp_path, quick=True, only=("ours",), chosen=hopper)
+    assert load(tmp_path / "work")["settings"]["source"] == "another"
+
+
+def test_the_reference_of_the_oscillators_is_the_closed_form():
+    problem = problems.oscillators(3)
+    end = problem.reference()[-1]
+    for i in range(3):
+        q, v, _ = relays.exact(problem.tf, problem.x0[i], problem.x0[3 + i], *problem.p)
+        assert np.allclose([end[i], end[3 + i]], [q, v], atol=1e-14)
+
+
+def test_listing_guards_backwards_is_the_same_problem():
+    problem = problems.balls([2.0, 2.5])
+    other, back = problem.reordered()
+    assert np.array_equal(other.reference()[:, back], problem.reference())
+
+
+@pytest.mark.parametrize("name", ["docs/benchmarks.md", "README.md"])
+def test_every_block_of_numbers_is_filled(name):
+    text = (ROOT / name).read_text()
+    blocks = re.findall(r"^<!-- ([\w-]+) -->\n(.*?)<!-- /\1 -->$", text, flags=re.M | re.S)
+    assert len(blocks) == len(re.findall(r"^<!-- [\w-]+ -->$", text, flags=re.M)) > 0
+    assert [block for block, body in blocks if not body.strip()] == []
+
+
+def test_filling_a_page(tmp_path):
+    target = tmp_path / "page.md"
+    target.write_text("before\n<!-- one -->\nold\n<!-- /one -->\n<!-- two -->\nkept\n<!-- /two -->\nafter\n")
+    assert page.fill(target, {"one": "new \\1"}) == ["two"]
+    want = "before\n<!-- one -->\nnew \\1\n<!-- /one -->\n<!-- two -->\nkept\n<!-- /two -->\nafter\n"
+    assert target.read_text() == want
