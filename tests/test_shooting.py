@@ -67,3 +67,11 @@ def test_pictures_of_a_derivative():
     with pytest.raises(ValueError, match="no state is called 'z'"):
         bd.plot.fan(B, radius=0.1, plane=("z", 0))
     plt.close("all")
+
+
+def test_six_orders_example(tmp_path, capsys):
+    from examples.six_orders import main
+
+    main(tmp_path)
+    assert capsys.readouterr().out.count("[[") == 6
+    assert (tmp_path / "perturbations.png").stat().st_size > 10_000
