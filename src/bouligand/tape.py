@@ -52,13 +52,13 @@ class Tape:
         self.E = E[first:last].copy()
         self.wanted = -1 if wanted is None else wanted - int(first)
         self.word = _after(solution._word_start, E[:first])
+        self._spans = bool(solution._integers[at.NSPANS])
         more = self._inside(R, observers)
-        spans = R[:, at.R_KIND] == at.SPAN
-        if more.size == 0 and complete and not spans.any():
+        if more.size == 0 and complete and not self._spans:
             self.R = R
             return
         R = R.copy()
-        R[spans, at.R_KIND] = 1  # between its crossings, a spanning step is one of dopri5
+        R[R[:, at.R_KIND] == at.SPAN, at.R_KIND] = 1  # between its crossings, a spanning step is one of dopri5
         moments = R[:, at.R_T]
         keep = R[np.searchsorted(moments, since) : np.searchsorted(moments, until, side="right")]
         more = np.unique(np.concatenate([[since, until], more]))
@@ -75,6 +75,8 @@ class Tape:
     def _inside(self, R, observers):
         """Times of events that are inside a step and need a record of their own; of observers, only where asked for."""
         E = self.E
+        if not self._spans and not self.system._special:
+            return E[:0, at.E_T]
         inside = E[:, at.E_T] < R[E[:, at.E_RECORD].astype(np.int64), at.R_T]
         if not inside.any():
             return E[:0, at.E_T]

@@ -167,7 +167,7 @@ def take_back(H, E, event):
         H[B, int(E[event, E_GUARD])] = -E[event, E_SIGN]
 
 
-@core
+@core(inline=True)
 def place(S, V, R, record):
     """Go to a record: its time and state."""
     S[T], S[CAP] = R[record, R_T], 1e300

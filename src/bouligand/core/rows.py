@@ -26,7 +26,7 @@ from .layout import (
 )
 
 
-@core
+@core(inline=True)
 def guard_row(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, t, k, place, out, row):
     """out[row] = (Dh_k, Dp_h_k) at the state X; H[HM, k] is D_t h_k. ``place`` names the state: what is evaluated for all
     guards at once is kept while it stays the same. True if a function failed."""
@@ -125,7 +125,7 @@ def failed(S, I, t):
     return True
 
 
-@core
+@core(inline=True)
 def approach(V, H, k, out, row, rate):
     """hdot of guard k, from its row and x' in V[rate]; kept in HD."""
     total = H[HM, k]
@@ -135,7 +135,7 @@ def approach(V, H, k, out, row, rate):
     return total
 
 
-@core
+@core(inline=True)
 def unsure(S, V, out, row, hdot, t):
     """The time by which a crossing may be off: the guard's change over the state's error, over how fast it is approached, and
     what the clock itself may have lost by then. (An error is relative to what the state has been, V[XF], not to what it is.)
