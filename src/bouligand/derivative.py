@@ -40,16 +40,10 @@ class BDerivative:
     """
 
     def __init__(self, solution, t=None, since=None, event=None, params=False, merge=None):
-        if not solution.success:
-            raise (
-                DerivativeError(
-                    f"the solution did not reach its end ({solution.message}); there is no outcome to take the derivative of. "
-                    "Give t, a time that it did reach."
-                )
-                if t is None
-                else DerivativeError(
-                    f"the solution is not complete ({solution.message}); solve up to t = {t:g} instead"
-                )
+        if not solution.success and t is None and event is None:
+            raise DerivativeError(
+                f"the solution did not reach its end ({solution.message}); there is no outcome to take the derivative of. "
+                "Give t, a time that it did reach."
             )
         first, last = solution._R[0, at.R_T], solution._R[-1, at.R_T]
         self.since = first if since is None else _time("since", since, first, last)
@@ -76,7 +70,7 @@ class BDerivative:
         if merge is not None and not float(merge) >= 0.0:
             raise ValueError(f"merge must be a time, zero or more; got {merge!r}")
         self.solution, self.system, self.event, self.params = solution, solution.system, event, bool(params)
-        self._arguments = (self.since, self.t, wanted, self.params, merge)
+        self._arguments = (self.since, last if event is not None else self.t, wanted, self.params, merge)
         self._tape = Tape(solution, *self._arguments, observers=False)
         self._links: list[_Link] | None = None
         self._calls = 0
@@ -111,7 +105,7 @@ class BDerivative:
                         f"no parameter is called {key!r}; parameters: {', '.join(self.system.params) or 'none'}"
                     )
                 out[self.system.params.index(key)] = value
-            return out
+            dp = out
         dp = np.asarray(dp, dtype=float)
         if dp.shape != (self.np,) or not np.isfinite(dp).all():
             raise ValueError(f"dp must have {self.np} finite values, one for each parameter; got {_describe(dp)}")
@@ -120,7 +114,7 @@ class BDerivative:
     def _rate(self):
         """x' at the start, under the word there."""
         tape = self._tape
-        return self.system.function("f")(tape.R[0, at.R_T], tape.R[0, at.R_X :], tape.word, tape.P[0])
+        return self.system.function("f")(tape.R[0, at.R_T], tape.R[0, at.R_X :], tape.word, tape.P[tape._leg])
 
     def _leader(self, dx, dp, dt0, what):
         """The perturbation that selects the piece; none is needed where there is only one."""
@@ -155,7 +149,10 @@ class BDerivative:
             if times is not None:
                 for u, when in zip(passage.order, passage.times, strict=True):
                     if u < len(corner.unit_rows):
-                        times[corner.unit_rows[u]] = when
+                        row = corner.unit_rows[u]
+                        times[row] = when
+                        if tape.merge > 0.0:  # (with offsets, the leader's is seen from the corner's own time)
+                            times[row, 0] += corner.t - tape.E[row, at.E_T]
         return passages
 
     def _stretches(self, D, times):
@@ -202,6 +199,12 @@ class BDerivative:
         """
         if any(value is not None and np.ndim(value) > 1 for value in (dx, dp)) or np.ndim(dt0) > 0:
             count = max(len(v) for v in (dx, dp, dt0) if v is not None and np.ndim(v) > (0 if v is dt0 else 1))
+            if any(v is not None and np.ndim(v) > r and len(v) != count for v, r in ((dx, 1), (dp, 1), (dt0, 0))):
+                raise ValueError(
+                    f"dx, dp and dt0 must be one perturbation or a batch of the same length; got {count} and fewer"
+                )
+            if count == 0:
+                return np.empty((0, self.n))
             self._prepare(count)
             return np.array([self(*(_item(v, q, r) for v, r in ((dx, 1), (dp, 1), (dt0, 0)))) for q in range(count)])
         z, dt0 = self._perturbation(dx, dp, dt0)
@@ -262,11 +265,17 @@ class BDerivative:
             self._watch_observers()
         times = np.full((len(self._tape.E), 1), np.nan)
         self._go(z[None].copy(), np.array([dt0]), times)
-        return times[self._tape.E[:, at.E_SHOWN] == 1, 0]
+        return times[: self._count][self._tape.E[: self._count, at.E_SHOWN] == 1, 0]
+
+    @property
+    def _count(self):
+        """Rows of E on the way."""
+        tape = self._tape
+        return tape.wanted + 1 if tape.wanted >= 0 else tape.rows.stop - tape.rows.start
 
     @property
     def events(self):
-        rows = self._tape.rows
+        rows = slice(self._tape.rows.start, self._tape.rows.start + self._count)
         shown = np.flatnonzero(self.solution._E[:, at.E_SHOWN] == 1)
         return np.flatnonzero((shown >= rows.start) & (shown < rows.stop))
 
@@ -288,7 +297,7 @@ class BDerivative:
             self._perturbation(dx, dp, dt0)
         g = np.zeros(self._width)
         g[: self.n] = w
-        here = (len(tape.R) - 1, len(tape.E))
+        here = (tape.end, int(np.searchsorted(tape.E[:, at.E_T], tape.R[tape.end, at.R_T], side="right")))
         for corner, passage in zip(self.corners[::-1], passages[::-1], strict=True):
             first, behind = corner.rows_of_E.start, corner.rows_of_E.stop
             if corner.kind not in ("event", "end"):

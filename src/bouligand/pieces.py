@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .corner import AT_END, AT_START, TO_GUARD
+from .corner import AT_END, AT_START, TO_GUARD, WHOLE
 from .errors import TooManyPiecesError
 
 MOST_GUARDS = 12  # in one corner
@@ -91,6 +91,7 @@ def _through(corner, path, width):
     while stack:
         M, cone, order, word, ahead = stack.pop()
         field = corner._field(word)
+        word, ahead = _without_effect(corner, word, ahead, field)
         rates = {u: corner._rows[u, : corner.n] @ field + corner._slopes[u] for u in ahead}
         times = {u: -(corner._rows[u] @ M) / rates[u] for u in ahead}
         done = [_Path(M, cone, (*path.orders, tuple(corner.guards[u] for u in order)))]
@@ -121,6 +122,18 @@ def _through(corner, path, width):
                 continue
             image[: corner.n] -= np.outer(corner._field(after) - field, times[u])
             stack.append((image, wedge, (*order, u), after, ahead - {u}))
+
+
+def _without_effect(corner, word, ahead, field):
+    """Guards that are not approached, but at which f does not jump either, are passed by (as in core.turn)."""
+    for u in ahead:
+        if corner._side[u] * (corner._rows[u, : corner.n] @ field + corner._slopes[u]) >= 0.0:
+            flips = corner._flips[corner._firsts[u] : corner._firsts[u + 1]]
+            other = word.copy()
+            other[flips] = -other[flips]
+            if np.allclose(corner._field(other), field, rtol=1e-13, atol=0.0):
+                word, ahead = other, ahead - {u}
+    return word, ahead
 
 
 def _starts(corner, path, width):
@@ -168,7 +181,7 @@ def _inside(cone, width):
 
 def is_linear(corner):
     """Whether all pieces of a corner are the same; None where it cannot be known."""
-    known = _sum_is_linear(corner) if getattr(corner, "_sum", False) and corner.mode not in (AT_START, AT_END) else None
+    known = _sum_is_linear(corner) if getattr(corner, "_sum", False) and corner.mode == WHOLE else None
     if known is not None:
         return known
     if corner.units > 6:

@@ -1,11 +1,10 @@
 """A stretch of a trajectory made ready for its derivative: the record cut to it, and everything the core works with."""
 
-import math
-
 import numpy as np
 
 from .core import layout as at
-from .corner import AT_END, AT_START, TO_GUARD, WHOLE, Corner
+from .corner import AT_END, TO_GUARD
+from .cornering import corner_here, refuse_jumps_of_f, start_corner
 from .errors import FunctionError, GrazingError
 
 _ROWS = 14  # of workspace for each tangent, as in core.variation
@@ -23,14 +22,17 @@ class Tape:
         self.n, self.np = system.n, len(system.defaults) if params else 0
         self.width = self.n + self.np
         self._cut(solution, since, until, wanted, observers)
+        self.end = int(np.searchsorted(self.R[:, at.R_T], until))
         self.bound = system._bind()
         self.fn, self.dfn = self.bound.fn, self.bound.jacobians(system)
         self.P, self.legs, self.breaks = solution._p[None].copy(), _FIRST_LEG, solution._breaks
         if solution._legs is not None:
             self._parameters_that_changed(solution)
+        self._leg = int(np.searchsorted(self.legs, 0, side="right")) - 1  # parameters in force at the start
         self._workspace()
+        refuse_jumps_of_f(self)
         # corners are found on the first walk; they are the same for every perturbation
-        self.corners = [corner] if (corner := self._start_corner()) else []
+        self.corners = [corner] if (corner := start_corner(self)) else []
         self.starts_on_guard = bool(self.corners)
         self._complete = False
 
@@ -42,15 +44,14 @@ class Tape:
         self.breaks = np.unique(np.concatenate([solution._breaks, changed]))
 
     def _cut(self, solution, since, until, wanted, observers):
-        """R and E between the two times; a record more at both, and at events that are inside a step."""
+        """R and E from the first time on; a record more at both times, and at events that are inside a step."""
         R, E = solution._R, solution._E
-        first, last = 0, len(E)
+        first = 0 if since == R[0, at.R_T] else int(np.searchsorted(E[:, at.E_T], since))
         complete = since == R[0, at.R_T] and until == R[-1, at.R_T]
-        if not complete:
-            first, last = np.searchsorted(E[:, at.E_T], since), np.searchsorted(E[:, at.E_T], until, side="right")
-        self.rows = slice(int(first), int(last))  # of the solution's table
-        self.E = E[first:last].copy()
-        self.wanted = -1 if wanted is None else wanted - int(first)
+        self.rows = slice(first, int(np.searchsorted(E[:, at.E_T], until, side="right")))  # of the solution's table
+        # (what comes after the end is kept: it may be too near to tell)
+        self.E, self._before = E[first:].copy(), E[:first]
+        self.wanted = -1 if wanted is None else wanted - first
         self.word = _after(solution._word_start, E[:first])
         self._spans = bool(solution._integers[at.NSPANS])
         more = self._inside(R, observers)
@@ -60,7 +61,7 @@ class Tape:
         R = R.copy()
         R[R[:, at.R_KIND] == at.SPAN, at.R_KIND] = 1  # between its crossings, a spanning step is one of dopri5
         moments = R[:, at.R_T]
-        keep = R[np.searchsorted(moments, since) : np.searchsorted(moments, until, side="right")]
+        keep = R[np.searchsorted(moments, since) :]
         more = np.unique(np.concatenate([[since, until], more]))
         more = more[~np.isin(more, moments)]
         added = np.zeros((more.size, R.shape[1]))
@@ -101,7 +102,7 @@ class Tape:
         self.H[at.OBSERVER] = system.observers
         self.Q = np.empty(width + 1)
         self.S[at.CAP] = 1e300
-        if ready(self.fn, self.P, self.S, self.I, self.V, self.H, self.R, self.solution._R, self.Q):
+        if ready(self.fn, self.P[self._leg :], self.S, self.I, self.V, self.H, self.R, self.solution._R, self.Q):
             self._fail(at.H_FAILED)
         by_row = system.has("Dh_row")
         self.JH = np.zeros((0 if by_row else m, n))
@@ -125,16 +126,16 @@ class Tape:
         TV = np.empty((tangents * _ROWS, self.n))
         times = _NO_TIMES if times is None else times
         found = 0
+        C[at.QUIET], C[at.HALT], C[at.END], C[at.AT_LEG] = 0, -1, self.end, self._leg
         if self.starts_on_guard:
             self._pass(self.corners[0])
             yield self.corners[0]
             found = 1
-        C[at.QUIET], C[at.HALT] = 0, -1
         while True:
             code = self._push(D, TV, times)
             if code == AT_CORNER:
                 if not self._complete:
-                    self.corners.append(self._corner())
+                    self.corners.append(corner_here(self))
                 corner = self.corners[found]
                 found += 1
                 # the flow from its first crossing to its last one is taken half before, half behind
@@ -199,107 +200,6 @@ class Tape:
         """The word after so many rows of E."""
         return _after(self.word, self.E[:count])
 
-    # ------------------------------------------------------------------------------------------------------ corners
-
-    def _start_corner(self):
-        """Guards on which it starts, crossed there or not: a perturbation may put them ahead, or behind it."""
-        t, E = self.R[0, at.R_T], self.E
-        soonest = math.nextafter(t, math.inf)
-        if not (self.H[at.HELD].any() or (len(E) and E[0, at.E_T] <= soonest)):
-            return None
-        crossed = int(np.searchsorted(E[:, at.E_T], soonest, side="right"))
-        places = self._units(0, crossed)
-        units = [[int(g) for g in E[q : q + w, at.E_GUARD]] for q, w in places]
-        if t == self.solution._R[0, at.R_T]:
-            touching = self.H[at.HELD] != 0.0
-            touching[[g for unit in units for g in unit]] = False
-            units += [[int(k)] for k in np.flatnonzero(touching)]
-        if not units or 0 <= self.wanted < crossed:
-            return None
-        before = self._word_after(crossed)
-        for unit in units:
-            before[unit] = -before[unit]
-        corner = self._make(0, before, units, slice(0, crossed), [q for q, _ in places])
-        corner.mode = AT_START
-        return corner
-
-    def _units(self, first, last):
-        """Rows of E that are one crossing each: (first row, number of rows)."""
-        q, out = first, []
-        while q < last:
-            row, w = self.E[q], 1
-            if row[at.E_SHOWN] == 2 or (self.system.observers[int(row[at.E_GUARD])] and q != self.wanted):
-                q += 1
-                continue
-            while (
-                q + w < last
-                and row[at.E_SHOWN] == 1
-                and self.E[q + w, at.E_SHOWN] == 0
-                and (self.E[q + w, [at.E_T, at.E_RECORD]] == row[[at.E_T, at.E_RECORD]]).all()
-            ):
-                w += 1
-            out.append((q, w))
-            q += w
-        return out
-
-    def _corner(self):
-        """The corner at which the core has stopped."""
-        C = self.C
-        first, last = int(C[at.FIRST]), int(C[at.FIRST] + C[at.MANY])
-        places = self._units(first, last)
-        units = [[int(g) for g in self.E[q : q + w, at.E_GUARD]] for q, w in places]
-        middle = int(self.E[places[len(places) // 2][0], at.E_RECORD])
-        if first <= self.wanted < last:
-            middle = int(self.E[self.wanted, at.E_RECORD])
-        corner = self._make(middle, self.H[at.B].copy(), units, slice(first, last), [q for q, _ in places])
-        if first <= self.wanted < last:
-            corner.mode = TO_GUARD
-            corner._target = next(u for u, (q, w) in enumerate(places) if q <= self.wanted < q + w)
-        elif C[at.NEAR_END]:
-            corner.mode = AT_END
-        if self.merge > 0.0:
-            self._offsets(corner, [self.E[q, at.E_T] for q, _ in places])
-        return corner
-
-    def _make(self, record, word, units, rows_of_E, unit_rows):
-        from .core.rows import corner_rows
-
-        self.V[at.X] = self.R[record, at.R_X :]
-        t, p = self.R[record, at.R_T], self.P[self.C[at.AT_LEG]]
-        guards = np.array([unit[0] for unit in units], dtype=np.int64)
-        rows, slopes = np.zeros((len(units), self.width)), np.zeros(len(units))
-        failed = corner_rows(
-            self.fn, self.dfn, p, self.S, self.I, self.V, self.H, self.C, self.Q, self.JH, self.JHP, self.breaks, t, guards,
-            rows, slopes,
-        )  # fmt: skip
-        if failed:
-            self._fail(at.DH_FAILED)
-        corner = TrajectoryCorner(self, t, self.V[at.X].copy(), p, word, units, rows, slopes, rows_of_E, unit_rows)
-        ends = self.E[rows_of_E, at.E_RECORD]
-        corner.record, corner.last_record = record, int(ends[-1]) if len(ends) else record
-        corner.first_record = int(ends[0]) if len(ends) else record
-        self.C[at.ROWS_AT] = -1
-        return corner
-
-    def _offsets(self, corner, moments):
-        """Keep the times between the crossings: the trajectory itself, in the sampled field, crosses at these times."""
-        first = corner.t
-        word, line = corner._word.copy(), np.zeros(self.n)
-        field = corner._field(word)
-        corner._end = (self.R[-1, at.R_T] - first) if corner.mode == AT_END else 0.0
-        for u, moment in enumerate(moments):
-            s, row = moment - first, corner._rows[u, : self.n]
-            corner._offset[u] = -(row @ line + (row @ field + corner._slopes[u]) * s)
-            if corner.mode == TO_GUARD and u == corner._target:
-                corner._reference = line + field * s
-            flips = corner._flips[corner._firsts[u] : corner._firsts[u + 1]]
-            word[flips] = -word[flips]
-            after = corner._field(word)
-            line = line - (after - field) * s
-            field = after
-        if corner.mode != TO_GUARD:
-            corner._reference = line + field * corner._end
-
     # ------------------------------------------------------------------------------------------------------ failures
 
     def _fail(self, code):
@@ -328,36 +228,3 @@ def _after(word, rows):
         flips = rows[rows[:, at.E_SHOWN] != 2]
         word[flips[:, at.E_GUARD].astype(np.int64)] = flips[:, at.E_SIGN]
     return word
-
-
-class TrajectoryCorner(Corner):
-    """A corner of a trajectory: its field is f at one state, its guards have names."""
-
-    def __init__(self, tape, t, x, p, word, units, rows, slopes, rows_of_E, unit_rows):
-        system = tape.system
-        self.t, self.x, self.rows_of_E, self.unit_rows = float(t), x, rows_of_E, unit_rows
-        self.record = self.first_record = self.last_record = 0
-        self.guards = tuple(system.guards[unit[0]] for unit in units)
-        self._sum = system.has("g")
-        flips = np.concatenate([np.array(unit) for unit in units])
-        firsts = np.concatenate([[0], np.cumsum([len(unit) for unit in units])])
-        self._set_up(tape.fn, p, t, x, word, rows, slopes, flips, firsts)
-        self._tape, self._names = tape, system.guards
-        self._function = system.function("f")
-
-    def _field(self, word):
-        return self._function(self._t, self.x, word, self._p)
-
-    def _name(self, k):
-        return repr(self._names[k])
-
-    def _fail(self, code):
-        if code != at.NOT_EVENT_SELECTED:
-            self._tape.S[at.T_FAIL], self._tape.I[at.FAIL_ROW] = self._S[at.T_FAIL], self._I[at.FAIL_ROW]
-            self._tape._fail(code)
-        super()._fail(code)
-
-    @property
-    def kind(self):
-        """Where it is: "tie", "start", "end", or "event" (the one whose state is asked for)."""
-        return {WHOLE: "tie", AT_START: "start", AT_END: "end", TO_GUARD: "event"}[self.mode]

@@ -204,7 +204,9 @@ def observe(fn, p, S, I, V, H, E, s1, whole):
         for side in range(2):
             low = H[HX, k] if side == 0 else half
             high = half if side == 0 else H[HN, k]
-            if H[B, k] * high < 0.0 and H[B, k] * low > 0.0:
+            if (
+                H[B, k] * high < 0.0 and H[B, k] * low >= 0.0
+            ):  # (zero at the last record, exactly: it was not seen there)
                 theta = find_on_step(fn, p, S, I, V, H, k, 0.5 * side, 0.5 * side + 0.5, low, high, s1, whole)
                 if theta < 0.0:
                     return True

@@ -159,7 +159,8 @@ def arm_again(S, I, H, E, reset, j):
                 flip(S, I, H, E, k, True)
                 H[WB, k] = 0.0  # its sign follows h, but it is not armed
             continue
-        if leaving or (by_matrix and direction * H[HX, k] < 0.0 and H[HELD, k] == 0.0):
+        left = H[HELD, k] == 0.0 or not tied(H, j, k)
+        if leaving or (by_matrix and direction * H[HX, k] < 0.0 and left):
             flip(S, I, H, E, k, by_matrix)
 
 

@@ -158,7 +158,8 @@ WANTED = 7  # row of E at which to stop, -1: none
 CULPRIT = 8  # guard of a failure
 QUIET = 9  # rows of E before this one only change the word: their corner is gone through by itself
 HALT = 10  # the record to stop at
-C_SIZE = 11
+END = 11  # the record of the time that is asked for
+C_SIZE = 12
 
 # --- R and E: columns
 R_T, R_KIND, R_S1, R_S2, R_S3, R_X = 0, 1, 2, 3, 4, 5

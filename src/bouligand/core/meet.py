@@ -3,6 +3,7 @@
 from .evaluate import eval_f
 from .jit import compact, core
 from .layout import (
+    AT_EVENT,
     CAP,
     E_GUARD,
     E_RECORD,
@@ -10,7 +11,9 @@ from .layout import (
     E_SHOWN,
     E_SIGN,
     E_T,
+    END,
     FIRST,
+    GO_ON,
     MANY,
     NEAR_END,
     OBSERVER,
@@ -19,6 +22,7 @@ from .layout import (
     STATUS,
     T0,
     TF,
+    WANTED,
     B,
     K,
     L,
@@ -78,7 +82,7 @@ def grow(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, u, merge):
     code = AT_CORNER
     while last < E.shape[0]:
         there = int(E[last, E_RECORD])
-        if passive(H, E, last):
+        if passive(H, C, E, last):
             last += 1
             continue
         if repeats(E, first, last):
@@ -102,9 +106,30 @@ def grow(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, u, merge):
         take_back(H, E, q)
     C[MANY] = last - first
     place(S, V, R, int(E[first, E_RECORD]))
-    if C[NEAR_END] == 0 and R[R.shape[0] - 1, R_T] - E[last - 1, E_T] <= max(u, merge):
+    if C[WANTED] < 0 and R[C[END], R_T] - E[last - 1, E_T] <= max(u, merge):
         C[NEAR_END] = 1
     return code
+
+
+@core
+def beyond(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, merge):
+    """At the end: is a crossing behind it as near as can be told? Then the end is at a corner."""
+    compact()
+    event = C[AT_EVENT]
+    while event < E.shape[0] and passive(H, C, E, event):
+        event += 1
+    if event >= E.shape[0]:
+        return GO_ON
+    there, gap = int(E[event, E_RECORD]), E[event, E_T] - R[C[END], R_T]
+    place(S, V, R, there)
+    u = look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, there, N, 0)
+    place(S, V, R, C[END])
+    if u < 0.0:
+        return I[STATUS]
+    if gap > max(u, merge):
+        return GO_ON
+    C[FIRST], C[MANY], C[NEAR_END] = event, slaves(E, event), 1
+    return grow(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, u, merge)
 
 
 @core
@@ -126,9 +151,9 @@ def look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, record, N, slo
 
 
 @core(inline=True)
-def passive(H, E, event):
-    """Rows of E that change nothing here: margins, observers."""
-    return E[event, E_SHOWN] == MARGIN or H[OBSERVER, int(E[event, E_GUARD])] != 0.0
+def passive(H, C, E, event):
+    """Rows of E that change nothing here: margins, and observers but for the one whose state is asked for."""
+    return E[event, E_SHOWN] == MARGIN or (H[OBSERVER, int(E[event, E_GUARD])] != 0.0 and event != C[WANTED])
 
 
 @core(inline=True)

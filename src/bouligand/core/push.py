@@ -18,6 +18,7 @@ from .layout import (
     E_SHOWN,
     E_SIGN,
     E_T,
+    END,
     FIRST,
     GO_ON,
     GRAZING,
@@ -40,6 +41,7 @@ from .meet import (
     AT_CORNER,
     MARGIN,
     MOST_NEAR,
+    beyond,
     grow,
     independent,
     look,
@@ -61,7 +63,7 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
     rows, each crossing on the way leaves the derivative of its time there. Returns a code; C says where it stopped.
     """
     compact()
-    last, n, tangents = R.shape[0] - 1, V.shape[1], D.shape[0]
+    last, n, tangents = C[END], V.shape[1], D.shape[0]
     slot, looked, u = (
         0,
         -1,
@@ -79,15 +81,12 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
                 C[AT_EVENT] = event + 1
                 known = False
                 continue
-            if looked != event and not passive(H, E, event):
+            if looked != event and not passive(H, C, E, event):
                 u = look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, record, N, slot)
                 looked = event
                 if u < 0.0:
                     return I[STATUS]
-            if passive(H, E, event) or u == 0.0:
-                if E[event, E_SHOWN] != MARGIN and E[event, E_T] == S[T] and event == C[WANTED]:
-                    C[FIRST], C[MANY], C[NEAR_END] = event, 1, 0
-                    return AT_CORNER
+            if passive(H, C, E, event) or u == 0.0:
                 if E[event, E_SHOWN] != MARGIN and E[event, E_T] == S[T] and TIMES.shape[0] > 0:
                     if look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, record, N, 2) < 0.0:
                         return I[STATUS]
@@ -99,11 +98,13 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
                 continue
             k, t, width = int(E[event, E_GUARD]), S[T], slaves(E, event)
             C[FIRST], C[MANY] = event, width
-            C[NEAR_END] = 1 if R[last, R_T] - t <= u else 0
+            # (at the end, and before the event that is asked for, all that is near belongs together)
+            C[NEAR_END] = 1 if C[WANTED] < 0 and R[last, R_T] - t <= u else 0
+            close = C[NEAR_END] == 1 or (C[WANTED] >= event and E[max(C[WANTED], 0), E_T] - t <= u)
             stop = C[NEAR_END] == 1 or (event <= C[WANTED] < event + width)
             # --- is the next one as near as can be told?
             following, other = event + width, 0.0
-            while following < E.shape[0] and passive(H, E, following):
+            while following < E.shape[0] and passive(H, C, E, following):
                 following += 1
             together, ahead = False, following
             for others in range(MOST_NEAR):
@@ -130,11 +131,11 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
                 apart = independent(fn, p, S, I, V, H, E, event, ahead, N, slot, spot)
                 if apart < 0:
                     return I[STATUS]
-                together = apart == 0
+                together = apart == 0 or close
                 if together:
                     break
                 ahead += slaves(E, ahead)
-                while ahead < E.shape[0] and passive(H, E, ahead):
+                while ahead < E.shape[0] and passive(H, C, E, ahead):
                     ahead += 1
             if together:
                 return grow(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, u, merge)
@@ -166,6 +167,8 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
             if other > 0.0:
                 slot, looked, u = 1 - slot, following, other
             continue
+        if record == last and C[HALT] < 0 and C[WANTED] < 0:
+            return beyond(fn, dfn, P[C[AT_LEG]], S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, merge)
         if record == last or record == C[HALT] or (C[WANTED] >= 0 and event > C[WANTED]):
             return GO_ON
         # --- the next step
@@ -212,10 +215,12 @@ def pull(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, w, TV, JX, J
         if event >= stop_event and E[event, E_RECORD] == record:
             place(S, V, R, record)
             # the first row of this crossing
-            first = event
-            while first > stop_event and slaves(E, first - 1) > event - first + 1:
-                first -= 1
-            if passive(H, E, event) or event >= C[QUIET]:
+            first, back = event, event
+            while back > stop_event and E[back, E_SHOWN] == 0.0 and E[back - 1, E_RECORD] == record:
+                back -= 1
+                if E[back, E_SHOWN] == 1.0 and back + slaves(E, back) > event:
+                    first = back
+            if passive(H, C, E, event) or event >= C[QUIET]:
                 take_back(H, E, event)
                 C[AT_EVENT] = event
                 continue

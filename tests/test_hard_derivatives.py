@@ -1,0 +1,157 @@
+"""Cases that broke the B-derivative once: near-ties at the end, at an event, at a start, and what else an attack found."""
+
+import numpy as np
+import pytest
+
+import bouligand as bd
+
+from . import systems
+from .systems import close
+
+# an observer tied with a contact that speeds its guard up
+watching = bd.System(
+    lambda t, x, b, p: np.array([1.0, 3.0 if b[0] > 0 else 1.0]),
+    lambda t, x, p: (x[0], x[1]),
+    n=2,
+    m=2,
+    observers=(1,),
+)
+
+
+def test_independent_crossings_near_the_end_are_all_there():
+    oscillators = bd.models.oscillators(3)
+    x0 = np.array([-0.3, -0.3 - 1e-9, -0.3 + 1e-9, 0.6, 0.6, 0.6])
+    last = float(bd.solve(oscillators, (0, 1.5), x0, rtol=1e-12).events.t[:3].max())
+    image = bd.solve(oscillators, (0, last), x0, rtol=1e-6).bderivative()(np.ones(6))
+    tight = (
+        bd.solve(oscillators, (0, last), x0 + 1e-4, rtol=1e-12).x[-1]
+        - bd.solve(oscillators, (0, last), x0, rtol=1e-12).x[-1]
+    )
+    close(image, tight * 1e4, 1e-2)
+    sol = bd.solve(oscillators, (0, 1.5), x0, rtol=1e-6)
+    first = int(sol.events.guard[1])
+    B = sol.bderivative(event=1)
+    assert abs(B(np.eye(6)[0])[first]) < 1e-6 or first != 0  # on its guard, whatever the perturbation
+    close(B(np.eye(6)[first])[first], 0.0, 1e-6)
+
+
+def test_near_ties_at_an_event():
+    sol = bd.solve(systems.corner, (0, 2.0), [-1, -1 - 1e-9], rtol=1e-6)
+    close(sol.bderivative(event=0)([-0.1, 0]), (0, 0.075), 1e-6)
+    sol = bd.solve(systems.corner, (0, 2.0), [-1, -1.01], rtol=1e-10)
+    close(sol.bderivative(event=0, merge=0.05)([-0.03, 0]), (0, 0.025), 1e-6)
+    close(sol.bderivative(merge=0.05).event_times([0, 0]), (0, 0), 1e-12)
+
+
+def test_to_and_from_a_time_inside_a_tie():
+    sol = bd.solve(systems.corner, (0, 2.0), [-1, -1 - 2e-9], rtol=1e-6)
+    first, second = (float(t) for t in sol.events.t)
+    close(sol.bderivative(t=first)([0, 0.1]), (0, 0.075), 1e-6)
+    close(sol.bderivative(since=first)([0, 0.1]), (0, 0.1), 1e-6)
+    close(sol.bderivative(since=second)([-0.1, 0]), (-0.1, 0.025), 1e-6)
+    exact = bd.solve(systems.corner, (0, 2.0), [-1, -1])
+    assert exact.bderivative(t=1 - 1e-12).corners[0].kind == "end"
+
+
+def test_an_observer_tied_with_a_contact():
+    sol = bd.solve(watching, (0, 2.0), [-1, -1 + 1e-9], rtol=1e-6)
+    B = sol.bderivative(event=0)
+    close(B([0.1, 0]), (0.1 / 3, 0), 1e-6)
+    close(B.event_times([0.1, 0])[0], -0.2 / 3, 1e-6)
+    # and an exact tie is seen at all
+    sol = bd.solve(watching, (0, 2.0), [-1, -1])
+    assert sorted(sol.events.guard) == [0, 1]
+    assert list(sol.b[-1]) == [1, 1]
+
+
+def test_a_terminal_corner_of_a_sum_is_not_linear():
+    system = bd.System(
+        f0=lambda t, x, p: np.array([1.0, 1.0, 0.0]),
+        g=lambda t, x, k, p: np.array([0.0, 0.0, 1.0 + k]),
+        h=lambda t, x, p: (x[0], x[1]),
+        n=3,
+        m=2,
+    )
+    B = bd.solve(system, (0, 2.0), [-1, -1, 0], terminal="h0").bderivative()
+    assert B.is_linear is False
+    with pytest.raises(ValueError, match="needs dx"):
+        B.vjp([0, 0, 1.0])
+    close(B.vjp([0, 0, 1.0], [-1, 0, 0]), (-2, 2, 1), 1e-9)
+
+
+def _reset_field(t, x, b, p):
+    return np.array([1.0, 1 + (b[0] > 0) * 1.0 + (b[1] > 0) * 0.5 + (b[2] > 0) * 0.25 + (b[3] > 0) * 0.125])
+
+
+def _reset_guards(t, x, p):
+    s = np.sin(6 * x[0])
+    return np.array([x[0] - 0.8, s - 0.1, s - 0.2, s - 0.3])
+
+
+def test_one_crossing_that_arms_several_guards():
+    system = bd.System(_reset_field, _reset_guards, n=2, m=4, direction=1, reset=[[0, 1, 1, 1]] + [[0] * 4] * 3)
+    B = bd.solve(system, (0, 1.0), [0, 0.0], rtol=1e-6).bderivative()
+    close(B.vjp([1, 2.0]), B.matrix().T @ [1, 2.0], 1e-9)
+
+
+def test_a_guard_that_has_long_been_left_is_armed():
+    system = bd.System(
+        lambda t, x, b, p: np.array([1.0]),
+        lambda t, x, p: (x[0] - 0.8, np.sin(6 * x[0]) - 0.2),
+        n=1,
+        m=2,
+        direction=1,
+        reset=[[0, 1], [0, 0]],
+    )
+    for options in ({}, {"max_step": 0.02}):
+        assert list(bd.solve(system, (0, 1.5), [0.0], rtol=1e-8, **options).events.guard) == [1, 0, 1]
+
+
+def test_since_a_change_of_parameters():
+    system = bd.System(
+        lambda t, x, b, p: np.array([p[0], 0.0 if b[0] < 0 else p[1]]),
+        lambda t, x, p: (x[0],),
+        n=2,
+        m=1,
+        params=[1.0, 1.0],
+    )
+    stepper = bd.Stepper(system, (0, 3.0), [-2.0, 0.0], rtol=1e-8, breakpoints=[0.5])
+    while stepper.t < 0.5:
+        stepper.step()
+    stepper.p = [1.0, 7.0]
+    while stepper.status == "running":
+        stepper.step()
+    sol = stepper.solution
+    close(sol.bderivative(since=float(sol.events.t[0]))([-0.1, 0]), (-0.1, -0.7), 1e-7)
+    close(sol.bderivative(since=2.5)(sol.rate(2.5), dt0=1.0), (0, 0), 1e-9)
+
+
+def test_a_crossing_at_a_jump_of_f_is_refused():
+    system = bd.System(
+        lambda t, x, b, p: np.array([1.0 if t < 1 else 2.0, (3.0 if b[0] > 0 else 1.0) * (1.0 if t < 1 else 5.0)]),
+        lambda t, x, p: (x[0],),
+        n=2,
+        m=1,
+        breakpoints=[1.0],
+    )
+    sol = bd.solve(system, (0, 2), [-1.0, 0], rtol=1e-10)
+    with pytest.raises(bd.DerivativeError, match="where f jumps"):
+        sol.bderivative()
+
+
+def test_pieces_of_a_start_without_a_jump():
+    B = bd.solve(bd.models.hopper(), (0, 0.2), [1.0, 0.0], rtol=1e-10, b0=[1]).bderivative()
+    assert B.is_linear is True
+    assert np.isfinite(B.pieces()[0].matrix).all()
+
+
+def test_a_failed_solution_has_a_derivative_up_to_there():
+    failed = bd.solve(systems.relay, (0.0, 2.0), [1.0, 0.0], on_failure="return")
+    close(failed.bderivative(t=0.5).matrix(), np.eye(2), 1e-9)
+
+
+def test_batches_must_agree():
+    B = bd.solve(systems.corner, (0, 2), [-1.0, -1.0]).bderivative()
+    with pytest.raises(ValueError, match="same length"):
+        B(np.ones((3, 2)), dt0=[0.0, 1.0])
+    assert B(np.empty((0, 2))).shape == (0, 2)
