@@ -317,6 +317,7 @@ def _load():
 
     def first_run(*arguments):
         global _loop
+        jit.compile_for(run, arguments)
         code = run(*arguments)
         _loop = jit.direct(run)
         return code

@@ -12,6 +12,7 @@ recompiles nothing, and a simulator's model has a place that is not ``p``. (A fu
 its own, with their number as well.) The function returns 0, or a status that says it failed.
 """
 
+import gc
 import hashlib
 import os
 import pathlib
@@ -19,7 +20,7 @@ import tempfile
 
 import numpy as np
 from llvmlite import ir
-from numba import cfunc, config, njit, types
+from numba import cfunc, config, njit, typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
@@ -94,6 +95,20 @@ def direct(dispatcher):
         return dispatcher
     (compiled,) = dispatcher.overloads.values()
     return compiled.entry_point
+
+
+def compile_for(dispatcher, arguments):
+    """Compile (or read from the cache) what a call with these arguments needs. The garbage collector, which would look through
+    all that the compiler builds again and again, waits until then."""
+    if not JIT or dispatcher.overloads:
+        return
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        dispatcher.compile(tuple(typeof(argument) for argument in arguments))
+    finally:
+        if collects:
+            gc.enable()
 
 
 def in_disk_cache(dispatcher):
