@@ -197,16 +197,19 @@ class BDerivative:
         ``dx`` of the state, ``dp`` of the parameters (an array, or a mapping from names; needs ``params=True``), ``dt0`` of
         the start time.
         """
-        if any(value is not None and np.ndim(value) > 1 for value in (dx, dp)) or np.ndim(dt0) > 0:
-            count = max(len(v) for v in (dx, dp, dt0) if v is not None and np.ndim(v) > (0 if v is dt0 else 1))
-            if any(v is not None and np.ndim(v) > r and len(v) != count for v, r in ((dx, 1), (dp, 1), (dt0, 0))):
+        ranks = _rank(dx), _rank(dp), _rank(dt0)
+        if ranks[0] > 1 or ranks[1] > 1 or ranks[2] > 0:
+            given = [(v, single) for v, rank, single in zip((dx, dp, dt0), ranks, (1, 1, 0), strict=True)]
+            lengths = {len(v) for (v, single), rank in zip(given, ranks, strict=True) if rank > single}
+            if len(lengths) > 1:
                 raise ValueError(
-                    f"dx, dp and dt0 must be one perturbation or a batch of the same length; got {count} and fewer"
+                    f"dx, dp and dt0 must each be one perturbation or batches of the same length; got {sorted(lengths)}"
                 )
+            count = lengths.pop()
             if count == 0:
                 return np.empty((0, self.n))
             self._prepare(count)
-            return np.array([self(*(_item(v, q, r) for v, r in ((dx, 1), (dp, 1), (dt0, 0)))) for q in range(count)])
+            return np.array([self(*(_item(v, q, single) for v, single in given)) for q in range(count)])
         z, dt0 = self._perturbation(dx, dp, dt0)
         self._prepare(1)
         D = z[None].copy()
@@ -362,6 +365,15 @@ def _time(name, value, first, last):
     if not first <= value <= last:
         raise ValueError(f"{name} must lie within the trajectory, [{first:g}, {last:g}]; got {value:g}")
     return value
+
+
+def _rank(value):
+    """Its number of dimensions; np.ndim would make an array of it first."""
+    if value is None or isinstance(value, float | int):
+        return 0
+    if isinstance(value, np.ndarray):
+        return value.ndim
+    return 1 if isinstance(value, dict) else np.ndim(value) if len(value) == 0 or np.ndim(value[0]) > 0 else 1
 
 
 def _item(value, q, rank):

@@ -22,13 +22,14 @@ class Tape:
         self.n, self.np = system.n, len(system.defaults) if params else 0
         self.width = self.n + self.np
         self._cut(solution, since, until, wanted, observers)
-        self.end = int(np.searchsorted(self.R[:, at.R_T], until))
+        self.end = len(self.R) - 1 if until == self.R[-1, at.R_T] else int(np.searchsorted(self.R[:, at.R_T], until))
         self.bound = system._bind()
         self.fn, self.dfn = self.bound.fn, self.bound.jacobians(system)
         self.P, self.legs, self.breaks = solution._p[None].copy(), _FIRST_LEG, solution._breaks
         if solution._legs is not None:
             self._parameters_that_changed(solution)
-        self._leg = int(np.searchsorted(self.legs, 0, side="right")) - 1  # parameters in force at the start
+        # parameters in force at the start
+        self._leg = 0 if solution._legs is None else int(np.searchsorted(self.legs, 0, side="right")) - 1
         self._workspace()
         refuse_jumps_of_f(self)
         # corners are found on the first walk; they are the same for every perturbation
@@ -48,7 +49,8 @@ class Tape:
         R, E = solution._R, solution._E
         first = 0 if since == R[0, at.R_T] else int(np.searchsorted(E[:, at.E_T], since))
         complete = since == R[0, at.R_T] and until == R[-1, at.R_T]
-        self.rows = slice(first, int(np.searchsorted(E[:, at.E_T], until, side="right")))  # of the solution's table
+        last = len(E) if until == R[-1, at.R_T] else int(np.searchsorted(E[:, at.E_T], until, side="right"))
+        self.rows = slice(first, last)  # of the solution's table
         # (what comes after the end is kept: it may be too near to tell)
         self.E, self._before = E[first:].copy(), E[:first]
         self.wanted = -1 if wanted is None else wanted - first
