@@ -98,15 +98,20 @@ def direct(dispatcher):
 
 
 def compile_for(dispatcher, arguments):
-    """Compile (or read from the cache) what a call with these arguments needs. The garbage collector, which would look through
-    all that the compiler builds again and again, waits until then."""
+    """Compile (or read from the cache) what a call with these arguments needs, without what only takes time: the garbage
+    collector, which looks through all that the compiler builds, and a pass over counts of references, which the core has none of.
+    """
     if not JIT or dispatcher.overloads:
         return
-    collects = gc.isenabled()
+    collects, prunes = gc.isenabled(), getattr(config, "LLVM_REFPRUNE_PASS", None)
     gc.disable()
+    if prunes is not None:
+        config.LLVM_REFPRUNE_PASS = 0
     try:
         dispatcher.compile(tuple(typeof(argument) for argument in arguments))
     finally:
+        if prunes is not None:
+            config.LLVM_REFPRUNE_PASS = prunes
         if collects:
             gc.enable()
 
