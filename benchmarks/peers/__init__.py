@@ -51,6 +51,26 @@ class Arm:
     events: Callable[[], int | None] = lambda: None  # crossings that the last run acted on; None: it knows of none
 
 
+def stepped(problem, dt, reset, advance, state):
+    """The arm of a simulator of the hopper that takes steps of one length: ``advance(steps)`` from where ``reset()`` left it."""
+    steps = round(problem.tf / dt)
+
+    def run():
+        reset()
+        advance(steps)
+        return state()
+
+    def sample():
+        reset()
+        out = np.empty((len(problem.times), problem.n))
+        for row in out:
+            advance(steps // len(problem.times))
+            row[:] = state()
+        return out
+
+    return Arm(f"dt={dt * 1e3:.2g} ms", run, sample)
+
+
 def load(only=None):
     """The peers that can be used, and the names of those that cannot, with the reason."""
     usable, skipped = [], {}

@@ -6,7 +6,7 @@ DART's own joint springs act both ways, and its contacts are rigid: the law need
 import dartpy as dart
 import numpy as np
 
-from . import Arm
+from . import stepped
 
 NAME, PACKAGE = "DART", "dartpy"
 TIES = 2e-3  # its setting in the table of ties
@@ -43,17 +43,4 @@ def build(problem, dt):
     def state():
         return np.array([joint.getPosition(0), joint.getVelocity(0)])
 
-    def run():
-        reset()
-        advance(round(problem.tf / dt))
-        return state()
-
-    def sample():
-        reset()
-        out = np.empty((len(problem.times), 2))
-        for row in out:
-            advance(round(problem.tf / dt) // len(problem.times))
-            row[:] = state()
-        return out
-
-    return Arm(f"dt={dt * 1e3:.2g} ms", run, sample)
+    return stepped(problem, dt, reset, advance, state)

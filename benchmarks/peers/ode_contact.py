@@ -7,7 +7,7 @@ which damps in proportion to the step.
 import numpy as np
 import ode
 
-from . import Arm
+from . import stepped
 
 NAME, PACKAGE = "ODE", None
 TIES = 2e-3  # its setting in the table of ties
@@ -53,17 +53,4 @@ def build(problem, dt):
     def state():
         return np.array([body.getPosition()[2], body.getLinearVel()[2]])
 
-    def run():
-        reset()
-        advance(round(problem.tf / dt))
-        return state()
-
-    def sample():
-        reset()
-        out = np.empty((len(problem.times), 2))
-        for row in out:
-            advance(round(problem.tf / dt) // len(problem.times))
-            row[:] = state()
-        return out
-
-    return Arm(f"dt={dt * 1e3:.2g} ms", run, sample)
+    return stepped(problem, dt, reset, advance, state)

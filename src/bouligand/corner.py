@@ -11,7 +11,6 @@ from .core import layout as at
 from .errors import NotEventSelectedError
 from .functions import UserFunction
 
-WHOLE, AT_START, AT_END, TO_GUARD = range(4)  # as in core.turn
 _NONE = np.empty((0, 0))
 
 
@@ -110,18 +109,17 @@ class Corner:
         self.n, self._p, self._t, self._fn, self._word = x.size, p, t, fn, word
         self._rows, self._slopes = rows, times
         self._flips, self._firsts = flips.astype(np.int64), firsts.astype(np.int64)
-        units, _width = rows.shape
         self._side = word[self._flips[self._firsts[:-1]]].copy()
         self._count = np.count_nonzero(rows, axis=1).astype(np.int64)
         widest = max(int(self._count.max(initial=0)), 1)
         self._index = np.argsort(rows == 0.0, axis=1, kind="stable")[:, :widest].astype(np.int64).copy()
         self._value = np.take_along_axis(rows, self._index, axis=1).copy()
-        self._offset = np.zeros(units)
+        self._offset = np.zeros(len(rows))
         self._V, self._H = np.zeros((at.V_ROWS, x.size)), np.zeros((at.H_ROWS, word.size))
         self._V[at.X] = x
         self._S, self._I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
         self._C = np.zeros(at.C_SIZE, dtype=np.int64)
-        self.mode, self._target, self._end, self._reference = WHOLE, 0, 0.0, np.zeros(x.size)
+        self.mode, self._target, self._end, self._reference = at.WHOLE, 0, 0.0, np.zeros(x.size)
 
     @property
     def units(self):
@@ -164,6 +162,12 @@ class Corner:
     def _name(self, k):
         return k
 
+    def _flipped(self, word, u):
+        """A word with the guards of unit u on their other side."""
+        word, flips = word.copy(), self._flips[self._firsts[u] : self._firsts[u + 1]]
+        word[flips] = -word[flips]
+        return word
+
     def _transposed(self, w, passage):
         """The gradient w (n entries of the state, then parameters) before the corner, changed in place."""
         for u, jump in zip(passage.order[::-1], passage.jumps[::-1], strict=True):
@@ -199,7 +203,7 @@ class Corner:
         """The distinct linear pieces, each with the orders that lead to it (see `BDerivative.pieces`)."""
         from .pieces import pieces
 
-        return pieces([(np.eye(self.n), self)], np.zeros((self.n, 0)), limit)
+        return pieces([(np.eye(self.n), self)], self.n, limit)
 
     @property
     def is_linear(self):

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from .core import layout as at
-from .corner import AT_END, AT_START, TO_GUARD, WHOLE, Corner
+from .core.layout import AT_END, AT_START, TO_GUARD, WHOLE
+from .corner import Corner
 from .errors import DerivativeError
 
 
@@ -99,7 +100,7 @@ def make_corner(tape, record, word, units, rows_of_E, unit_rows):
 
 
 def keep_offsets(tape, corner, moments):
-    """Keep the times between the crossings: the trajectory ittape, in the sampled field, crosses at these times."""
+    """Keep the times between the crossings: the trajectory itself, in the sampled field, crosses at these times."""
     first = corner.t
     word, line = corner._word.copy(), np.zeros(tape.n)
     field = corner._field(word)
@@ -109,8 +110,7 @@ def keep_offsets(tape, corner, moments):
         corner._offset[u] = -(row @ line + (row @ field + corner._slopes[u]) * s)
         if corner.mode == TO_GUARD and u == corner._target:
             corner._reference = line + field * s
-        flips = corner._flips[corner._firsts[u] : corner._firsts[u + 1]]
-        word[flips] = -word[flips]
+        word = corner._flipped(word, u)
         after = corner._field(word)
         line = line - (after - field) * s
         field = after

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .core import layout as at
-from .corner import AT_START, Corner
+from .corner import Corner
 from .errors import DerivativeError
 from .tape import Tape
 
@@ -144,7 +144,7 @@ class BDerivative:
             corner = link.corner
             if corner is None:
                 continue
-            passage = corner._turn(D, dt0 if corner.mode == AT_START else None, jumps)
+            passage = corner._turn(D, dt0 if corner.mode == at.AT_START else None, jumps)
             passages.append(passage)
             if times is not None:
                 for u, when in zip(passage.order, passage.times, strict=True):
@@ -331,7 +331,7 @@ class BDerivative:
 
         self._build()
         links = [(link.matrix, link.corner) for link in self._links or []]
-        return pieces(links, np.zeros((self.n, self.np)), limit)
+        return pieces(links, self.n, limit)
 
     @property
     def is_linear(self):

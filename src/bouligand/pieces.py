@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .corner import AT_END, AT_START, TO_GUARD, WHOLE
+from .core.layout import AT_END, AT_START, TO_GUARD, WHOLE
 from .errors import TooManyPiecesError
 
 MOST_GUARDS = 12  # in one corner
@@ -43,8 +43,10 @@ class _Path:
     orders: tuple
 
 
-def pieces(links, tail, limit):
-    """Distinct pieces of the map that goes through ``links``, pairs of a matrix (rows are images) and a corner or None."""
+def pieces(links, n, limit):
+    """Distinct pieces of the map that goes through ``links``, pairs of a matrix (rows are images) and a corner or None.
+
+    The first n entries of an image are the state."""
     width = links[0][0].shape[0]
     paths = [_Path(np.eye(width), [], ())]
     for matrix, corner in links:
@@ -67,7 +69,7 @@ def pieces(links, tail, limit):
                         "give a larger limit"
                     )
         paths = following
-    return _distinct(paths, width - tail.shape[1], width)
+    return _distinct(paths, n, width)
 
 
 def _distinct(paths, n, width):
@@ -112,9 +114,7 @@ def _through(corner, path, width):
                 wedge.append(-times[u])
             if _inside(wedge, width) is None:
                 continue
-            flips = corner._flips[corner._firsts[u] : corner._firsts[u + 1]]
-            after = word.copy()
-            after[flips] = -after[flips]
+            after = corner._flipped(word, u)
             image = M.copy()
             if corner.mode == TO_GUARD and u == corner._target:
                 image[: corner.n] += np.outer(field, times[u])
@@ -128,9 +128,7 @@ def _without_effect(corner, word, ahead, field):
     """Guards that are not approached, but at which f does not jump either, are passed by (as in core.turn)."""
     for u in ahead:
         if corner._side[u] * (corner._rows[u, : corner.n] @ field + corner._slopes[u]) >= 0.0:
-            flips = corner._flips[corner._firsts[u] : corner._firsts[u + 1]]
-            other = word.copy()
-            other[flips] = -other[flips]
+            other = corner._flipped(word, u)
             if np.allclose(corner._field(other), field, rtol=1e-13, atol=0.0):
                 word, ahead = other, ahead - {u}
     return word, ahead
@@ -146,9 +144,7 @@ def _starts(corner, path, width):
             if _inside([*cone, row], width) is not None:
                 following.append(([*cone, row], word, ahead | {u}))
             if _inside([*cone, -row], width) is not None:
-                flips = corner._flips[corner._firsts[u] : corner._firsts[u + 1]]
-                other = word.copy()
-                other[flips] = -other[flips]
+                other = corner._flipped(word, u)
                 following.append(([*cone, -row], other, ahead))
         choices = following
     return [(path.M, cone, (), word, ahead) for cone, word, ahead in choices]
@@ -187,7 +183,7 @@ def is_linear(corner):
     if corner.units > 6:
         return None
     width = corner._rows.shape[1]
-    return len(pieces([(np.eye(width), corner)], np.zeros((corner.n, width - corner.n)), 1000)) == 1
+    return len(pieces([(np.eye(width), corner)], corner.n, 1000)) == 1
 
 
 def _sum_is_linear(corner):
@@ -197,9 +193,7 @@ def _sum_is_linear(corner):
     base = corner._field(word)
     jumps = np.empty((corner.units, n))
     for u in range(corner.units):
-        flips = corner._flips[corner._firsts[u] : corner._firsts[u + 1]]
-        other = word.copy()
-        other[flips] = -other[flips]
+        other = corner._flipped(word, u)
         jumps[u] = corner._field(other) - base
     rows = corner._rows[:, :n]
     rates = rows @ base + corner._slopes

@@ -50,15 +50,29 @@ class Shooting:
         self._direction = np.ones(len(self.free))
         self._solution = None
 
+    def _gather(self, by_state, by_parameter):
+        """The entries (or rows) of the unknowns, out of those of all states and all parameters."""
+        shape = (len(self.free), *np.shape(by_state)[1:])
+        out = np.empty(shape)
+        for q, i in self._states:
+            out[q] = by_state[i]
+        for q, i in self._params:
+            out[q] = by_parameter[i]
+        return out
+
+    def _scatter(self, theta, x, p):
+        """x and p with the unknowns in their places."""
+        x, p = x.copy(), p.copy()
+        for q, i in self._states:
+            x[i] = theta[q]
+        for q, i in self._params:
+            p[i] = theta[q]
+        return x, p
+
     @property
     def start(self):
         """The values of the unknowns in x0 and p."""
-        theta = np.empty(len(self.free))
-        for q, i in self._states:
-            theta[q] = self.x0[i]
-        for q, i in self._params:
-            theta[q] = self.p[i]
-        return theta
+        return self._gather(self.x0, self.p)
 
     def solution(self, theta):
         """The trajectory from there."""
@@ -68,11 +82,7 @@ class Shooting:
                 f"theta must have {len(self.free)} values ({', '.join(self.free)}); got shape {theta.shape}"
             )
         if self._theta is None or not np.array_equal(theta, self._theta):
-            x0, p = self.x0.copy(), self.p.copy()
-            for q, i in self._states:
-                x0[i] = theta[q]
-            for q, i in self._params:
-                p[i] = theta[q]
+            x0, p = self._scatter(theta, self.x0, self.p)
             self._solution = solve(self.system, self.t_span, x0, p, **self.options)
             self.solves += 1
             if self._theta is not None:
@@ -86,26 +96,14 @@ class Shooting:
     def _derivative(self, theta):
         """The derivative there, and the direction that selects its piece, as dx and dp."""
         B = self.solution(theta).bderivative(params=bool(self._params))
-        dx, dp = np.zeros(self.system.n), np.zeros(len(self.p))
-        for q, i in self._states:
-            dx[i] = self._direction[q]
-        for q, i in self._params:
-            dp[i] = self._direction[q]
+        dx, dp = self._scatter(self._direction, np.zeros(self.system.n), np.zeros(len(self.p)))
         return B, dx, dp if self._params else None
 
     def jacobian(self, theta):
         """Derivative of the outcome: (n, unknowns)."""
         B, dx, dp = self._derivative(theta)
-        out = np.empty((self.system.n, len(self.free)))
-        if self._states:
-            matrix = B.matrix(dx, dp)
-            for q, i in self._states:
-                out[:, q] = matrix[:, i]
-        if self._params:
-            matrix = B.matrix(dx, dp, wrt="p")
-            for q, i in self._params:
-                out[:, q] = matrix[:, i]
-        return out
+        by_parameter = B.matrix(dx, dp, wrt="p").T if self._params else None
+        return self._gather(B.matrix(dx, dp).T, by_parameter).T
 
     def value_and_gradient(self, cost):
         """``theta -> (value, gradient)`` for a cost of the outcome: ``cost(x)`` returns its value and its gradient in x."""
@@ -114,12 +112,6 @@ class Shooting:
             value, slope = cost(self(theta))
             B, dx, dp = self._derivative(theta)
             back = B.vjp(slope, dx, dp)
-            by_state, by_parameter = back if self._params else (back, back)
-            gradient = np.empty(len(self.free))
-            for q, i in self._states:
-                gradient[q] = by_state[i]
-            for q, i in self._params:
-                gradient[q] = by_parameter[i]
-            return value, gradient
+            return value, self._gather(*(back if self._params else (back, None)))
 
         return function

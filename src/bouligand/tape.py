@@ -3,11 +3,9 @@
 import numpy as np
 
 from .core import layout as at
-from .corner import AT_END, TO_GUARD
 from .cornering import corner_here, refuse_jumps_of_f, start_corner
 from .errors import FunctionError, GrazingError
 
-_ROWS = 14  # of workspace for each tangent, as in core.variation
 _FIRST_LEG = np.zeros(1, dtype=np.int64)
 _NO_TIMES = np.empty((0, 0))
 
@@ -125,7 +123,7 @@ class Tape:
         C[:] = 0
         C[at.ROWS_AT], C[at.WANTED] = -1, self.wanted
         self.H[at.B] = self.word
-        TV = np.empty((tangents * _ROWS, self.n))
+        TV = np.empty((tangents * at.ROWS, self.n))
         times = _NO_TIMES if times is None else times
         found = 0
         C[at.QUIET], C[at.HALT], C[at.END], C[at.AT_LEG] = 0, -1, self.end, self._leg
@@ -143,7 +141,7 @@ class Tape:
                 # the flow from its first crossing to its last one is taken half before, half behind
                 self._drift(D, TV, corner, corner.record)
                 yield corner
-                if corner.mode in (AT_END, TO_GUARD):
+                if corner.mode in (at.AT_END, at.TO_GUARD):
                     break
                 self._drift(D, TV, corner, corner.last_record)
                 self._pass(corner)
@@ -193,7 +191,7 @@ class Tape:
         JX = self.JX if self.JX.shape[1] else np.zeros((self.n, self.n))
         code = pull(
             self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, C, self.R, self.E, self.breaks, self.Q,
-            self.JH, self.JHP, w, np.zeros((_ROWS, self.n)), JX, self.JP, self.N, *stop,
+            self.JH, self.JHP, w, np.zeros((at.ROWS, self.n)), JX, self.JP, self.N, *stop,
         )  # fmt: skip
         if code != at.GO_ON:
             self._fail(code)

@@ -174,12 +174,7 @@ def sample(fn, P, legs, S, I, V, H, R, E, breaks, TQ, Y):
                 Y[q, i] = R[at, R_X + i]
             continue
         if ready != step:
-            while event < E.shape[0] and E[event, E_RECORD] < step:
-                if E[event, E_SHOWN] != 2.0:
-                    H[B, int(E[event, E_GUARD])] = E[event, E_SIGN]
-                event += 1
-            while leg + 1 < legs.shape[0] and legs[leg + 1] < step:
-                leg += 1
+            event, leg = catch_up(H, E, legs, event, leg, step)
             if retake(fn, P[leg], S, I, V, H, R, step, breaks):
                 return q
             ready = step
@@ -188,6 +183,18 @@ def sample(fn, P, legs, S, I, V, H, R, E, breaks, TQ, Y):
         for i in range(n):
             Y[q, i] = V[XM, i]
     return TQ.shape[0]
+
+
+@core
+def catch_up(H, E, legs, event, leg, step):
+    """Bring the word up to the start of a recorded step; returns the next row of E and the leg of parameters in force."""
+    while event < E.shape[0] and E[event, E_RECORD] < step:
+        if E[event, E_SHOWN] != 2.0:
+            H[B, int(E[event, E_GUARD])] = E[event, E_SIGN]
+        event += 1
+    while leg + 1 < legs.shape[0] and legs[leg + 1] < step:
+        leg += 1
+    return event, leg
 
 
 @core

@@ -161,6 +161,15 @@ HALT = 10  # the record to stop at
 END = 11  # the record of the time that is asked for
 C_SIZE = 12
 
+# --- how a corner is gone through
+WHOLE = 0  # all guards are crossed
+AT_START = 1  # the trajectory starts here: guards are crossed or not by the side the perturbed start is on
+AT_END = 2  # it ends here: only what is crossed in time counts
+TO_GUARD = 3  # up to the crossing of one guard, whose state is asked for
+
+# --- TV: rows that each tangent has: its value, the tangent of a stage's state, those of the stages
+OWN, STATE, SLOPES, ROWS = 0, 1, 2, 14
+
 # --- R and E: columns
 R_T, R_KIND, R_S1, R_S2, R_S3, R_X = 0, 1, 2, 3, 4, 5
 # SHOWN: 1 an event, 0 a change of the word that is none (a guard armed again, a crossing taken back), 2 a near-grazing

@@ -64,11 +64,8 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
     """
     compact()
     last, n, tangents = C[END], V.shape[1], D.shape[0]
-    slot, looked, u = (
-        0,
-        -1,
-        0.0,
-    )  # the crossing that has been looked at: its row is N[slot], its x' before V[L + 1 + slot]
+    # the crossing that has been looked at: its row is N[slot], its x' before V[L + 1 + slot]
+    slot, looked, u = 0, -1, 0.0
     known = False  # K holds x' at this record
     while True:
         record, event = C[AT_RECORD], C[AT_EVENT]

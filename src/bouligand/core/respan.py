@@ -1,7 +1,7 @@
 """Dense output inside spanning steps, from the record: the step is taken once more with the crossings it is known to have."""
 
 from .crossings import into_intervals
-from .dense import before
+from .dense import before, catch_up
 from .evaluate import eval_f
 from .jit import compact, core
 from .jumps import inside, none_yet, stages, sum_jumps, turn, walk
@@ -25,7 +25,6 @@ from .layout import (
     XF,
     XM,
     XN,
-    B,
     K,
     T,
     X,
@@ -45,12 +44,7 @@ def sample_spans(fn, ctx, P, legs, S, I, V, H, R, E, breaks, TQ, Y, N, Z, M, G):
             step += 1
         s = R[step, R_S1]
         if ready != step:
-            while event < E.shape[0] and E[event, E_RECORD] < step:
-                if E[event, E_SHOWN] != 2.0:
-                    H[B, int(E[event, E_GUARD])] = E[event, E_SIGN]
-                event += 1
-            while leg + 1 < legs.shape[0] and legs[leg + 1] < step:
-                leg += 1
+            event, leg = catch_up(H, E, legs, event, leg, step)
             found = recall(E, N, Z, event, step, R[step - 1, R_T], s)
             if retake_span(fn, ctx, P[leg], S, I, V, H, R, N, Z, M, G, found, step, breaks):
                 return q

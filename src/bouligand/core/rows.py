@@ -63,7 +63,7 @@ def corner_rows(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, t, guards, out, s
 def all_rows(fn, dfn, p, S, I, V, H, Q, JH, JHP, breaks, t):
     """What is evaluated for all guards at once: D_t h into HM, and Dh and Dp_h where there is no function for a single row."""
     compact()
-    n, m, cap = V.shape[1], H.shape[1], S[CAP]
+    m, cap = H.shape[1], S[CAP]
     x, pp = row_address(V, X), row_address(p, 0)
     S[CAP] = 1e300
     if dfn[DT_H] != 0:
@@ -85,35 +85,33 @@ def all_rows(fn, dfn, p, S, I, V, H, Q, JH, JHP, breaks, t):
     if dfn[DH_K] == 0 and dfn[DH_ALL] != 0:
         if call(dfn[DH_ALL], t, (x, pp, row_address(JH, 0)), fn[CTX]) != 0:
             return failed(S, I, t)
-    elif dfn[DH_K] == 0:
-        for i in range(n):
-            here = V[X, i]
-            above, below = here + Q[i], here - Q[i]
-            V[X, i] = above
-            bad = eval_h(fn, p, S, I, V, H, t, X, HP)
-            V[X, i] = below
-            bad = bad or eval_h(fn, p, S, I, V, H, t, X, HN)
-            V[X, i] = here
-            if bad:
-                return True
-            for k in range(m):
-                JH[k, i] = (H[HP, k] - H[HN, k]) / (above - below)
-    if JHP.shape[1] > 0 and dfn[DP_H] != 0:
+    elif dfn[DH_K] == 0 and differences_of_h(fn, p, S, I, V, H, V[X], Q, JH, t):
+        return True
+    if JHP.shape[1] == 0:
+        return False
+    if dfn[DP_H] != 0:
         if call(dfn[DP_H], t, (x, pp, row_address(JHP, 0)), fn[CTX]) != 0:
             return failed(S, I, t)
         return False
-    for i in range(JHP.shape[1]):
-        here = p[i]
-        above, below = here + Q[n + i], here - Q[n + i]
-        p[i] = above
+    return differences_of_h(fn, p, S, I, V, H, p, Q[V.shape[1] :], JHP, t)
+
+
+@core
+def differences_of_h(fn, p, S, I, V, H, varied, steps, J, t):
+    """J = the derivative of h at X in what is ``varied`` (the state itself, or p), by central differences. True if h failed."""
+    compact()
+    for i in range(varied.shape[0]):
+        here = varied[i]
+        high, low = here + steps[i], here - steps[i]
+        varied[i] = high
         bad = eval_h(fn, p, S, I, V, H, t, X, HP)
-        p[i] = below
+        varied[i] = low
         bad = bad or eval_h(fn, p, S, I, V, H, t, X, HN)
-        p[i] = here
+        varied[i] = here
         if bad:
             return True
-        for k in range(m):
-            JHP[k, i] = (H[HP, k] - H[HN, k]) / (above - below)
+        for k in range(H.shape[1]):
+            J[k, i] = (H[HP, k] - H[HN, k]) / (high - low)
     return False
 
 

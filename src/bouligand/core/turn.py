@@ -16,13 +16,7 @@ import math
 
 from .evaluate import eval_f
 from .jit import compact, core
-from .layout import CULPRIT, GO_ON, NOT_EVENT_SELECTED, STATUS, B, K, L, X
-
-# how a corner is gone through
-WHOLE = 0  # all guards are crossed
-AT_START = 1  # the trajectory starts here: guards are crossed or not by the side the perturbed start is on
-AT_END = 2  # it ends here: only what is crossed in time counts
-TO_GUARD = 3  # up to the crossing of one guard, whose state is asked for
+from .layout import AT_END, AT_START, CULPRIT, GO_ON, NOT_EVENT_SELECTED, STATUS, TO_GUARD, B, K, L, X
 
 
 @core(entry=True)

@@ -26,6 +26,10 @@ from .layout import (
     KE,
     KP,
     NF,
+    OWN,
+    ROWS,
+    SLOPES,
+    STATE,
     STATUS,
     T_FAIL,
     XG,
@@ -76,9 +80,6 @@ _combine = combinations(
     [list(row) for q, count in enumerate(_STAGES) for row in [*(_A[q, r, :r] for r in range(count)), _B[q, :count]]]
 )
 
-# rows of the workspace TV that each tangent has: its value, the tangent of a stage's state, those of the stages
-OWN, STATE, SLOPES, ROWS = 0, 1, 2, 14
-
 
 @core(inline=True)
 def formula(kind):
@@ -94,7 +95,7 @@ def slopes(fn, dfn, p, S, I, V, H, Q, JX, JP, t, x):
     if dfn[DF] != 0:
         if call(dfn[DF], t, (arguments[0], arguments[1], arguments[2], row_address(JX, 0)), fn[CTX]) != 0:
             return failed(S, I, t, x)
-    elif differences(fn, p, S, I, V, H, Q, JX, t, x):
+    elif differences(fn, p, S, I, V, H, V[x], Q, JX, t, x):
         return True
     if JP.shape[1] == 0:
         return False
@@ -102,45 +103,25 @@ def slopes(fn, dfn, p, S, I, V, H, Q, JX, JP, t, x):
         if call(dfn[DP_F], t, (arguments[0], arguments[1], arguments[2], row_address(JP, 0)), fn[CTX]) != 0:
             return failed(S, I, t, x)
         return False
-    return differences_in_p(fn, p, S, I, V, H, Q, JP, t, x)
+    return differences(fn, p, S, I, V, H, p, Q[V.shape[1] :], JP, t, x)
 
 
 @core
-def differences(fn, p, S, I, V, H, Q, JX, t, x):
-    """JX = Df at V[x] by central differences. True if f failed."""
+def differences(fn, p, S, I, V, H, varied, steps, J, t, x):
+    """J = the derivative of f at V[x] in what is ``varied`` (V[x] itself, or p), by central differences. True if f failed."""
     compact()
-    for i in range(V.shape[1]):
-        here = V[x, i]
-        high, low = here + Q[i], here - Q[i]
-        V[x, i] = high
+    for i in range(varied.shape[0]):
+        here = varied[i]
+        high, low = here + steps[i], here - steps[i]
+        varied[i] = high
         bad = eval_f(fn, p, S, I, V, H, t, x, KE)
-        V[x, i] = low
+        varied[i] = low
         bad = bad or eval_f(fn, p, S, I, V, H, t, x, KP)
-        V[x, i] = here
+        varied[i] = here
         if bad:
             return True
         for j in range(V.shape[1]):
-            JX[j, i] = (V[KE, j] - V[KP, j]) / (high - low)
-    return False
-
-
-@core
-def differences_in_p(fn, p, S, I, V, H, Q, JP, t, x):
-    """JP = Dp_f at V[x] by central differences. True if f failed."""
-    compact()
-    n = V.shape[1]
-    for i in range(p.shape[0]):
-        here = p[i]
-        high, low = here + Q[n + i], here - Q[n + i]
-        p[i] = high
-        bad = eval_f(fn, p, S, I, V, H, t, x, KE)
-        p[i] = low
-        bad = bad or eval_f(fn, p, S, I, V, H, t, x, KP)
-        p[i] = here
-        if bad:
-            return True
-        for j in range(n):
-            JP[j, i] = (V[KE, j] - V[KP, j]) / (high - low)
+            J[j, i] = (V[KE, j] - V[KP, j]) / (high - low)
     return False
 
 
