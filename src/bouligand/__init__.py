@@ -6,7 +6,7 @@
 4
 """
 
-from . import models, plot
+from . import bridges, models, plot
 from .check import check, normalised
 from .corner import Corner, saltation
 from .derivative import BDerivative
@@ -58,6 +58,7 @@ __all__ = [
     "System",
     "TooManyPiecesError",
     "TooManyStepsError",
+    "bridges",
     "check",
     "integrate",
     "models",
