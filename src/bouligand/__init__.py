@@ -23,6 +23,7 @@ from .errors import (
     SolveError,
     StartError,
     StepSizeError,
+    StiffnessError,
     TooManyPiecesError,
     TooManyStepsError,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "StartError",
     "StepSizeError",
     "Stepper",
+    "StiffnessError",
     "System",
     "TooManyPiecesError",
     "TooManyStepsError",

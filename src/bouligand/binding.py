@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 
+from .contexts import Lease
 from .core import layout as at
 from .errors import PerformanceWarning
 from .functions import user_data
@@ -34,7 +35,9 @@ class Bound:
         self.failures = []
         self._dfn = None
         self.keep = []
-        self.fn = np.zeros(at.FN_SIZE, dtype=np.int64)
+        self.fn = np.concatenate([np.zeros(at.FN_SIZE), system.unit.ravel()]).astype(np.int64)
+        self.fn[at.UNITS] = len(system.unit)
+        self._contexts = system._contexts
         if "f" not in system._functions:
             system._compose()
         data = [user_data(u.function) for u in system._functions.values() if u.is_low_level]
@@ -48,6 +51,17 @@ class Bound:
         self.has_jacobian = bool(self.fn[at.DH])
         self._lock = threading.Lock()
         self.spare: list = []  # workspaces of spanning steps, to be used again
+
+    def lease(self, system):
+        """What an integration calls: itself, or, where functions work in memory of their own, a copy with such memory."""
+        if self._contexts is None:
+            return self
+        if system._is_sum:
+            self.contacts(system)
+        return Lease(self, self._contexts)
+
+    def give_back(self):
+        pass
 
     def contacts(self, system):
         """Bind g as well (and g_many, where it is compiled): only spanning steps need them, so when the first is taken."""

@@ -56,6 +56,22 @@ class TooManyStepsError(SolveError):
     """``max_steps`` was reached before the end."""
 
 
+class StiffnessError(TooManyStepsError, StepSizeError):
+    """Steps are as short as stability demands, not accuracy: a mode decays much faster than anything that happens.
+
+    Attributes
+    ----------
+    rate : float
+        How fast it decays, in 1/time.
+    states : tuple of str
+        The states it lives in, the first most.
+    """
+
+    def __init__(self, message, *, rate, states, **where):
+        super().__init__(message, **where)
+        self.rate, self.states = rate, states
+
+
 class StartError(SolveError):
     """The word at the start is ambiguous, impossible, or contradicts the sign of h."""
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from . import errors
 from .core import layout as at
+from .stiffness import fastest_decay, is_stiff
 
 _FUNCTIONS = {at.F_FAILED: "f", at.H_FAILED: "h", at.DH_FAILED: "Dh", at.G_FAILED: "g"}
 
@@ -68,6 +69,15 @@ def failure(stepper, code):
         h=H[at.HX, k] if about_a_guard else 0.0,
     )
     hdot = float(H[at.B, k] * H[at.HD, k]) if about_a_guard else None
+    if code in (at.STEP_TOO_SMALL, at.TOO_MANY_STEPS):
+        rate, states = fastest_decay(system, t, x, H[at.B].copy(), stepper._p)
+        if is_stiff(rate, S[at.DT], S[at.TF] - S[at.T0]):
+            message = (
+                f"stiff at t = {t:.10g}: a mode in {', '.join(states)} decays at {rate:.2g} per unit of time, so that an "
+                f"explicit method may take no longer steps than about {3.0 / rate:.1e}, whatever the tolerance. Make that mode "
+                f"slower (a softer damper, a larger slip speed), or give a larger max_steps. ({message})"
+            )
+            return errors.StiffnessError(message, rate=rate, states=states, t=t, x=x)
     return kind(message, t=t, x=x, guard=guard, hdot=hdot)
 
 

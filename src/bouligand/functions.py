@@ -47,9 +47,10 @@ SIGNATURES = {
 class UserFunction:
     """One function that a user gave, with its name, its form, and (once bound) its address."""
 
-    def __init__(self, name, function):
+    def __init__(self, name, function, contexts=None):
         self.name = name
         self.function = function
+        self.contexts = contexts  # memory that a low-level function works in, see `contexts`
         self.shapes = SHAPES[name]
         self.is_low_level = type(function).__name__ == "LowLevelCallable"
         self.is_dispatcher = hasattr(function, "py_func")
@@ -113,10 +114,18 @@ class UserFunction:
 
     def _call_low_level(self, sizes, t, arguments, shape):
         out = np.zeros(shape)
-        arrays = [np.ascontiguousarray(a, dtype=float) for a in arguments] + [out]
-        kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (len(arrays) + 1))
-        ctx = np.array([sizes["n"], sizes["m"], sizes["p"], user_data(self.function)], dtype=np.int64)
-        status = kind(low_level_address(self.function))(t, *[a.ctypes.data for a in arrays], ctx.ctypes.data)
+        given = [
+            int(a) if shape == "k" else np.ascontiguousarray(a, dtype=np.int64 if shape == "ks" else float)
+            for a, shape in zip((*arguments, out), self.shapes, strict=True)
+        ]
+        kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (len(given) + 1))
+        piece = None if self.contexts is None else self.contexts.borrow()
+        data = user_data(self.function) if piece is None else piece[0]
+        ctx = np.array([sizes["n"], sizes["m"], sizes["p"], data], dtype=np.int64)
+        addresses = [a if isinstance(a, int) else a.ctypes.data for a in (*given, ctx)]
+        status = kind(low_level_address(self.function))(t, *addresses)
+        if piece is not None:
+            self.contexts.give_back(piece)
         if status != 0:
             raise RuntimeError(f"{self.name} (a LowLevelCallable) returned the status {status}")
         return out

@@ -93,6 +93,14 @@ def state(system, x0):
     return x.tolist()
 
 
+def unit_parts(system, x):
+    """The core makes the unit parts of a start unit; nothing can be made of one that is zero."""
+    for first, stop in system.unit:
+        if not np.hypot.reduce(x[first:stop]) > 1e-9:
+            names = ", ".join(system.states[first:stop])
+            raise ValueError(f"x0: ({names}) has unit length, but is {x[first:stop]} at the start")
+
+
 def mark(work, system, eps, projection, terminal):
     """Write what the guards are to a workspace: one-sided, observers, with bands, terminal."""
     work.marked = True

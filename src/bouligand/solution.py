@@ -225,17 +225,20 @@ class Solution:
         P = np.array([p for _, p in legs]).reshape(len(legs), -1)
         first = np.array([r for r, _ in legs], dtype=np.int64)
         bound = system._bind()
+        lease = bound.lease(system)
         work = S, I, V, H, self._R, self._E, self._breaks, ordered, out
         if spanning:
             from .core.respan import sample_spans
-            from .spanning import Contacts
+            from .spanning import borrow, give_back
 
             _say_if_compiling(sample_spans, "dense output across many contacts")
-            c = Contacts(system)
-            done = sample_spans(bound.fn, c.ctx, P, first, *work, c.N, c.Z, c.M, c.G)
+            c = borrow(system, lease)
+            done = sample_spans(lease.fn, c.ctx, P, first, *work, c.N, c.Z, c.M, c.G)
+            give_back(system, c)
         else:
             _say_if_compiling(sample, "dense output")
-            done = sample(bound.fn, P, first, *work)
+            done = sample(lease.fn, P, first, *work)
+        lease.give_back()
         if done < len(ordered):
             failures, bound.failures[:] = list(bound.failures), []
             raise (

@@ -23,12 +23,14 @@ class Contacts:
         self.G = np.empty(3 * n * max(1, min(CHUNK, 200_000 // n)))
 
 
-def borrow(system):
+def borrow(system, lease):
     """A workspace: one that an earlier integration of this system has given back (its memory is warm), or a new one."""
     try:
-        return system._bind().spare.pop()
+        contacts = system._bind().spare.pop()
     except IndexError:
-        return Contacts(system)
+        contacts = Contacts(system)
+    contacts.ctx[at.USER_DATA] = lease.ctx[at.USER_DATA]
+    return contacts
 
 
 def give_back(system, contacts):

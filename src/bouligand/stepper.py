@@ -49,7 +49,7 @@ class Stepper:
 
     __slots__ = (
         *("system", "status", "error"),
-        *("_work", "_bound", "_p", "_legs", "_R", "_E", "_TQ", "_Y", "_breaks", "_jacobian"),
+        *("_work", "_bound", "_lease", "_p", "_legs", "_R", "_E", "_TQ", "_Y", "_breaks", "_jacobian"),
         "_contacts",
     )
 
@@ -101,10 +101,13 @@ class Stepper:
             self._breaks = options.breaks(system, breakpoints, t0, tf)
             if self._breaks.size:
                 work.S[at.STOP] = self._breaks[0]
+        if system.unit.size:
+            options.unit_parts(system, work.V[at.X])
         self._TQ, self._Y = options.NO_TIMES, options.NO_MATRIX
         if t_eval is not None:
             self._TQ, self._Y = options.requested(t_eval, t0, tf, system.n)
         bound = self._bound = system._bound or system._bind()
+        self._lease = bound if system._contexts is None else bound.lease(system)
         if not system._probed:
             system._probe(t0, work.V[at.X].copy(), self._p)
         self._jacobian = np.empty((system.m, system.n)) if bound.has_jacobian else options.NO_MATRIX
@@ -184,6 +187,7 @@ class Stepper:
         if self._contacts is not None:
             spanning.give_back(self.system, self._contacts)
             self._contacts = None
+        self._lease.give_back()
         if self.error is not None and on_failure == "raise":
             raise self.error
         return Solution(self)
@@ -215,7 +219,7 @@ class Stepper:
         I[at.BUDGET] = budget
         while True:
             code = run(
-                self._bound.fn,
+                self._lease.fn,
                 self._p,
                 work.S,
                 I,
@@ -259,7 +263,7 @@ class Stepper:
         from .core.judge import judge
 
         _say_if_compiling(judge, "what happens seldom (breakpoints, grazing, sliding)")
-        return judge(self._bound.fn, self._p, self._S, self._I, self._V, self._H, self._E, self.system.reset)
+        return judge(self._lease.fn, self._p, self._S, self._I, self._V, self._H, self._E, self.system.reset)
 
     def _span(self):
         """Steps across many crossings."""
@@ -267,10 +271,10 @@ class Stepper:
 
         if self._contacts is None:
             _say_if_compiling(span, "steps across many contacts")
-            self._contacts = spanning.borrow(self.system)
+            self._contacts = spanning.borrow(self.system, self._lease)
         c = self._contacts
         return span(
-            self._bound.fn,
+            self._lease.fn,
             c.ctx,
             self._p,
             self._S,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from .binding import Bound, compose
+from .contexts import Contexts
 from .functions import UserFunction
 
 _OPTIONAL = ("fh", "Dh", "Dh_row", "Df", "Dt_h", "Dp_f", "Dp_h", "f0", "g", "g_many")
@@ -58,6 +59,13 @@ class System:
         contact ``ks[i]`` to the column ``out[:, i]``, which is zero before.
     fh : function, optional
         ``fh(t, x, b, p, dx, out)`` writes f and h at once, where they share work.
+    unit : sequence of parts of the state, optional
+        Parts with unit length (a quaternion, a direction), each given by its adjacent states' names, or as a slice or a
+        sequence of indices. They are made unit at the start and after every step, and perturbations lose what they have
+        along them. f must commute with scaling such a part (``q' = q w / 2`` does), and h not depend on its length.
+    context : function, optional
+        For ``scipy.LowLevelCallable`` functions that work in memory of their own: ``context()`` returns its address, which they
+        find as their user data, and an object that keeps it alive. Each integration that runs at the same time has one.
     """
 
     def __init__(
@@ -75,6 +83,8 @@ class System:
         observers=(),
         reset=None,
         breakpoints=(),
+        unit=(),
+        context=None,
         name=None,
         **functions,
     ):
@@ -91,9 +101,10 @@ class System:
         self.name = name
         self._compile = compile
         self._functions = {}
+        self._contexts = None if context is None else Contexts(context)
         for key, function in {"f": f, "h": h, **functions}.items():
             if function is not None:
-                self._functions[key] = UserFunction(key, function)
+                self._functions[key] = UserFunction(key, function, self._contexts)
         self._composed = f is None
         if ("f0" in self._functions) != ("g" in self._functions):
             raise TypeError("f0 and g go together: f = f0 + sum of g_k over the guards with b_k > 0")
@@ -113,6 +124,7 @@ class System:
             [self.guard_index(k) for k in ((observers,) if isinstance(observers, str | int) else observers)]
         ] = True
         self.reset = self._reset_matrix(reset)
+        self.unit = self._parts(unit)
         self.breakpoints = times("breakpoints", breakpoints)
         self._is_sum = "g" in self._functions
         self._special = bool(self.direction.any() or self.observers.any())  # something that most systems do not have
@@ -150,6 +162,26 @@ class System:
         if out.shape != (self.m,):
             raise ValueError(f"{what} must be a number, or one for each of the {self.m} guards; got shape {out.shape}")
         return out.copy()
+
+    def _parts(self, unit):
+        """Where each unit part of the state begins and stops, as rows."""
+        parts: list[tuple[int, int]] = []
+        for part in unit:
+            if isinstance(part, slice):
+                where = list(range(self.n))[part]
+            elif isinstance(part, str):
+                raise TypeError(f"unit is a sequence of parts, each with two states or more; got the name {part!r}")
+            else:
+                unknown = [q for q in part if isinstance(q, str) and q not in self.states]
+                if unknown:
+                    raise ValueError(f"unit: no state is called {unknown[0]!r}; states: {', '.join(self.states[:10])}")
+                where = [self.states.index(q) if isinstance(q, str) else int(q) for q in part]
+            if len(where) < 2 or where != list(range(where[0], where[0] + len(where))) or where[0] < 0:
+                raise ValueError(f"unit: a part is two or more adjacent states in order; got {part!r}")
+            if where[-1] >= self.n or any(first <= where[-1] and where[0] < stop for first, stop in parts):
+                raise ValueError(f"unit: {part!r} is beyond the {self.n} states, or overlaps another part")
+            parts.append((where[0], where[-1] + 1))
+        return np.array(parts, dtype=np.int64).reshape(-1, 2)
 
     def _reset_matrix(self, reset):
         if reset is None:

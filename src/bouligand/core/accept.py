@@ -53,6 +53,7 @@ from .layout import (
     STOP,
     TARGET,
     TRIES,
+    UNITS,
     VALUE,
     WB,
     WHEN,
@@ -64,6 +65,7 @@ from .layout import (
     T,
     X,
 )
+from .unit import make_unit
 
 
 @core(inline=True)
@@ -157,6 +159,8 @@ def accept(fn, p, S, I, V, H, R, E, TQ, Y, reset, landed):
     I[NRECORDS] = row + 1
     if I[OBSERVERS] > 0 and observe(fn, p, S, I, V, H, E, S[LAND1], end - t):
         return I[STATUS]
+    if fn[UNITS] > 0:
+        make_unit(fn, V, XN, KE)
     R[row, R_T] = end
     R[row, R_KIND] = I[KIND]
     R[row, R_S1], R[row, R_S2], R[row, R_S3] = S[LAND1], S[LAND2], S[LAND3]

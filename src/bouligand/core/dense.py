@@ -48,6 +48,7 @@ from .layout import (
 )
 from .step import smooth_step, stage_time
 from .tableau import BOSH3, DOP853, DOPRI5, dop853_more
+from .unit import make_unit
 
 _P5, _P3, _P8 = DOPRI5.P, BOSH3.P, DOP853.P
 
@@ -114,13 +115,15 @@ def requested(fn, p, S, I, V, H, TQ, Y, s1, whole):
         return True
     while I[NQ] < TQ.shape[0] and TQ[I[NQ]] <= end:
         q = I[NQ]
-        if TQ[q] >= end:
-            for i in range(V.shape[1]):
-                Y[q, i] = V[XN, i]
-        else:
+        row = XN
+        if TQ[q] < end:
             interpolate(V, I[KIND], (TQ[q] - S[T]) / whole, s1, whole, XM)
-            for i in range(V.shape[1]):
-                Y[q, i] = V[XM, i]
+            row = XM
+        for i in range(V.shape[1]):
+            V[XM, i] = V[row, i]
+        make_unit(fn, V, XM, XM)
+        for i in range(V.shape[1]):
+            Y[q, i] = V[XM, i]
         I[NQ] += 1
     return False
 
@@ -180,6 +183,7 @@ def sample(fn, P, legs, S, I, V, H, R, E, breaks, TQ, Y):
             ready = step
         whole = R[step, R_T] - R[step - 1, R_T]
         interpolate(V, I[KIND], (TQ[q] - S[T]) / whole, R[step, R_S1], whole, XM)
+        make_unit(fn, V, XM, XM)
         for i in range(n):
             Y[q, i] = V[XM, i]
     return TQ.shape[0]

@@ -127,7 +127,8 @@ I_SIZE = 40
 
 # --- fn: addresses of the user's functions, and of their context
 F, HH, FH, DH, DH_ROW, CTX, GG, GG_MANY = 0, 1, 2, 3, 4, 5, 6, 7
-FN_SIZE = 8
+UNITS = 8  # number of unit parts of the state; where each begins and stops follows from FN_SIZE on
+FN_SIZE = 9
 
 # --- the workspace of spanning steps: the crossings inside one, in N (integers), Z (numbers), a column each; M (sums) and G
 # (what contacts add to f, a chunk of them at the three nodes) have a column for each state
@@ -140,6 +141,7 @@ Z_ROWS = 7
 RUNNING = 24  # M: four rows of sums for each of the six intervals, then four for the crossings before some time,
 DOUBT = 28  # and what x at the end would change by if the crossings were where they were last thought to be
 M_ROWS = 29
+USER_DATA = 3  # place, in a context (n, m, np, user data), of what low-level functions work in
 LISTED = 4  # place, in a context of its own, of the number of contacts that g_many is asked for
 
 # --- dfn: addresses of the Jacobians, for the derivative (0: not given, differenced)

@@ -30,6 +30,7 @@ from .layout import (
     R_KIND,
     R_T,
     STATUS,
+    UNITS,
     WANTED,
     B,
     K,
@@ -52,6 +53,7 @@ from .meet import (
     take_back,
     take_word,
 )
+from .unit import without_scaling
 from .variation import formula, take_adjoint, take_tangents
 
 
@@ -179,6 +181,10 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
             return I[STATUS]
         C[AT_RECORD] = record + 1
         known = False
+        if fn[UNITS] > 0:
+            place(S, V, R, record + 1)
+            for a in range(tangents):
+                without_scaling(fn, V, X, D[a])
 
 
 @core(inline=True)
@@ -242,6 +248,8 @@ def pull(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, w, TV, JX, J
             return GO_ON
         while C[AT_LEG] > 0 and legs[C[AT_LEG]] > record - 1:
             C[AT_LEG] -= 1
+        place(S, V, R, record)
+        without_scaling(fn, V, X, w)
         place(S, V, R, record - 1)
         s = R[record, R_T] - R[record - 1, R_T]
         cap_at_break(S, R, breaks, record)

@@ -29,6 +29,7 @@ from .layout import (
     T,
     X,
 )
+from .unit import make_unit
 
 PASSES = 2
 
@@ -57,7 +58,10 @@ def sample_spans(fn, ctx, P, legs, S, I, V, H, R, E, breaks, TQ, Y, N, Z, M, G):
         inside(V, M, theta, RUNNING, s, XM)
         ramp = theta * theta * (3.0 - 2.0 * theta)
         for i in range(n):
-            Y[q, i] = V[XM, i] + ramp * V[XF, i]
+            V[XM, i] += ramp * V[XF, i]
+        make_unit(fn, V, XM, XM)
+        for i in range(n):
+            Y[q, i] = V[XM, i]
     return TQ.shape[0]
 
 

@@ -53,6 +53,7 @@ from .layout import (
     W,
     X,
 )
+from .unit import make_unit
 
 FAILED = -1
 TAKEN = 1
@@ -85,6 +86,7 @@ def settle_span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G, found, s):
         return outcome
 
     # --- the record
+    make_unit(fn, V, XN, XN)
     row = I[NRECORDS]
     I[NRECORDS] = row + 1
     R[row, R_T], R[row, R_KIND] = end, SPAN
@@ -234,6 +236,9 @@ def asked_for(fn, ctx, p, S, I, V, TQ, Y, N, Z, M, G, found, s, end):
             inside(V, M, theta, RUNNING, s, XM)
             row = XM
         for i in range(V.shape[1]):
-            Y[q, i] = V[row, i]
+            V[XM, i] = V[row, i]
+        make_unit(fn, V, XM, XM)
+        for i in range(V.shape[1]):
+            Y[q, i] = V[XM, i]
         I[NQ] += 1
     return TAKEN

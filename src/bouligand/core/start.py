@@ -49,6 +49,7 @@ from .layout import (
     W,
     X,
 )
+from .unit import make_unit
 
 _STEP = 2.0**-24
 
@@ -61,6 +62,7 @@ def start(fn, p, S, I, V, H, R, reset):
     if S[ATOL_ALL] >= 0.0:
         for i in range(n):
             V[ATOL, i] = S[ATOL_ALL]
+    make_unit(fn, V, X, X)
     if eval_h(fn, p, S, I, V, H, t, X, HX):
         return H_FAILED
     # round-off in h: what it changes by when every component of x changes in its last digits
