@@ -30,7 +30,6 @@ JIT = not getattr(config, "DISABLE_JIT")  # noqa: B009  (made at run time: type 
 _HERE = pathlib.Path(__file__).parent
 
 
-
 def stamp_of(*folders):
     """A hash of all sources in these folders.
 

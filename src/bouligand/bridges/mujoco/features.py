@@ -40,7 +40,7 @@ def _constraints(model, limits, joint_friction):
     limited = np.asarray(model.jnt_limited, dtype=bool)
     if limits == "refuse" and limited.any():
         yield f"limits of the joints {_named(model, joint, limited)}; give limits=Stops() or limits='ignore'"
-    balls = limited & (model.jnt_type == mujoco.mjtJoint.mjJNT_BALL)
+    balls = limited & (model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL))
     if limits not in ("refuse", "ignore") and balls.any():
         yield f"limits of the ball joints {_named(model, joint, balls)}; limits='ignore' leaves all limits out"
     rubbing = np.zeros(model.njnt, dtype=bool)

@@ -47,7 +47,14 @@ CONTACT_INTS = 12
 DOF, QADR = BODY1, BODY2  # of a joint's limit
 
 # --- a contact: columns of doubles
-AT, RADIUS, AXIS, OFFSET, ALONG, ACROSS = 0, 3, 4, 7, 8, 11  # POINT: in the body's frame; the plane and its two directions
+AT, RADIUS, AXIS, OFFSET, ALONG, ACROSS = (
+    0,
+    3,
+    4,
+    7,
+    8,
+    11,
+)  # POINT: in the body's frame; the plane and its two directions
 CONTACT_DOUBLES = 14
 PAD = RADIUS  # PAIR: by how much the two geoms were shrunk
 SIGN, BOUND, INERTIA = 0, 1, 2  # LIMIT
