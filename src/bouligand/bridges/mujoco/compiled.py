@@ -1,7 +1,7 @@
 """The functions that the core calls: f, h, both at once, and Dh. One set serves every robot; sizes come at run time.
 
-They call MuJoCo's C functions piece by piece rather than ``mj_forward``: what only its contacts, constraints, cameras and sensors need
-is left out, and h needs the kinematics alone.
+They call MuJoCo's C functions piece by piece rather than ``mj_forward``: what only its contacts, constraints, cameras and
+sensors need is left out, and h needs the kinematics alone.
 """
 
 import ctypes
@@ -119,6 +119,7 @@ def _Dh(t, x, p, out, ctx):
 
 
 _entries: dict = {}
+_keep: list = []  # what the addresses belong to
 
 
 def entries():
@@ -129,9 +130,8 @@ def entries():
         for name, function, count in (("f", _f, 4), ("h", _h, 3), ("fh", _fh, 5), ("Dh", _Dh, 3)):
             compiled = c_entry(count, STAMP)(function)
             kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (count + 1))
-            pointer = kind(compiled.address)
-            pointer.argtypes = kind._argtypes_
-            pointer.keep = compiled
-            _entries[name] = pointer
+            _entries[name] = kind(compiled.address)
+            _entries[name].argtypes = [ctypes.c_double] + [ctypes.c_int64] * (count + 1)
+            _keep.append(compiled)
         jit.prune_cache(compiled, _HERE, STAMP)
     return _entries

@@ -22,10 +22,10 @@ _SPHERE, _CAPSULE, _BOX, _PLANE = (
 class Contact:
     """One place of a robot that may touch something.
 
-    Give one of ``geom``, ``site`` or ``body`` by name (a link that a URDF fixes to another counts as a body). A geom brings its shape: a
-    sphere touches with its surface, a capsule with the balls at its ends, a box with its corners. A site or a body touches with
-    the ball of ``radius`` around ``point`` (in its own frame); give ``radius`` for a geom of any other shape too. ``against`` names a
-    geom to touch instead of the floor; one of the two must then be a sphere or a capsule.
+    Give one of ``geom``, ``site`` or ``body`` by name (a link that a URDF fixes to another counts as a body). A geom brings its
+    shape: a sphere touches with its surface, a capsule with the balls at its ends, a box with its corners. A site or a body
+    touches with the ball of ``radius`` around ``point`` (in its own frame); give ``radius`` for a geom of any other shape too.
+    ``against`` names a geom to touch instead of the floor; one of the two must then be a sphere or a capsule.
     """
 
     geom: str | None = None
@@ -82,7 +82,7 @@ def find_places(model, contacts):
         elif isinstance(item, str):
             places += _feet(model) if item == "feet" else _of_pattern(model, item)
         elif _is_pair(item):
-            places += [_pair(model, *item, None)]
+            places += [_pair(model, item[0], item[1], None)]
         else:
             raise TypeError(f"contacts: expected a name, a pattern, a pair of geoms or a Contact; got {item!r}")
     names = [place.name for place in places]
@@ -262,7 +262,7 @@ def _feet(model):
     """
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
-    parents = set(int(i) for i in model.body_parentid[1:])
+    parents = {int(i) for i in model.body_parentid[1:]}
     leaves = [i for i in range(1, model.nbody) if i not in parents and _moves(model, i)]
     tips = [tip for tip in (_tip(model, i) for i in leaves) if tip is not None]
     if not tips:
@@ -276,16 +276,18 @@ def _feet(model):
 
 
 def _tip(model, body):
+    """Named after its geom, or the frame that lies in its ball, or else its body."""
+
     def far(place):
         return float(np.linalg.norm(place.point))
 
-    name = name_of(model, _BODY, body)
+    sites = [_of_site(model, s, None) for s in range(model.nsite) if model.site_bodyid[s] == body]
     geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] == body]
     for kind in (_SPHERE, _CAPSULE):
-        balls = [p for g in geoms if model.geom_type[g] == kind for p in _of_geom(model, g, name, None)]
+        balls = [(p, g) for g in geoms if model.geom_type[g] == kind for p in _of_geom(model, g, "", None)]
         if balls:
-            return replace(max(balls, key=far), name=name)
-    sites = [_of_site(model, s, None) for s in range(model.nsite) if model.site_bodyid[s] == body]
-    if sites:
-        return max(sites, key=far)
-    return None
+            ball, geom = max(balls, key=lambda pair: far(pair[0]))
+            inside = [s.name for s in sites if np.linalg.norm(np.subtract(s.point, ball.point)) <= ball.radius]
+            name = mujoco.mj_id2name(model, _GEOM, geom) or (inside and inside[0]) or name_of(model, _BODY, body)
+            return replace(ball, name=name)
+    return max(sites, key=far) if sites else None

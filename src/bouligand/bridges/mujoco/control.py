@@ -1,6 +1,7 @@
 """What drives a robot: inputs held constant between given times, a feedback function, or a PD towards a gait.
 
-Inputs are MuJoCo's ``ctrl`` where the file has actuators, and torques (forces) on its hinges (slides) where it has none, as a URDF.
+Inputs are MuJoCo's ``ctrl`` where the file has actuators, and torques (forces) on its hinges (slides) where it has none, as a
+URDF.
 """
 
 from collections.abc import Mapping
@@ -39,8 +40,8 @@ class PiecewiseConstant:
 class PD:
     """Towards a gait: ``torque = kp (q_gait - q) + kd (v_gait - v)`` on each joint that ``target`` names.
 
-    ``target`` is a mapping from joint to an angle, or to a ``Sinusoid``; or one of these for all joints that have an input. ``kp``
-    and ``kd`` become parameters of the system.
+    ``target`` is a mapping from joint to an angle, or to a ``Sinusoid``; or one of these for all joints that have an input.
+    ``kp`` and ``kd`` become parameters of the system.
     """
 
     target: object

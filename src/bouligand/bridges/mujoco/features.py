@@ -27,7 +27,7 @@ def refuse(model, limits, joint_friction):
 
 def name_of(model, kind, index):
     """The name of something in a model, or its number where it has none."""
-    return mujoco.mj_id2name(model, kind, int(index)) or f"number {int(index)}"
+    return mujoco.mj_id2name(model, kind, int(index)) or f"{kind.name.removeprefix('mjOBJ_').lower()}{int(index)}"
 
 
 def _named(model, kind, which):

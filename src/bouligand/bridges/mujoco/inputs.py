@@ -19,7 +19,7 @@ def set_inputs(w, t, x, p):
     elif kind == at.PD:
         _towards_gait(t, x, table, size, u, count, p)
     else:
-        status = call(read_int(w, at.CONTROL_FN), t, (x, p, u), read_int(w, at.CONTROL_CTX))
+        status: int = call(read_int(w, at.CONTROL_FN), t, (x, p, u), read_int(w, at.CONTROL_CTX))
         if status != 0:
             return status
     dofs = read_int(w, at.INPUT_DOFS)

@@ -18,7 +18,7 @@ class _Law:
 
     @classmethod
     def parameter_names(cls):
-        return tuple(f.name for f in fields(cls) if f.name not in cls._switches)
+        return tuple(f.name for f in fields(cls) if f.name not in cls._switches)  # type: ignore[arg-type]
 
     def parameter_values(self):
         return [float(getattr(self, name)) for name in self.parameter_names()]

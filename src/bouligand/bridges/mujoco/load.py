@@ -37,11 +37,11 @@ def load(
     Parameters
     ----------
     model : path, XML text, mujoco.MjSpec or mujoco.MjModel
-        MJCF (.xml), URDF or a compiled model (.mjb). Of a URDF, meshes are left out (``meshes=True`` keeps those that MuJoCo can read, to
-        be seen), links on fixed joints become part of what they are fixed to (their frames stay, as sites of the same name).
+        MJCF (.xml), URDF or a compiled model (.mjb). Of a URDF, meshes are left out (``meshes=True`` keeps those that MuJoCo can
+        read, to be seen), links on fixed joints become part of what they are fixed to (their frames stay, as sites).
     contacts : str, tuple, Contact, or a sequence of these
-        What may touch. A name or a pattern of geoms, sites or bodies (``"*FOOT"``) touches the floor; a pair of names of geoms touch each
-        other; a `Contact` says more; ``"feet"``: the tips of all legs. None: nothing touches.
+        What may touch. A name or a pattern of geoms, sites or bodies (``"*FOOT"``) touches the floor; two names of geoms
+        touch each other; a `Contact` says more; ``"feet"``: the tips of all legs. None: nothing touches.
     control : PiecewiseConstant, PD, or a function, optional
         ``control(t, x, p)`` returns the inputs, or ``control(t, x, p, u)`` writes them; compiled like any function of a System.
 
@@ -67,8 +67,8 @@ def load(
     Returns
     -------
     Robot
-        A System with the state ``(qpos, qvel, act, bristles)``. The numbers of the laws are its parameters: ``stiffness``, ``damping``, ``mu``, ...,
-        and for a contact with a law of its own ``stiffness[name]``.
+        A System with the state ``(qpos, qvel, act, bristles)``. The numbers of the laws are its parameters: ``stiffness``,
+        ``damping``, ``mu``, ..., and for a contact with a law of its own ``stiffness[name]``.
     """
     check_laws(law, friction)
     limits = _limits(limits)
@@ -97,7 +97,7 @@ def load(
         losses = [(i, loss, joint_friction) for i, loss in enumerate(mj.dof_frictionloss) if loss > 0]
     states = [*_state_names(mj), *table.bristles]
     memory = Memory(mj, table.rows, table.places, driver, losses, len(states), len(table.params))
-    memory()  # evaluated once through MuJoCo's own binding: its errors are exceptions there, and the end of the process elsewhere
+    memory()  # evaluates it once through MuJoCo's binding, where errors are exceptions (elsewhere the end of the process)
     _, quats = coordinates(mj)
     return Robot(
         mj,
@@ -105,7 +105,7 @@ def load(
         places,
         states=states,
         guards=table.guards,
-        params={key: value for key, value in table.params.items()},
+        params=table.params,
         unit=[slice(int(q), int(q) + 4) for q, _ in quats],
         breakpoints=driver.breakpoints,
         strict=table.strict,
@@ -132,7 +132,7 @@ class _Table:
         friction = contact.friction if contact is not None and contact.friction is not None else self.friction
         if friction is not None and law.adhesion:
             raise ValueError(
-                f"contact {place.name!r}: friction together with adhesion=True: friction is in proportion to the normal force and would "
+                f"contact {place.name!r} has friction and adhesion=True: friction is in proportion to the normal force, and would "
                 "push along while that pulls; use adhesion=False"
             )
         row, spot = np.zeros(at.CONTACT_INTS, dtype=np.int64), np.zeros(at.CONTACT_DOUBLES)

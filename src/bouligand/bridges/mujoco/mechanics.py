@@ -101,8 +101,8 @@ def speed_row(w, body, x, y, z, nx, ny, nz, out):
     """Add to ``out`` (nv) how the velocity of a point of a body along a fixed direction n changes with the configuration.
 
     Turning dof j by a little turns all that comes after it, velocities included, and carries the point through what moves
-    before it: ``D_j v = a_j x (v - v_before) + w_before x J_j``, with a_j the dof's axis, J_j the point's velocity by dof j alone,
-    v_before and w_before the velocities that the dofs before j give. The three dofs of a ball turn together: their own
+    before it: ``D_j v = a_j x (v - v_before) + w_before x J_j``, with a_j the dof's axis, J_j the point's velocity by dof j
+    alone, v_before and w_before the velocities that the dofs before j give. The three dofs of a ball turn together: their own
     contributions count as "after".
     """
     com = read_int(w, at.COM) + 24 * read_int32(read_int(w, at.BODY_ROOT), body)

@@ -1,7 +1,6 @@
 """A robot as a System, with what goes between its state and MuJoCo's data."""
 
 import ctypes
-from collections.abc import Mapping
 
 import mujoco
 import numpy as np
@@ -15,7 +14,8 @@ from . import layout as at
 class Robot(System):
     """A System whose motion MuJoCo computes. Made by `load`.
 
-    The state is ``x = (qpos, qvel, act, bristles)``, with MuJoCo's own coordinates; ``states`` names them. Quaternions are kept unit.
+    The state is ``x = (qpos, qvel, act, bristles)``, with MuJoCo's own coordinates; ``states`` names them. Quaternions are kept
+    unit.
 
     Attributes
     ----------
@@ -166,7 +166,9 @@ class Robot(System):
         return P
 
     def tangent(self, B, x0, x1):
-        """A derivative of the flow from x0 to x1 in tangent coordinates at both: of a matrix a matrix, of a B-derivative a function."""
+        """A derivative of the flow from x0 to x1, in tangent coordinates at both: of a matrix a matrix, of a B-derivative a
+        function.
+        """
         before, after = self.lift(x0), self.project(x1)
         if isinstance(B, np.ndarray):
             return after @ B @ before
@@ -212,7 +214,3 @@ def _turned_by(q):
     """The (4, 3) matrix of w -> q (0, w)."""
     a, b, c, d = q
     return np.array([[-b, -c, -d], [a, -d, c], [d, a, -b], [-c, b, a]])
-
-
-def is_mapping(value):
-    return isinstance(value, Mapping)

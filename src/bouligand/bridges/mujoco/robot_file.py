@@ -1,5 +1,6 @@
 """Robot files as they come: MJCF (.xml), compiled models (.mjb) and URDF, to a MuJoCo model."""
 
+import inspect
 import os
 import pathlib
 import re
@@ -75,6 +76,7 @@ def _urdf(root, folder, package_dirs, meshes):
     _balance(root)
     spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"))
     spec.compiler.discardvisual = False
+    spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE  # a shape has no mass of its own
     # links on fixed joints become part of the link they are fixed to, which costs nothing; their frames stay, as sites
     spec.compiler.fusestatic = True
     fixed = {joint.find("child").get("link") for joint in root.iter("joint") if joint.get("type") == "fixed"}
@@ -153,7 +155,7 @@ def _tensor(element):
 
 
 def _possible_inertia(inertia, mass):
-    """The inertia itself, or the nearest possible: its second moments ``trace/2 - I`` must not be negative, so raise those that are."""
+    """The inertia itself, or the nearest possible: the second moments ``trace/2 - I`` of a body are never negative."""
     moments, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - inertia)
     least = 1e-9 * max(np.abs(moments).max(), mass * 1e-6)
     if moments.min() >= 0.0 and np.sort(moments)[1] > 0.0:
@@ -227,9 +229,7 @@ def _unused(spec, name):
 
 def _outside():
     """How far up the stack the caller of the library is, for warnings."""
-    import sys
-
-    depth, frame = 1, sys._getframe(1)
+    depth, frame = 0, inspect.currentframe()  # (0: it counts itself)
     here = str(pathlib.Path(__file__).parent)
     while frame is not None and frame.f_code.co_filename.startswith(here):
         depth, frame = depth + 1, frame.f_back

@@ -34,7 +34,7 @@ def place(w, x, contact, spot):
     # two geoms, of which the round ones were shrunk to a core: between the cores there is a distance, and with it a
     # direction, also while the geoms themselves are pressed together
     first, second = read_int(contact, at.GEOM1), read_int(contact, at.GEOM2)
-    apart = geom_distance(read_int(w, at.MODEL), read_int(w, at.DATA), first, second, FAR, s + 8 * at.SEGMENT)
+    apart: float = geom_distance(read_int(w, at.MODEL), read_int(w, at.DATA), first, second, FAR, s + 8 * at.SEGMENT)
     sign = -1.0 if apart < 0.0 else 1.0
     size = 0.0
     for i in range(3):
@@ -159,7 +159,7 @@ def friction(w, x, contact, spot, force, p, dx):
     stribeck, square = read(p, i + 2), u * u + v * v
     level = read(p, i + 1) + (read(p, i) - read(p, i + 1)) * math.exp(-square / (stribeck * stribeck))
     soft = 0.01 * stribeck  # the speed below which |v| is rounded off
-    fade = read(p, i + 3) * (math.sqrt(square + soft * soft) - soft) / level
+    fade = read(p, i + 3) * square / (math.sqrt(square + soft * soft) * level)
     z = read_int(contact, at.BRISTLE)
     bend, bow = read(x, z), read(x, z + 1)
     rate, rise = u - fade * bend, v - fade * bow
