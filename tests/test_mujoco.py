@@ -3,6 +3,7 @@
 import pickle
 import threading
 import warnings
+from itertools import pairwise
 
 import mujoco
 import numpy as np
@@ -186,7 +187,8 @@ def test_hunt_crossley_beyond_release_is_finite_and_odd():
 def test_a_sliding_block_decelerates_by_mu_g(friction):
     """On a slide that cannot turn: from 1 m/s at mu g; its load is its weight."""
     block = mj.load(
-        """<mujoco><worldbody><body name="block"><joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>
+        """<mujoco><worldbody><body name="block"><joint name="x" type="slide" axis="1 0 0"/>
+        <joint name="z" type="slide" axis="0 0 1"/>
         <geom name="block" type="sphere" size="0.1" mass="2"/></body></worldbody></mujoco>""",
         contacts="block",
         law=mj.Spring(2e4, 200.0),
@@ -243,7 +245,8 @@ def test_two_geoms_through_mujocos_distance():
 
 def test_stops_at_joint_limits():
     """A hinge that runs into its stop: energy comes back without damping, less with; the guard is named."""
-    pendulum = """<mujoco><option gravity="0 0 0"/><worldbody><body><joint name="hinge" axis="0 1 0" range="-30 30" limited="true"/>
+    pendulum = """<mujoco><option gravity="0 0 0"/><worldbody><body>
+    <joint name="hinge" axis="0 1 0" range="-30 30" limited="true"/>
     <geom type="capsule" fromto="0 0 0 0 0 -0.5" size="0.02" mass="1"/></body></worldbody></mujoco>"""
     for damping, back in ((0.0, 1.0), (0.3, None)):
         robot = mj.load(pendulum, limits=mj.Stops(2500.0, damping))
@@ -261,7 +264,7 @@ def test_stops_at_joint_limits():
 
 
 class Reference:
-    """The same robot and law written with MuJoCo's Python binding and its Jacobians, integrated by SciPy between located events."""
+    """The same robot and law written with MuJoCo's Python binding and its Jacobians, integrated by SciPy between events."""
 
     def __init__(self, robot, kp=30.0, kd=0.5, k=5000.0, c=30.0):
         self.robot, self.gains = robot, (kp, kd, k, c)
@@ -370,7 +373,7 @@ def test_energy_bookkeeping_through_the_landing():
 
     total = 0.0
     grid = np.unique(np.concatenate([sol.t, sol.events.t]))
-    for left, right in zip(grid[:-1], grid[1:], strict=True):
+    for left, right in pairwise(grid):
         half = 0.5 * (right - left)
         total += half * sum(w * power(0.5 * (left + right) + half * s) for s, w in zip(nodes, weights, strict=True))
     energy = [sum(robot.energy(state)) for state in (sol.x[0], sol.x[-1])]
@@ -456,7 +459,8 @@ def test_a_gait_is_followed():
 
 
 def test_inputs_held_between_breakpoints():
-    cart = """<mujoco><worldbody><body><joint name="x" type="slide" axis="1 0 0"/><geom type="sphere" size="0.1" mass="2"/></body></worldbody>
+    cart = """<mujoco><worldbody><body><joint name="x" type="slide" axis="1 0 0"/>
+    <geom type="sphere" size="0.1" mass="2"/></body></worldbody>
     <actuator><motor name="push" joint="x"/></actuator></mujoco>"""
     robot = mj.load(cart, control=mj.PiecewiseConstant([0.0, 0.3, 0.8], [[2.0], [-4.0], [1.0]]))
     assert robot.inputs == ("push",)
@@ -466,7 +470,8 @@ def test_inputs_held_between_breakpoints():
 
 def test_activations_are_states():
     """A filter in front of a motor, against its closed form."""
-    cart = """<mujoco><worldbody><body><joint name="x" type="slide" axis="1 0 0"/><geom type="sphere" size="0.1" mass="2"/></body></worldbody>
+    cart = """<mujoco><worldbody><body><joint name="x" type="slide" axis="1 0 0"/>
+    <geom type="sphere" size="0.1" mass="2"/></body></worldbody>
     <actuator><general joint="x" dyntype="filter" dynprm="0.2" gainprm="3"/></actuator></mujoco>"""
     robot = mj.load(cart, control=mj.PiecewiseConstant([0.0], [[1.0]]))
     assert robot.states[2] == "act:0"
