@@ -24,6 +24,7 @@ SHAPES = {
     "f0": ("n", "p", "n"),
     "g": ("n", "k", "p", "n"),
     "g_many": ("n", "ks", "p", ("n", "ks")),
+    "control": ("n", "p", "m"),  # of a bridge; m is then the number of inputs
 }
 
 SIGNATURES = {
@@ -39,6 +40,7 @@ SIGNATURES = {
     "f0": "f0(t, x, p) or f0(t, x, p, dx)",
     "g": "g(t, x, k, p) or g(t, x, k, p, out)",
     "g_many": "g_many(t, x, ks, p, out)",
+    "control": "control(t, x, p) or control(t, x, p, u)",
 }
 
 

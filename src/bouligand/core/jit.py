@@ -29,9 +29,18 @@ JIT = not getattr(config, "DISABLE_JIT")  # noqa: B009  (made at run time: type 
 
 _HERE = pathlib.Path(__file__).parent
 
-# Numba's disk cache looks only at the file in which a function is written, not at the files it imports from. The
-# stamp in every function's name makes all cache entries of an edited core unreachable at once.
-STAMP = hashlib.sha256(b"".join(f.name.encode() + f.read_bytes() for f in sorted(_HERE.glob("*.py")))).hexdigest()[:12]
+
+def stamp_of(*folders):
+    """A hash of all sources in these folders.
+
+    Numba's disk cache looks only at the file in which a function is written, not at the files it imports from. A stamp in
+    the function's name makes all cache entries of edited sources unreachable at once.
+    """
+    sources = [source for folder in folders for source in sorted(pathlib.Path(folder).glob("*.py"))]
+    return hashlib.sha256(b"".join(f.name.encode() + f.read_bytes() for f in sources)).hexdigest()[:12]
+
+
+STAMP = stamp_of(_HERE)
 
 
 def _cache_is_writable():
@@ -124,14 +133,14 @@ def in_disk_cache(dispatcher):
     return os.path.exists(os.path.join(cache.cache_path, cache._cache_file._index_name))
 
 
-def prune_cache(dispatcher):
-    """Remove what earlier versions of the core left in its cache folder; harmless when another process does the same."""
+def prune_cache(dispatcher, folder=_HERE, stamp=STAMP):
+    """Remove what earlier versions of a folder left in its cache; harmless when another process does the same."""
     if not CACHED:
         return
     for entry in pathlib.Path(dispatcher._cache.cache_path).glob("*.nb[ic]"):
-        stamp = entry.name.partition(".")[2].split("-")[0].rpartition("_")[2]
-        ours = (_HERE / f"{entry.name.partition('.')[0]}.py").exists()
-        if ours and len(stamp) == len(STAMP) and stamp != STAMP:
+        theirs = entry.name.partition(".")[2].split("-")[0].rpartition("_")[2]
+        ours = (pathlib.Path(folder) / f"{entry.name.partition('.')[0]}.py").exists()
+        if ours and len(theirs) == len(stamp) and theirs != stamp:
             entry.unlink(missing_ok=True)
 
 
@@ -182,6 +191,55 @@ else:
             kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (len(arguments) + 1))
             _prototypes[key] = kind(int(address))
         return _prototypes[key](t, *[int(a) for a in arguments], int(ctx))
+
+
+# ------------------------------------------------------------------------------------------ bare memory, for bridges
+
+
+def _reader(kind, result, width):
+    """A compiled ``read(address, i)``: the i-th item of that kind at an address."""
+
+    @intrinsic
+    def read(typingctx, address, i):
+        signature = result(types.int64, types.int64)
+
+        def codegen(context, builder, signature, args):
+            item = builder.load(builder.gep(builder.inttoptr(args[0], kind.as_pointer()), [args[1]]))
+            return builder.sext(item, _INT64) if width < 64 else item
+
+        return signature, codegen
+
+    return read
+
+
+if JIT:
+    read = _reader(_DOUBLE, types.float64, 64)
+    read_int = _reader(_INT64, types.int64, 64)
+    read_int32 = _reader(_INT32, types.int64, 32)
+
+    @intrinsic
+    def write(typingctx, address, i, value):
+        """Store a double as the i-th at an address."""
+        signature = types.void(types.int64, types.int64, types.float64)
+
+        def codegen(context, builder, signature, args):
+            builder.store(args[2], builder.gep(builder.inttoptr(args[0], _DOUBLE.as_pointer()), [args[1]]))
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+
+def c_entry(count, stamp):
+    """Compile a function of ``t``, ``count`` addresses and ``ctx`` as a C function that is cached on disk under a stamp (see
+    ``stamp_of``): ``.address`` is what the core calls.
+    """
+
+    def decorate(function):
+        function.__qualname__ += "_" + stamp
+        signature = types.int32(types.float64, *[types.int64] * (count + 1))
+        return cfunc(signature, cache=CACHED, error_model="numpy", nogil=True)(function)
+
+    return decorate
 
 
 if JIT:

@@ -1,0 +1,36 @@
+"""Robots from MJCF and URDF files, as Systems: motion by MuJoCo's C library, contacts by laws of your own.
+
+    robot = bd.bridges.mujoco.load("solo12.urdf", contacts="*_FOOT", free_base=True)
+    sol = bd.solve(robot, (0.0, 1.0), robot.x(...))
+
+Needs the extra ``mujoco``: ``pip install 'bouligand[mujoco]'``.
+"""
+
+try:
+    import mujoco as _  # noqa: F401  (the library itself)
+except ImportError as error:
+    raise ImportError("bouligand.bridges.mujoco needs MuJoCo: pip install 'bouligand[mujoco]'") from error
+
+from .contacts import Contact
+from .control import PD, PiecewiseConstant, Sinusoid
+from .features import UnsupportedFeatureError
+from .laws import Coulomb, HuntCrossley, LuGre, Spring, Stops
+from .load import load
+from .robot import Robot
+from .robot_file import RobotFileWarning
+
+__all__ = [
+    "PD",
+    "Contact",
+    "Coulomb",
+    "HuntCrossley",
+    "LuGre",
+    "PiecewiseConstant",
+    "Robot",
+    "RobotFileWarning",
+    "Sinusoid",
+    "Spring",
+    "Stops",
+    "UnsupportedFeatureError",
+    "load",
+]

@@ -1,0 +1,137 @@
+"""The functions that the core calls: f, h, both at once, and Dh. One set serves every robot; sizes come at run time.
+
+They call MuJoCo's C functions piece by piece rather than ``mj_forward``: what only its contacts, constraints, cameras and
+sensors need is left out, and h needs the kinematics alone.
+"""
+
+import ctypes
+import pathlib
+
+from ...core import jit
+from ...core.jit import c_entry, core, read, read_int, write
+from . import layout as at
+from .inputs import add_joint_friction, set_inputs
+from .mechanics import position_rates, set_positions, set_velocities
+from .symbols import (
+    acceleration,
+    actuation,
+    com_pos,
+    com_vel,
+    factor_inertia,
+    kinematics,
+    make_inertia,
+    tendon,
+    transmission,
+    velocity,
+)
+from .touching import contact_forces, guard_rows, guards
+
+_HERE = pathlib.Path(__file__).parent
+STAMP = jit.stamp_of(pathlib.Path(jit.__file__).parent, _HERE)
+USER_DATA = 3  # in the context
+
+
+@core
+def _motion(w, t, x, b, p, dx):
+    """dx = f, with MuJoCo's data left at that state."""
+    model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
+    nq, nv, na = read_int(w, at.NQ), read_int(w, at.NV), read_int(w, at.NA)
+    set_positions(w, x)
+    set_velocities(w, x)
+    kinematics(model, data)
+    com_pos(model, data)
+    if read_int(w, at.HAS_TENDON) != 0:
+        tendon(model, data)
+    make_inertia(model, data)
+    factor_inertia(model, data)
+    actuated = read_int(w, at.HAS_ACTUATORS) != 0
+    if actuated:
+        transmission(model, data)
+    velocity(model, data)
+    applied = read_int(w, at.APPLIED)
+    for i in range(nv):
+        write(applied, i, 0.0)
+    contact_forces(w, x, b, p, dx)
+    add_joint_friction(w)
+    status = set_inputs(w, t, x, p)
+    if status != 0:
+        return status
+    if actuated:
+        act = read_int(w, at.ACT)
+        for i in range(na):
+            write(act, i, read(x, nq + nv + i))
+        actuation(model, data)
+    acceleration(model, data)
+    position_rates(w, x, dx)
+    qacc = read_int(w, at.QACC)
+    for i in range(nv):
+        write(dx, nq + i, read(qacc, i))
+    if na > 0:
+        rates = read_int(w, at.ACT_DOT)
+        for i in range(na):
+            write(dx, nq + nv + i, read(rates, i))
+    return 0
+
+
+@core
+def _look(w, x):
+    """MuJoCo's data at a state, as far as guards need it."""
+    model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
+    set_positions(w, x)
+    kinematics(model, data)
+    if read_int(w, at.NEEDS_VELOCITY) != 0:
+        set_velocities(w, x)
+        com_pos(model, data)
+        com_vel(model, data)
+
+
+def _f(t, x, b, p, dx, ctx):
+    return _motion(read_int(ctx, USER_DATA), t, x, b, p, dx)
+
+
+def _h(t, x, p, out, ctx):
+    w = read_int(ctx, USER_DATA)
+    _look(w, x)
+    guards(w, x, p, out)
+    return 0
+
+
+def _fh(t, x, b, p, dx, out, ctx):
+    w = read_int(ctx, USER_DATA)
+    status = _motion(w, t, x, b, p, dx)
+    if status == 0:
+        guards(w, x, p, out)
+    return status
+
+
+def _Dh(t, x, p, out, ctx):
+    w, n, m = read_int(ctx, USER_DATA), read_int(ctx, 0), read_int(ctx, 1)
+    for i in range(n * m):
+        write(out, i, 0.0)
+    model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
+    set_positions(w, x)
+    set_velocities(w, x)
+    kinematics(model, data)
+    com_pos(model, data)
+    com_vel(model, data)
+    guard_rows(w, x, p, out, n)
+    return 0
+
+
+_entries: dict = {}
+_keep: list = []  # what the addresses belong to
+
+
+def entries():
+    """The C functions as ``{name: ctypes function}``, compiled or read from the cache when first asked for."""
+    if not jit.JIT:
+        raise RuntimeError("the MuJoCo bridge runs as compiled code only; unset NUMBA_DISABLE_JIT")
+    if not _entries:
+        for name, function, count in (("f", _f, 4), ("h", _h, 3), ("fh", _fh, 5), ("Dh", _Dh, 3)):
+            compiled = c_entry(count, STAMP)(function)
+            kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (count + 1))
+            _entries[name] = kind(compiled.address)
+            _entries[name].argtypes = [ctypes.c_double] + [ctypes.c_int64] * (count + 1)
+            _keep.append(compiled)
+        jit.prune_cache(compiled, _HERE, STAMP)
+    return _entries

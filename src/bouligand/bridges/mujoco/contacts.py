@@ -1,0 +1,293 @@
+"""Which parts of a robot may touch what: from names, patterns and pairs to points, planes and pairs of geoms."""
+
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+import mujoco
+import numpy as np
+
+from .features import name_of
+from .laws import Coulomb, HuntCrossley, LuGre, Spring
+
+_GEOM, _SITE, _BODY = mujoco.mjtObj.mjOBJ_GEOM, mujoco.mjtObj.mjOBJ_SITE, mujoco.mjtObj.mjOBJ_BODY
+_SPHERE, _CAPSULE, _BOX, _PLANE = (
+    int(mujoco.mjtGeom.mjGEOM_SPHERE),
+    int(mujoco.mjtGeom.mjGEOM_CAPSULE),
+    int(mujoco.mjtGeom.mjGEOM_BOX),
+    int(mujoco.mjtGeom.mjGEOM_PLANE),
+)
+
+
+@dataclass(frozen=True)
+class Contact:
+    """One place of a robot that may touch something.
+
+    Give one of ``geom``, ``site`` or ``body`` by name (a link that a URDF fixes to another counts as a body). A geom brings its
+    shape: a sphere touches with its surface, a capsule with the balls at its ends, a box with its corners. A site or a body
+    touches with the ball of ``radius`` around ``point`` (in its own frame); give ``radius`` for a geom of any other shape too.
+    ``against`` names a geom to touch instead of the floor; one of the two must then be a sphere or a capsule.
+    """
+
+    geom: str | None = None
+    site: str | None = None
+    body: str | None = None
+    point: tuple = (0.0, 0.0, 0.0)
+    radius: float | None = None
+    against: str | None = None
+    law: Spring | HuntCrossley | None = None
+    friction: Coulomb | LuGre | None = None
+    name: str | None = None
+
+    def __post_init__(self):
+        given = [part for part in (self.geom, self.site, self.body) if part is not None]
+        if len(given) != 1:
+            raise ValueError(f"Contact: give one of geom, site and body; got {self!r}")
+        point = np.asarray(self.point, dtype=float)
+        if point.shape != (3,) or not np.isfinite(point).all():
+            raise ValueError(f"Contact: point must be three numbers; got {self.point!r}")
+        if self.radius is not None and not self.radius >= 0:
+            raise ValueError(f"Contact: radius must not be negative; got {self.radius!r}")
+        check_laws(self.law, self.friction)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A contact that has been found in a model: a ball around a point of a body, or two geoms."""
+
+    name: str
+    body: int = 0
+    point: tuple = (0.0, 0.0, 0.0)
+    radius: float = 0.0
+    geoms: tuple | None = None
+    contact: Contact | None = None
+
+
+def check_laws(law, friction):
+    if law is not None and not isinstance(law, Spring | HuntCrossley):
+        raise TypeError(f"law must be a Spring or a HuntCrossley; got {law!r}")
+    if friction is not None and not isinstance(friction, Coulomb | LuGre):
+        raise TypeError(f"friction must be a Coulomb or a LuGre; got {friction!r}")
+
+
+def find_places(model, contacts):
+    """The places of all contacts: ``"feet"``, a name or a pattern, a pair of names, a Contact, or a sequence of these."""
+    if contacts is None:
+        return []
+    if isinstance(contacts, str | Contact) or _is_pair(contacts):
+        contacts = [contacts]
+    places = []
+    for item in contacts:
+        if isinstance(item, Contact):
+            places += _of_contact(model, item)
+        elif isinstance(item, str):
+            places += _feet(model) if item == "feet" else _of_pattern(model, item)
+        elif _is_pair(item):
+            places += [_pair(model, item[0], item[1], None)]
+        else:
+            raise TypeError(f"contacts: expected a name, a pattern, a pair of geoms or a Contact; got {item!r}")
+    names = [place.name for place in places]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"contacts: {name!r} is there {names.count(name)} times; Contact(name=...) tells them apart"
+            )
+    return places
+
+
+def _is_pair(item):
+    return isinstance(item, tuple) and len(item) == 2 and all(isinstance(part, str) for part in item)
+
+
+# ---------------------------------------------------------------------------------------------------------------- by name
+
+
+def _matching(model, kind, count, pattern):
+    names = [mujoco.mj_id2name(model, kind, i) for i in range(count)]
+    return [i for i, name in enumerate(names) if name is not None and fnmatchcase(name, pattern)]
+
+
+def _index(model, kind, count, name, what):
+    for i in range(count):
+        if mujoco.mj_id2name(model, kind, i) == name:
+            return i
+    known = [mujoco.mj_id2name(model, kind, i) for i in range(count)]
+    known = [other for other in known if other]
+    raise ValueError(
+        f"contacts: no {what} is called {name!r}; {what}s with a name: {', '.join(known[:12]) or 'none'}"
+        + (f" and {len(known) - 12} more" if len(known) > 12 else "")
+    )
+
+
+def _moves(model, body):
+    return _last_dof(model, body) >= 0
+
+
+def _last_dof(model, body):
+    while body > 0:
+        if model.body_dofnum[body]:
+            return int(model.body_dofadr[body] + model.body_dofnum[body] - 1)
+        body = model.body_parentid[body]
+    return -1
+
+
+def _of_pattern(model, pattern):
+    geoms = [i for i in _matching(model, _GEOM, model.ngeom, pattern) if _moves(model, model.geom_bodyid[i])]
+    if geoms:
+        return [place for i in geoms for place in _of_geom(model, i, name_of(model, _GEOM, i), None)]
+    sites = [i for i in _matching(model, _SITE, model.nsite, pattern) if _moves(model, model.site_bodyid[i])]
+    if sites:
+        return [_of_site(model, i, None) for i in sites]
+    bodies = [i for i in _matching(model, _BODY, model.nbody, pattern) if _moves(model, i)]
+    if bodies:
+        return [place for i in bodies for place in _of_body(model, i)]
+    some = [name_of(model, _GEOM, i) for i in range(model.ngeom) if mujoco.mj_id2name(model, _GEOM, i)]
+    some += [name_of(model, _SITE, i) for i in range(model.nsite) if mujoco.mj_id2name(model, _SITE, i)]
+    some += [name_of(model, _BODY, i) for i in range(1, model.nbody)]
+    raise ValueError(
+        f"contacts: no geom, site or body that moves is called {pattern!r} or matches it; there are {', '.join(some[:20])}"
+        + (f" and {len(some) - 20} more" if len(some) > 20 else "")
+    )
+
+
+def _of_contact(model, contact):
+    if contact.against is not None:
+        if contact.geom is None:
+            raise ValueError(
+                "contacts: against= needs geom=: two geoms have a distance, a site or a body's frame has none"
+            )
+        return [_pair(model, contact.geom, contact.against, contact)]
+    if contact.geom is not None:
+        i = _index(model, _GEOM, model.ngeom, contact.geom, "geom")
+        _must_move(model, model.geom_bodyid[i], contact)
+        return _of_geom(model, i, contact.name or contact.geom, contact)
+    if contact.site is not None:
+        i = _index(model, _SITE, model.nsite, contact.site, "site")
+        _must_move(model, model.site_bodyid[i], contact)
+        return [_of_site(model, i, contact)]
+    fused = [i for i in range(model.nsite) if mujoco.mj_id2name(model, _SITE, i) == contact.body]
+    named = [i for i in range(model.nbody) if mujoco.mj_id2name(model, _BODY, i) == contact.body]
+    if fused and not named:
+        return [_of_site(model, fused[0], contact)]
+    i = _index(model, _BODY, model.nbody, contact.body, "body")
+    _must_move(model, i, contact)
+    return [Place(contact.name or contact.body, i, tuple(contact.point), contact.radius or 0.0, contact=contact)]
+
+
+def _must_move(model, body, contact):
+    if not _moves(model, body):
+        raise ValueError(f"contacts: {contact!r} is fixed to the world, it can touch nothing")
+
+
+def _rotation(quat):
+    matrix = np.empty(9)
+    mujoco.mju_quat2Mat(matrix, np.asarray(quat, dtype=float))
+    return matrix.reshape(3, 3)
+
+
+def _of_site(model, i, contact):
+    name = (contact and contact.name) or name_of(model, _SITE, i)
+    offset = np.zeros(3) if contact is None else np.asarray(contact.point, dtype=float)
+    point = model.site_pos[i] + _rotation(model.site_quat[i]) @ offset
+    radius = 0.0 if contact is None or contact.radius is None else float(contact.radius)
+    return Place(name, int(model.site_bodyid[i]), tuple(point), radius, contact=contact)
+
+
+def _of_geom(model, i, name, contact):
+    """A geom against a plane as balls: itself, its two ends, its corners."""
+    body, turn, size = int(model.geom_bodyid[i]), _rotation(model.geom_quat[i]), model.geom_size[i]
+    kind = int(model.geom_type[i])
+    if contact is not None and contact.radius is not None:
+        offsets, radius = [np.asarray(contact.point, dtype=float)], contact.radius
+    elif kind == _SPHERE:
+        offsets, radius = [np.zeros(3)], size[0]
+    elif kind == _CAPSULE:
+        offsets, radius = [np.array([0.0, 0.0, -size[1]]), np.array([0.0, 0.0, size[1]])], size[0]
+    elif kind == _BOX:
+        offsets = [size * np.array([a, b, c]) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
+        radius = 0.0
+    else:
+        shape = mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower()
+        raise ValueError(
+            f"contacts: the geom {name!r} is a {shape}; spheres, capsules and boxes are taken as they are, for others say "
+            f"where they touch: Contact(geom={name!r}, point=(x, y, z), radius=r)"
+        )
+    points = [model.geom_pos[i] + turn @ offset for offset in offsets]
+    several = len(points) > 1
+    return [
+        Place(f"{name}:{q}" if several else name, body, tuple(point), float(radius), contact=contact)
+        for q, point in enumerate(points)
+    ]
+
+
+def _of_body(model, i):
+    """The geoms of a body that have a shape to touch with, or its frame's origin."""
+    name = name_of(model, _BODY, i)
+    geoms = [
+        g for g in range(model.ngeom) if model.geom_bodyid[g] == i and model.geom_type[g] in (_SPHERE, _CAPSULE, _BOX)
+    ]
+    if not geoms:
+        return [Place(name, i)]
+    if len(geoms) == 1:
+        return _of_geom(model, geoms[0], name, None)
+    return [place for q, g in enumerate(geoms) for place in _of_geom(model, g, f"{name}/{q}", None)]
+
+
+def _pair(model, one, two, contact):
+    i = _index(model, _GEOM, model.ngeom, one, "geom")
+    j = _index(model, _GEOM, model.ngeom, two, "geom")
+    round_ones = [g for g in (i, j) if model.geom_type[g] in (_SPHERE, _CAPSULE)]
+    if not round_ones:
+        raise ValueError(
+            f"contacts: neither {one!r} nor {two!r} is a sphere or a capsule; their distance has corners where two faces or "
+            "edges meet, and no direction at zero"
+        )
+    if model.body_weldid[model.geom_bodyid[i]] == model.body_weldid[model.geom_bodyid[j]]:
+        raise ValueError(f"contacts: {one!r} and {two!r} belong to the same body")
+    if not _moves(model, model.geom_bodyid[i]):
+        i, j = j, i
+    friction = None if contact is None else contact.friction
+    if isinstance(friction, LuGre):
+        raise ValueError("contacts: LuGre is for contacts with a plane; between two geoms use Coulomb")
+    name = (contact and contact.name) or f"{one}-{two}"
+    return Place(name, int(model.geom_bodyid[i]), geoms=(i, j), contact=contact)
+
+
+# ------------------------------------------------------------------------------------------------------------------- feet
+
+
+def _feet(model):
+    """The tips of the robot's last links, those of them that are lowest in its reference pose (within a tenth of its height).
+
+    The tip of a link is its sphere, or its capsule's far end, or the frame fixed to it that is farthest from its joint.
+    """
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    parents = {int(i) for i in model.body_parentid[1:]}
+    leaves = [i for i in range(1, model.nbody) if i not in parents and _moves(model, i)]
+    tips = [tip for tip in (_tip(model, i) for i in leaves) if tip is not None]
+    if not tips:
+        raise ValueError("contacts='feet': no link at the end of a chain has a shape or a frame; name the contacts")
+    heights = [float((data.xpos[t.body] + data.xmat[t.body].reshape(3, 3) @ t.point)[2]) - t.radius for t in tips]
+    top = max(float(data.xpos[i][2]) for i in range(1, model.nbody))
+    lowest = min(heights)
+    return [
+        tip for tip, z in zip(tips, heights, strict=True) if z <= lowest + 0.1 * (max(top, *heights) - lowest) + 1e-9
+    ]
+
+
+def _tip(model, body):
+    """Named after its geom, or the frame that lies in its ball, or else its body."""
+
+    def far(place):
+        return float(np.linalg.norm(place.point))
+
+    sites = [_of_site(model, s, None) for s in range(model.nsite) if model.site_bodyid[s] == body]
+    geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] == body]
+    for kind in (_SPHERE, _CAPSULE):
+        balls = [(p, g) for g in geoms if model.geom_type[g] == kind for p in _of_geom(model, g, "", None)]
+        if balls:
+            ball, geom = max(balls, key=lambda pair: far(pair[0]))
+            inside = [s.name for s in sites if np.linalg.norm(np.subtract(s.point, ball.point)) <= ball.radius]
+            name = mujoco.mj_id2name(model, _GEOM, geom) or (inside and inside[0]) or name_of(model, _BODY, body)
+            return replace(ball, name=name)
+    return max(sites, key=far) if sites else None

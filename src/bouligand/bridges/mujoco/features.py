@@ -1,0 +1,97 @@
+"""What a MuJoCo model may contain: what the bridge does not do is refused, all of it in one error, by name."""
+
+import mujoco
+import numpy as np
+
+_DYNAMICS = ("mjDYN_NONE", "mjDYN_INTEGRATOR", "mjDYN_FILTER", "mjDYN_FILTEREXACT")
+_GAINS = ("mjGAIN_FIXED", "mjGAIN_AFFINE")
+_BIASES = ("mjBIAS_NONE", "mjBIAS_AFFINE")
+_TRANSMISSIONS = ("mjTRN_JOINT", "mjTRN_JOINTINPARENT", "mjTRN_TENDON", "mjTRN_SITE")
+
+
+class UnsupportedFeatureError(ValueError):
+    """A model contains what the bridge does not compute. ``features`` lists it, one by one."""
+
+    def __init__(self, features):
+        self.features = tuple(features)
+        lines = "\n".join(f"  - {feature}" for feature in features)
+        super().__init__(f"the model contains what the MuJoCo bridge does not compute:\n{lines}")
+
+
+def refuse(model, limits, joint_friction):
+    """Raise, naming everything in the model that would be left out of its motion."""
+    found = [*_constraints(model, limits, joint_friction), *_actuators(model), *_others(model)]
+    if found:
+        raise UnsupportedFeatureError(found)
+
+
+def name_of(model, kind, index):
+    """The name of something in a model, or its number where it has none."""
+    return mujoco.mj_id2name(model, kind, int(index)) or f"{kind.name.removeprefix('mjOBJ_').lower()}{int(index)}"
+
+
+def _named(model, kind, which):
+    names = [repr(name_of(model, kind, i)) for i in np.flatnonzero(which)]
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+def _constraints(model, limits, joint_friction):
+    joint, tendon = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_TENDON
+    limited = np.asarray(model.jnt_limited, dtype=bool)
+    if limits == "refuse" and limited.any():
+        yield f"limits of the joints {_named(model, joint, limited)}; give limits=Stops() or limits='ignore'"
+    balls = limited & (model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL))
+    if limits not in ("refuse", "ignore") and balls.any():
+        yield f"limits of the ball joints {_named(model, joint, balls)}; limits='ignore' leaves all limits out"
+    rubbing = np.zeros(model.njnt, dtype=bool)
+    rubbing[model.dof_jntid[model.dof_frictionloss > 0]] = True
+    if joint_friction is None and rubbing.any():
+        yield (
+            f"dry friction (frictionloss) of the joints {_named(model, joint, rubbing)}; give joint_friction=0.1, a speed "
+            "in rad/s below which it is rounded off, or joint_friction='ignore'"
+        )
+    for i in range(model.neq):
+        if model.eq_active0[i]:
+            kind = mujoco.mjtEq(int(model.eq_type[i])).name.removeprefix("mjEQ_").lower()
+            yield f"the equality constraint {name_of(model, mujoco.mjtObj.mjOBJ_EQUALITY, i)!r} ({kind})"
+    if model.ntendon:
+        if np.any(model.tendon_limited):
+            yield f"limits of the tendons {_named(model, tendon, model.tendon_limited)}"
+        if np.any(model.tendon_frictionloss > 0):
+            yield f"dry friction (frictionloss) of the tendons {_named(model, tendon, model.tendon_frictionloss > 0)}"
+    wraps = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)
+    if np.isin(model.wrap_type, [int(wrap) for wrap in wraps]).any():
+        yield "tendons that wrap around geoms"
+
+
+def _actuators(model):
+    """(Models of MuJoCo before 4 have nu actuators, later ones nactuator.)"""
+    for i in range(getattr(model, "nactuator", model.nu)):
+        name = name_of(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i)
+        dynamics = mujoco.mjtDyn(int(model.actuator_dyntype[i])).name
+        kinds = {
+            "dynamics": (dynamics, _DYNAMICS),
+            "gain": (mujoco.mjtGain(int(model.actuator_gaintype[i])).name, _GAINS),
+            "bias": (mujoco.mjtBias(int(model.actuator_biastype[i])).name, _BIASES),
+            "transmission": (mujoco.mjtTrn(int(model.actuator_trntype[i])).name, _TRANSMISSIONS),
+        }
+        for what, (kind, known) in kinds.items():
+            if kind not in known:
+                yield f"the {what} {kind.partition('_')[2].lower()!r} of the actuator {name!r}"
+        if dynamics != "mjDYN_NONE" and model.actuator_actlimited[i]:
+            yield f"the limits of the activation (actrange) of the actuator {name!r}"
+        if model.actuator_actearly[i]:
+            yield f"actearly of the actuator {name!r}: it depends on the length of MuJoCo's time step"
+        if hasattr(model, "actuator_delay") and model.actuator_delay[i] > 0:
+            yield f"the delay of the actuator {name!r}"
+
+
+def _others(model):
+    for size, what in {
+        "nflex": "flexes (deformable bodies)",
+        "nplugin": "plugins",
+        "nmocap": "mocap bodies",
+        "nplastic": "plastic springs",
+    }.items():
+        if getattr(model, size, 0):
+            yield f"{what}: {getattr(model, size)}"

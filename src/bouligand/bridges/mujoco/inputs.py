@@ -1,0 +1,79 @@
+"""Compiled: the inputs of a robot at a time and state, into MuJoCo's ctrl or onto the joints."""
+
+import math
+
+from ...core.jit import call, core, read, read_int, write
+from . import layout as at
+
+
+@core
+def set_inputs(w, t, x, p):
+    """u into ctrl, or added to qfrc_applied where the file has no actuators. Returns the status of a feedback function."""
+    kind = read_int(w, at.CONTROL)
+    if kind == at.NO_CONTROL:
+        return 0
+    u, count = read_int(w, at.INPUTS), read_int(w, at.NU)
+    table, size = read_int(w, at.CONTROL_TABLE), read_int(w, at.CONTROL_SIZE)
+    if kind == at.CONSTANT:
+        _held(t, table, size, u, count)
+    elif kind == at.PD:
+        _towards_gait(t, x, table, size, u, count, p)
+    else:
+        status: int = call(read_int(w, at.CONTROL_FN), t, (x, p, u), read_int(w, at.CONTROL_CTX))
+        if status != 0:
+            return status
+    dofs = read_int(w, at.INPUT_DOFS)
+    if dofs != 0:
+        applied = read_int(w, at.APPLIED)
+        for i in range(count):
+            dof = read_int(dofs, i)
+            write(applied, dof, read(applied, dof) + read(u, i))
+    return 0
+
+
+@core
+def _held(t, table, size, u, count):
+    """Row i of the inputs from time i on; before the first time, the first row. (table: the times, then the rows.)"""
+    low, high = 0, size
+    while high - low > 1:
+        middle = (low + high) // 2
+        if t >= read(table, middle):
+            low = middle
+        else:
+            high = middle
+    for i in range(count):
+        write(u, i, read(table, size + low * count + i))
+
+
+@core
+def add_joint_friction(w):
+    """Dry friction of joints, rounded off below a small speed, to qfrc_applied."""
+    losses, applied, qvel = read_int(w, at.LOSSES), read_int(w, at.APPLIED), read_int(w, at.QVEL)
+    for i in range(read_int(w, at.LOSS_COUNT)):
+        dof, loss, soft = int(read(losses, 3 * i)), read(losses, 3 * i + 1), read(losses, 3 * i + 2)
+        v = read(qvel, dof)
+        write(applied, dof, read(applied, dof) - loss * v / math.sqrt(v * v + soft * soft))
+
+
+# columns of an input's row in the table of a PD: indices of its angle and speed in x, of kp and kd in p, a factor from torque to
+# input, then a gait: frequency, and (centre, amplitude, phase)
+Q_INDEX, V_INDEX, KP, KD, FACTOR, FREQUENCY, CENTRE, AMPLITUDE, PHASE = range(9)
+PD_COLUMNS = 9
+
+
+@core
+def _towards_gait(t, x, table, size, u, count, p):
+    """``kp (q_gait - q) + kd (v_gait - v)`` for each input, with q_gait = centre + amplitude sin(2 pi frequency t + phase)."""
+    for i in range(count):
+        row = table + 8 * PD_COLUMNS * i
+        kp = read(row, KP)
+        if kp < 0.0:  # an input that is not held
+            write(u, i, 0.0)
+            continue
+        turn = 2.0 * math.pi * read(row, FREQUENCY)
+        angle = turn * t + read(row, PHASE)
+        wanted = read(row, CENTRE) + read(row, AMPLITUDE) * math.sin(angle)
+        speed = read(row, AMPLITUDE) * turn * math.cos(angle)
+        torque = read(p, int(kp)) * (wanted - read(x, int(read(row, Q_INDEX))))
+        torque += read(p, int(read(row, KD))) * (speed - read(x, int(read(row, V_INDEX))))
+        write(u, i, read(row, FACTOR) * torque)

@@ -1,0 +1,267 @@
+"""From a robot file to a System: reads it, finds its contacts, numbers its guards and parameters."""
+
+import mujoco
+import numpy as np
+
+from . import layout as at
+from .contacts import check_laws, find_places
+from .control import Driver
+from .features import name_of, refuse
+from .laws import Coulomb, LuGre, Spring, Stops
+from .memory import Memory, coordinates
+from .robot import Robot
+from .robot_file import read_model
+
+DEFAULT_LAW = Spring(stiffness=20_000.0, damping=100.0)
+_JOINT = mujoco.mjtObj.mjOBJ_JOINT
+
+
+def load(
+    model,
+    contacts=None,
+    control=None,
+    *,
+    law=DEFAULT_LAW,
+    friction=None,
+    floor=None,
+    limits=None,
+    joint_friction=None,
+    free_base=False,
+    package_dirs=(),
+    meshes=False,
+    params=None,
+    name=None,
+):
+    """A System of a robot file, whose smooth motion MuJoCo's C library computes and whose contacts are guards.
+
+    Parameters
+    ----------
+    model : path, XML text, mujoco.MjSpec or mujoco.MjModel
+        MJCF (.xml), URDF or a compiled model (.mjb). Of a URDF, meshes are left out (``meshes=True`` keeps those that MuJoCo can
+        read, to be seen), links on fixed joints become part of what they are fixed to (their frames stay, as sites).
+    contacts : str, tuple, Contact, or a sequence of these
+        What may touch. A name or a pattern of geoms, sites or bodies (``"*FOOT"``) touches the floor; two names of geoms
+        touch each other; a `Contact` says more; ``"feet"``: the tips of all legs. None: nothing touches.
+    control : PiecewiseConstant, PD, or a function, optional
+        ``control(t, x, p)`` returns the inputs, or ``control(t, x, p, u)`` writes them; compiled like any function of a System.
+
+    Other parameters
+    ----------------
+    law : Spring or HuntCrossley
+        Of contacts that have none of their own: 20 kN/m and 100 N s/m, if not given.
+    friction : Coulomb or LuGre, optional
+        Of contacts that have none of their own. Without it contacts are slippery.
+    floor : float or str, optional
+        Height of the floor, or the name of a plane in the file. Default: the file's first plane, or z = 0.
+    limits : Stops, "ignore" or "refuse", optional
+        What to do with limits of joints: springy stops (default), nothing, or an error if there are any.
+    joint_friction : float or "ignore", optional
+        Speed (rad/s) below which dry friction of joints (frictionloss) is rounded off. Files that have it are refused without.
+    free_base : bool
+        Give the robot's base a free joint, which a URDF cannot have.
+    package_dirs : path or sequence of paths
+        Where ``package://`` begins; else the folders above the file are tried.
+    params : mapping, optional
+        More parameters, for a control function: they come after those of the contacts.
+
+    Returns
+    -------
+    Robot
+        A System with the state ``(qpos, qvel, act, bristles)``. The numbers of the laws are its parameters: ``stiffness``,
+        ``damping``, ``mu``, ..., and for a contact with a law of its own ``stiffness[name]``.
+    """
+    check_laws(law, friction)
+    limits = _limits(limits)
+    if joint_friction is not None and joint_friction != "ignore" and not joint_friction > 0:
+        raise ValueError(f"joint_friction must be a positive speed or 'ignore'; got {joint_friction!r}")
+    height = float(floor) if isinstance(floor, int | float) else 0.0
+    mj = read_model(model, free_base=free_base, package_dirs=package_dirs, meshes=meshes, floor=True)
+    if mj.nv == 0:
+        raise ValueError("the model has no joints: nothing in it can move" + ("" if free_base else "; free_base=True?"))
+    refuse(mj, limits, joint_friction)
+    normal, offset = _floor(mj, floor, height)
+    places = find_places(mj, contacts)
+    table = _Table(mj, law, friction, normal, offset)
+    for place in places:
+        table.add(place)
+    if isinstance(limits, Stops):
+        table.add_limits(limits)
+    driver = Driver(mj, control, len(table.params))
+    for more in (driver.params, params or {}):
+        taken = sorted(set(more) & set(table.params))
+        if taken:
+            raise ValueError(f"params: {', '.join(taken)} is there already; another name, please")
+        table.params.update(more)
+    losses = []
+    if isinstance(joint_friction, int | float):
+        losses = [(i, loss, joint_friction) for i, loss in enumerate(mj.dof_frictionloss) if loss > 0]
+    states = [*_state_names(mj), *table.bristles]
+    memory = Memory(mj, table.rows, table.places, driver, losses, len(states), len(table.params))
+    memory()  # evaluates it once through MuJoCo's binding, where errors are exceptions (elsewhere the end of the process)
+    _, quats = coordinates(mj)
+    return Robot(
+        mj,
+        memory,
+        places,
+        states=states,
+        guards=table.guards,
+        params=table.params,
+        unit=[slice(int(q), int(q) + 4) for q, _ in quats],
+        breakpoints=driver.breakpoints,
+        strict=table.strict,
+        name=name or _model_name(mj, model),
+    )
+
+
+class _Table:
+    """Rows of the contact tables, with the names of guards, parameters and bristles that belong to them."""
+
+    def __init__(self, model, law, friction, normal, offset):
+        self.model, self.law, self.friction = model, law, friction
+        self.normal, self.offset = normal, offset
+        self.along, self.across = _directions(normal)
+        self.rows, self.places, self.guards, self.bristles = [], [], [], []
+        self.params: dict = {}
+        self.strict: dict = {}
+        self._known: dict = {}
+        self._size = model.nq + model.nv + model.na
+
+    def add(self, place):
+        contact = place.contact
+        law = contact.law if contact is not None and contact.law is not None else self.law
+        friction = contact.friction if contact is not None and contact.friction is not None else self.friction
+        if friction is not None and law.adhesion:
+            raise ValueError(
+                f"contact {place.name!r} has friction and adhesion=True: friction is in proportion to the normal force, and would "
+                "push along while that pulls; use adhesion=False"
+            )
+        row, spot = np.zeros(at.CONTACT_INTS, dtype=np.int64), np.zeros(at.CONTACT_DOUBLES)
+        row[at.TOUCH] = self._guard(f"{place.name} touches")
+        row[at.PULL] = self._guard(f"{place.name} pushes") if law.has_pull_guard else -1
+        row[at.BODY1] = place.body
+        row[at.NORMAL], row[at.P_NORMAL] = law.kind, self._parameters(law, self.law, place.name)
+        if not law.adhesion and not law.has_pull_guard:
+            self.strict["damping" if law == self.law else f"damping[{place.name}]"] = 0.0
+        if place.geoms is None:
+            row[at.KIND] = at.POINT
+            spot[at.AT : at.AT + 3], spot[at.RADIUS] = place.point, place.radius
+            spot[at.AXIS : at.AXIS + 3], spot[at.OFFSET] = self.normal, self.offset
+            spot[at.ALONG : at.ALONG + 3], spot[at.ACROSS : at.ACROSS + 3] = self.along, self.across
+        else:
+            if isinstance(friction, LuGre):
+                raise ValueError(
+                    f"contact {place.name!r}: LuGre is for contacts with the floor; give it a Coulomb of its own"
+                )
+            row[at.KIND] = at.PAIR
+            row[at.GEOM1], row[at.GEOM2] = place.geoms
+            row[at.BODY2] = self.model.geom_bodyid[place.geoms[1]]
+        if isinstance(friction, Coulomb | LuGre):
+            row[at.FRICTION], row[at.P_FRICTION] = friction.kind, self._parameters(friction, self.friction, place.name)
+        if isinstance(friction, LuGre):
+            row[at.BRISTLE] = self._size + len(self.bristles)
+            self.bristles += [f"bristle:{place.name}:along", f"bristle:{place.name}:across"]
+        self.rows.append(row)
+        self.places.append(spot)
+
+    def add_limits(self, stops):
+        model = self.model
+        limited = [j for j in range(model.njnt) if model.jnt_limited[j]]
+        if limited:
+            first = len(self.params)
+            self.params.update(limit_stiffness=stops.stiffness, limit_damping=stops.damping)
+        for joint in limited:
+            dof = int(model.jnt_dofadr[joint])
+            for sign, bound, which in (
+                (-1.0, model.jnt_range[joint, 0], "lower"),
+                (1.0, model.jnt_range[joint, 1], "upper"),
+            ):
+                row, spot = np.zeros(at.CONTACT_INTS, dtype=np.int64), np.zeros(at.CONTACT_DOUBLES)
+                row[at.KIND], row[at.PULL], row[at.P_NORMAL] = at.LIMIT, -1, first
+                row[at.TOUCH] = self._guard(f"{_joint_name(model, joint)} beyond its {which} limit")
+                row[at.DOF], row[at.QADR] = dof, model.jnt_qposadr[joint]
+                spot[at.SIGN], spot[at.BOUND], spot[at.INERTIA] = sign, bound, 1.0 / model.dof_invweight0[dof]
+                self.rows.append(row)
+                self.places.append(spot)
+
+    def _guard(self, name):
+        self.guards.append(name)
+        return len(self.guards) - 1
+
+    def _parameters(self, law, default, label):
+        """Where the numbers of a law begin among the parameters; contacts with the same law share them."""
+        shared = law == default
+        key = (type(law), None if shared else label)
+        if key not in self._known:
+            self._known[key] = len(self.params)
+            for parameter, value in zip(law.parameter_names(), law.parameter_values(), strict=True):
+                self.params[parameter if shared else f"{parameter}[{label}]"] = value
+        return self._known[key]
+
+
+def _limits(limits):
+    if limits is None:
+        return Stops()
+    if isinstance(limits, Stops) or limits in ("ignore", "refuse"):
+        return limits
+    raise ValueError(f"limits must be Stops(), 'ignore' or 'refuse'; got {limits!r}")
+
+
+def _floor(model, floor, height):
+    """The plane that contacts touch: its normal, and how high it is along it."""
+    planes = [g for g in range(model.ngeom) if model.geom_type[g] == int(mujoco.mjtGeom.mjGEOM_PLANE)]
+    if isinstance(floor, str):
+        wanted = [g for g in planes if mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_GEOM, g) == floor]
+        if not wanted:
+            names = [name_of(model, mujoco.mjtObj.mjOBJ_GEOM, g) for g in planes]
+            raise ValueError(f"floor: no plane is called {floor!r}; planes: {', '.join(names) or 'none'}")
+        planes = wanted
+    elif floor is not None:
+        return np.array([0.0, 0.0, 1.0]), height
+    still = [g for g in planes if model.body_weldid[model.geom_bodyid[g]] == 0]
+    if isinstance(floor, str) and not still:
+        raise ValueError(f"floor: the plane {floor!r} moves with a body; the floor must be fixed to the world")
+    if not still:
+        return np.array([0.0, 0.0, 1.0]), 0.0
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    normal = data.geom_xmat[still[0]].reshape(3, 3)[:, 2].copy()
+    return normal, float(normal @ data.geom_xpos[still[0]])
+
+
+def _directions(normal):
+    """Two directions in the plane with that normal: x and y for the ground."""
+    along = np.array([1.0, 0.0, 0.0]) - normal[0] * normal
+    if np.linalg.norm(along) < 0.5:
+        along = np.array([0.0, 1.0, 0.0]) - normal[1] * normal
+    along /= np.linalg.norm(along)
+    return along, np.cross(normal, along)
+
+
+def _joint_name(model, joint):
+    return mujoco.mj_id2name(model, _JOINT, joint) or f"joint{joint}"
+
+
+def _state_names(model):
+    positions, velocities = [], []
+    for joint in range(model.njnt):
+        name, kind = _joint_name(model, joint), model.jnt_type[joint]
+        quat, spin = [f"{name}:{q}" for q in ("qw", "qx", "qy", "qz")], [f"{name}:{w}" for w in ("wx", "wy", "wz")]
+        if kind == int(mujoco.mjtJoint.mjJNT_FREE):
+            positions += [f"{name}:{q}" for q in "xyz"] + quat
+            velocities += [f"{name}:{v}" for v in ("vx", "vy", "vz")] + spin
+        elif kind == int(mujoco.mjtJoint.mjJNT_BALL):
+            positions += quat
+            velocities += spin
+        else:
+            positions.append(name)
+            velocities.append(name)
+    return [
+        *(f"qpos:{name}" for name in positions),
+        *(f"qvel:{name}" for name in velocities),
+        *(f"act:{i}" for i in range(model.na)),
+    ]
+
+
+def _model_name(model, source):
+    text = model.names[: model.names.find(b"\0")].decode()
+    return text or (str(source) if not isinstance(source, str) or not source.lstrip().startswith("<") else "robot")

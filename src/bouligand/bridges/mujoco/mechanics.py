@@ -1,0 +1,133 @@
+"""Compiled: a state into MuJoCo's data, velocities of points, forces at points, rows of Jacobians."""
+
+import math
+
+from ...core.jit import core, read, read_int, read_int32, write
+from . import layout as at
+
+
+@core
+def set_positions(w, x):
+    """qpos of x into MuJoCo's data, quaternions at norm 1: f then commutes with a scaling of them."""
+    qpos = read_int(w, at.QPOS)
+    for i in range(read_int(w, at.NQ)):
+        write(qpos, i, read(x, i))
+    quats = read_int(w, at.QUATS)
+    for i in range(read_int(w, at.QUAT_COUNT)):
+        j = read_int(quats, 2 * i)
+        size = math.sqrt(read(x, j) ** 2 + read(x, j + 1) ** 2 + read(x, j + 2) ** 2 + read(x, j + 3) ** 2)
+        for q in range(4):
+            write(qpos, j + q, read(x, j + q) / size)
+
+
+@core
+def set_velocities(w, x):
+    nq, qvel = read_int(w, at.NQ), read_int(w, at.QVEL)
+    for i in range(read_int(w, at.NV)):
+        write(qvel, i, read(x, nq + i))
+
+
+@core
+def position_rates(w, x, dx):
+    """q' from qvel; for a quaternion q (0, omega) / 2 with omega in the body's frame, as MuJoCo has it."""
+    nq = read_int(w, at.NQ)
+    scalars = read_int(w, at.SCALARS)
+    for i in range(read_int(w, at.SCALAR_COUNT)):
+        write(dx, read_int(scalars, 2 * i), read(x, nq + read_int(scalars, 2 * i + 1)))
+    quats = read_int(w, at.QUATS)
+    for i in range(read_int(w, at.QUAT_COUNT)):
+        j, v = read_int(quats, 2 * i), nq + read_int(quats, 2 * i + 1)
+        a, b, c, d = read(x, j), read(x, j + 1), read(x, j + 2), read(x, j + 3)
+        p, q, r = 0.5 * read(x, v), 0.5 * read(x, v + 1), 0.5 * read(x, v + 2)
+        write(dx, j, -b * p - c * q - d * r)
+        write(dx, j + 1, a * p + c * r - d * q)
+        write(dx, j + 2, a * q + d * p - b * r)
+        write(dx, j + 3, a * r + b * q - c * p)
+
+
+@core
+def point_velocity(w, body, x, y, z):
+    """Velocity of the point of a body that is at (x, y, z), from MuJoCo's velocity at the centre of mass of the tree."""
+    cvel = read_int(w, at.CVEL) + 48 * body
+    com = read_int(w, at.COM) + 24 * read_int32(read_int(w, at.BODY_ROOT), body)
+    x, y, z = x - read(com, 0), y - read(com, 1), z - read(com, 2)
+    a, b, c = read(cvel, 0), read(cvel, 1), read(cvel, 2)
+    return read(cvel, 3) + b * z - c * y, read(cvel, 4) + c * x - a * z, read(cvel, 5) + a * y - b * x
+
+
+@core
+def push_body(w, body, x, y, z, fx, fy, fz, out):
+    """Add to ``out`` (nv) the joint forces of a force at a point of a body: up the chain of dofs that move it.
+
+    With a unit vector for the force, this is the row of the Jacobian of the point's velocity along it.
+    """
+    com = read_int(w, at.COM) + 24 * read_int32(read_int(w, at.BODY_ROOT), body)
+    x, y, z = x - read(com, 0), y - read(com, 1), z - read(com, 2)
+    tx, ty, tz = y * fz - z * fy, z * fx - x * fz, x * fy - y * fx
+    cdof, parents = read_int(w, at.CDOF), read_int(w, at.DOF_PARENT)
+    dof = read_int(read_int(w, at.BODY_LAST_DOF), body)
+    while dof >= 0:
+        axis = cdof + 48 * dof
+        turn = read(axis, 0) * tx + read(axis, 1) * ty + read(axis, 2) * tz
+        shift = read(axis, 3) * fx + read(axis, 4) * fy + read(axis, 5) * fz
+        write(out, dof, read(out, dof) + turn + shift)
+        dof = read_int32(parents, dof)
+
+
+@core
+def lift_row(w, x, row, scale, out):
+    """Add scale * row (nv), a derivative in tangent coordinates of qpos, to the nq columns of a row in x.
+
+    For quaternions through the pseudo-inverse of q (0, .) / 2: along q itself nothing changes.
+    """
+    scalars = read_int(w, at.SCALARS)
+    for i in range(read_int(w, at.SCALAR_COUNT)):
+        j = read_int(scalars, 2 * i)
+        write(out, j, read(out, j) + scale * read(row, read_int(scalars, 2 * i + 1)))
+    quats = read_int(w, at.QUATS)
+    for i in range(read_int(w, at.QUAT_COUNT)):
+        j, v = read_int(quats, 2 * i), read_int(quats, 2 * i + 1)
+        a, b, c, d = read(x, j), read(x, j + 1), read(x, j + 2), read(x, j + 3)
+        over = 2.0 * scale / (a * a + b * b + c * c + d * d)
+        p, q, r = over * read(row, v), over * read(row, v + 1), over * read(row, v + 2)
+        write(out, j, read(out, j) - b * p - c * q - d * r)
+        write(out, j + 1, read(out, j + 1) + a * p + c * r - d * q)
+        write(out, j + 2, read(out, j + 2) + a * q + d * p - b * r)
+        write(out, j + 3, read(out, j + 3) + a * r + b * q - c * p)
+
+
+@core
+def speed_row(w, body, x, y, z, nx, ny, nz, out):
+    """Add to ``out`` (nv) how the velocity of a point of a body along a fixed direction n changes with the configuration.
+
+    Turning dof j by a little turns all that comes after it, velocities included, and carries the point through what moves
+    before it: ``D_j v = a_j x (v - v_before) + w_before x J_j``, with a_j the dof's axis, J_j the point's velocity by dof j
+    alone, v_before and w_before the velocities that the dofs before j give. The three dofs of a ball turn together: their own
+    contributions count as "after".
+    """
+    com = read_int(w, at.COM) + 24 * read_int32(read_int(w, at.BODY_ROOT), body)
+    x, y, z = x - read(com, 0), y - read(com, 1), z - read(com, 2)
+    cdof, parents, qvel = read_int(w, at.CDOF), read_int(w, at.DOF_PARENT), read_int(w, at.QVEL)
+    first_of = read_int(w, at.DOF_FIRST)
+    cvel = read_int(w, at.CVEL) + 48 * body
+    bx, by, bz = read(cvel, 0), read(cvel, 1), read(cvel, 2)  # angular velocity by the dofs before
+    ax = ay = az = 0.0  # velocity of the point by the dofs from j on
+    dof = read_int(read_int(w, at.BODY_LAST_DOF), body)
+    while dof >= 0:
+        first = read_int(first_of, dof)
+        for j in range(first, dof + 1):
+            axis, speed = cdof + 48 * j, read(qvel, j)
+            a, b, c = read(axis, 0), read(axis, 1), read(axis, 2)
+            ax += speed * (read(axis, 3) + b * z - c * y)
+            ay += speed * (read(axis, 4) + c * x - a * z)
+            az += speed * (read(axis, 5) + a * y - b * x)
+            bx, by, bz = bx - speed * a, by - speed * b, bz - speed * c
+        for j in range(first, dof + 1):
+            axis = cdof + 48 * j
+            a, b, c = read(axis, 0), read(axis, 1), read(axis, 2)
+            jx, jy, jz = read(axis, 3) + b * z - c * y, read(axis, 4) + c * x - a * z, read(axis, 5) + a * y - b * x
+            change = nx * (b * az - c * ay + by * jz - bz * jy)
+            change += ny * (c * ax - a * az + bz * jx - bx * jz)
+            change += nz * (a * ay - b * ax + bx * jy - by * jx)
+            write(out, j, read(out, j) + change)
+        dof = read_int32(parents, first)

@@ -1,0 +1,154 @@
+"""The memory that the compiled functions work in: an mjData and a block of addresses for each integration.
+
+MuJoCo's model and the tables of contacts and coordinates are shared and never written to after they were made.
+"""
+
+import copy
+
+import mujoco
+import numpy as np
+
+from . import layout as at
+
+ROUND = (int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_CAPSULE))
+CORE = 1e-3  # of its radius: to that a round geom that touches another is shrunk
+
+
+class Memory:
+    """``memory()`` makes a block: its address, and what keeps it alive. It can be pickled; blocks are made anew."""
+
+    def __init__(self, model, rows, places, driver, losses, n, parameters):
+        self.model = _private(model)
+        self.rows = np.ascontiguousarray(rows, dtype=np.int64).reshape(-1, at.CONTACT_INTS)
+        self.places = np.ascontiguousarray(places, dtype=float).reshape(-1, at.CONTACT_DOUBLES)
+        self.driver = driver
+        self.losses = np.ascontiguousarray(losses, dtype=float).reshape(-1, 3)
+        self.sizes = {"n": n, "m": len(driver.names), "p": parameters}
+        self.scalars, self.quats = coordinates(model)
+        self.last_dof = _last_dofs(model)
+        self.first_dof = np.arange(model.nv, dtype=np.int64)
+        for _, dof in self.quats:
+            self.first_dof[dof : dof + 3] = dof
+        for number, row in enumerate(self.rows):
+            if row[at.KIND] == at.PAIR:
+                self._shrink(row, self.places[number])
+        self._feedback = None
+        self.failures: list = []
+
+    def _shrink(self, row, place):
+        for column, pad in ((at.GEOM1, at.PAD), (at.GEOM2, at.PAD + 1)):
+            geom = int(row[column])
+            if int(self.model.geom_type[geom]) in ROUND:
+                full = self.original_radius(geom)
+                self.model.geom_size[geom, 0] = CORE * full
+                place[pad] = (1.0 - CORE) * full
+
+    def original_radius(self, geom):
+        radii = self.__dict__.setdefault("_radii", {})
+        return radii.setdefault(geom, float(self.model.geom_size[geom, 0]))
+
+    def feedback(self):
+        """The address of a feedback function, compiled when first needed."""
+        if self._feedback is None:
+            self._feedback = self.driver.function.bind(True, self.sizes, self.failures)
+        return self._feedback[0]
+
+    def __call__(self):
+        model, data = self.model, mujoco.MjData(self.model)
+        mujoco.mj_forward(model, data)  # what MuJoCo cannot compute comes out here, as an exception
+        block = np.zeros(at.BLOCK_SIZE, dtype=np.int64)
+        scratch = np.zeros(at.ROW + model.nv)
+        inputs = np.zeros(max(len(self.driver.names), 1))
+        sizes = np.array([self.sizes["n"], self.sizes["m"], self.sizes["p"], 0], dtype=np.int64)
+        arrays = {
+            at.QPOS: data.qpos,
+            at.QVEL: data.qvel,
+            at.ACT: data.act,
+            at.ACT_DOT: data.act_dot,
+            at.CTRL: data.ctrl,
+            at.APPLIED: data.qfrc_applied,
+            at.QACC: data.qacc_smooth,
+            at.XPOS: data.xpos,
+            at.XMAT: data.xmat,
+            at.COM: data.subtree_com,
+            at.CVEL: data.cvel,
+            at.CDOF: data.cdof,
+            at.BODY_ROOT: model.body_rootid,
+            at.DOF_PARENT: model.dof_parentid,
+            at.SCALARS: self.scalars,
+            at.QUATS: self.quats,
+            at.BODY_LAST_DOF: self.last_dof,
+            at.DOF_FIRST: self.first_dof,
+            at.CONTACTS: self.rows,
+            at.PLACES: self.places,
+            at.SCRATCH: scratch,
+            at.LOSSES: self.losses,
+            at.CONTROL_TABLE: self.driver.table,
+            at.CONTROL_CTX: sizes,
+            at.INPUTS: inputs if self.driver.torques else data.ctrl,
+        }
+        if self.driver.torques and self.driver.kind != at.NO_CONTROL:
+            arrays[at.INPUT_DOFS] = self.driver.dofs
+        for slot, array in arrays.items():
+            block[slot] = array.ctypes.data
+        numbers = {
+            at.MODEL: model._address,
+            at.DATA: data._address,
+            at.NQ: model.nq,
+            at.NV: model.nv,
+            at.NA: model.na,
+            at.NU: len(self.driver.names),
+            at.HAS_TENDON: model.ntendon,
+            at.HAS_ACTUATORS: model.nu,
+            at.SCALAR_COUNT: len(self.scalars),
+            at.QUAT_COUNT: len(self.quats),
+            at.CONTACT_COUNT: len(self.rows),
+            at.NEEDS_VELOCITY: int((self.rows[:, at.PULL] >= 0).any()),
+            at.LOSS_COUNT: len(self.losses),
+            at.CONTROL: self.driver.kind,
+            at.CONTROL_SIZE: self.driver.size,
+            at.CONTROL_FN: self.feedback() if self.driver.kind == at.FEEDBACK else 0,
+        }
+        for slot, number in numbers.items():
+            block[slot] = number
+        return block.ctypes.data, (block, data, arrays, self)
+
+    def __getstate__(self):
+        return {**self.__dict__, "_feedback": None, "failures": []}
+
+
+def _private(model):
+    """A copy with everything off that is not part of the smooth motion."""
+    model = copy.copy(model)
+    off = mujoco.mjtDisableBit
+    model.opt.disableflags |= int(off.mjDSBL_CONTACT | off.mjDSBL_CONSTRAINT | off.mjDSBL_SENSOR)
+    model.opt.enableflags = 0
+    model.opt.integrator = int(mujoco.mjtIntegrator.mjINT_EULER)
+    model.opt.ccd_tolerance = 1e-12  # of distances between geoms that have no formula
+    model.opt.ccd_iterations = 200
+    return model
+
+
+def coordinates(model):
+    """Pairs (index in qpos, dof) of the coordinates that are numbers, and of the quaternions (with their first dof)."""
+    scalars, quats = [], []
+    for kind, q, v in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr, strict=True):
+        if kind == int(mujoco.mjtJoint.mjJNT_FREE):
+            scalars += [(q + i, v + i) for i in range(3)]
+            quats.append((q + 3, v + 3))
+        elif kind == int(mujoco.mjtJoint.mjJNT_BALL):
+            quats.append((q, v))
+        else:
+            scalars.append((q, v))
+    return (np.array(pairs, dtype=np.int64).reshape(-1, 2) for pairs in (scalars, quats))
+
+
+def _last_dofs(model):
+    """For each body the last of the dofs that move it, -1 where there is none."""
+    last = np.full(model.nbody, -1, dtype=np.int64)
+    for body in range(1, model.nbody):
+        if model.body_dofnum[body]:
+            last[body] = model.body_dofadr[body] + model.body_dofnum[body] - 1
+        else:
+            last[body] = last[model.body_parentid[body]]
+    return last

@@ -1,0 +1,216 @@
+"""A robot as a System, with what goes between its state and MuJoCo's data."""
+
+import ctypes
+
+import mujoco
+import numpy as np
+
+from ...functions import UserFunction
+from ...system import System
+from . import compiled
+from . import layout as at
+
+
+class Robot(System):
+    """A System whose motion MuJoCo computes. Made by `load`.
+
+    The state is ``x = (qpos, qvel, act, bristles)``, with MuJoCo's own coordinates; ``states`` names them. Quaternions are kept
+    unit.
+
+    Attributes
+    ----------
+    model : mujoco.MjModel
+        The model as it was read, with its own contacts and constraints.
+    inputs : tuple of str
+        What a control sets: actuators, or joints where the file has none.
+    contacts : tuple of str
+        Names of the places that may touch.
+    """
+
+    def __init__(self, model, memory, places, *, states, guards, params, unit, breakpoints, strict, name):
+        self.model = model
+        self.memory = memory
+        self.places = tuple(places)
+        self.contacts = tuple(place.name for place in places)
+        self.inputs = tuple(memory.driver.names)
+        self._strict = strict  # {parameter: value that it must keep}: of laws that have one guard less for it
+        super().__init__(
+            **_low_level(bool(guards)),
+            states=states,
+            guards=guards,
+            params=params,
+            unit=unit,
+            breakpoints=breakpoints,
+            context=memory,
+            name=name,
+        )
+
+    # -------------------------------------------------------------------------------------------------------- states
+
+    def neutral(self, key=None):
+        """The state at rest in the reference pose of the file (``qpos0``), or in one of its keyframes (name or number)."""
+        x = np.zeros(self.n)
+        model = self.model
+        if key is None:
+            x[: model.nq] = model.qpos0
+            return x
+        if model.nkey == 0:
+            raise ValueError(f"the model has no keyframes; key={key!r}")
+        frame = model.key(key)
+        x[: model.nq], x[model.nq : model.nq + model.nv] = frame.qpos, frame.qvel
+        x[model.nq + model.nv : model.nq + model.nv + model.na] = frame.act
+        return x
+
+    def x(self, data=None, *, qpos=None, qvel=None, act=None, **joints):
+        """A state, from an MjData, or from the neutral one with what is given: arrays, or numbers for joints by name."""
+        x = self.neutral()
+        nq, nv, na = self.model.nq, self.model.nv, self.model.na
+        if data is not None:
+            qpos, qvel, act = data.qpos, data.qvel, data.act
+        for what, values, where in (
+            ("qpos", qpos, slice(0, nq)),
+            ("qvel", qvel, slice(nq, nq + nv)),
+            ("act", act, slice(nq + nv, nq + nv + na)),
+        ):
+            if values is not None:
+                values = np.asarray(values, dtype=float)
+                if values.shape != x[where].shape:
+                    raise ValueError(f"{what} must have {x[where].size} values; got shape {values.shape}")
+                x[where] = values
+        for joint, value in joints.items():
+            name = f"qpos:{joint}"
+            if name not in self.states:
+                raise ValueError(f"no hinge or slide is called {joint!r}; states: {', '.join(self.states[:12])}, ...")
+            x[self.states.index(name)] = value
+        return x
+
+    def data(self, x):
+        """MuJoCo's data at a state, with positions and velocities computed (``mj_kinematics``, ``mj_comPos``, ``mj_comVel``)."""
+        x = self._state(x)
+        data = mujoco.MjData(self.model)
+        nq, nv, na = self.model.nq, self.model.nv, self.model.na
+        data.qpos[:], data.qvel[:] = x[:nq], x[nq : nq + nv]
+        data.act[:] = x[nq + nv : nq + nv + na]
+        mujoco.mj_normalizeQuat(self.model, data.qpos)
+        mujoco.mj_kinematics(self.model, data)
+        mujoco.mj_comPos(self.model, data)
+        mujoco.mj_camlight(self.model, data)
+        mujoco.mj_tendon(self.model, data)
+        mujoco.mj_comVel(self.model, data)
+        return data
+
+    def _state(self, x):
+        x = np.asarray(x, dtype=float)
+        if x.shape != (self.n,):
+            raise ValueError(f"x must have {self.n} values; got shape {x.shape}")
+        return x
+
+    # -------------------------------------------------------------------------------------------------- what it is like
+
+    def energy(self, x):
+        """Kinetic and potential energy of the robot, (2,) in J: without its contacts, with its springs and gravity."""
+        data = self.data(x)
+        mujoco.mj_makeM(self.model, data)
+        mujoco.mj_energyPos(self.model, data)
+        mujoco.mj_energyVel(self.model, data)
+        potential, kinetic = data.energy
+        return np.array([kinetic, potential])
+
+    def points(self, x):
+        """Where each contact is, (number of contacts, 3): the centre of its ball, or of its first geom."""
+        data = self.data(x)
+        out = np.empty((len(self.places), 3))
+        for i, place in enumerate(self.places):
+            if place.geoms is not None:
+                out[i] = data.geom_xpos[place.geoms[0]]
+            else:
+                out[i] = data.xpos[place.body] + data.xmat[place.body].reshape(3, 3) @ place.point
+        return out
+
+    def touching(self, b):
+        """Which contacts push under a word, (number of contacts,)."""
+        b = np.asarray(b)
+        rows = self.memory.rows[: len(self.places)]
+        return np.array(
+            [b[row[at.TOUCH]] > 0 and (row[at.PULL] < 0 or b[row[at.PULL]] > 0) for row in rows], dtype=bool
+        )
+
+    # ------------------------------------------------------------------------------------------- tangent coordinates
+
+    @property
+    def tangents(self):
+        """The number of tangent coordinates: nv + nv + the rest, fewer than n by one for each quaternion."""
+        return self.n - self.model.nq + self.model.nv
+
+    def lift(self, x):
+        """G(x), (n, tangents): from a small motion in MuJoCo's velocity coordinates to that of x."""
+        x, nq, nv = self._state(x), self.model.nq, self.model.nv
+        G = np.zeros((self.n, self.tangents))
+        G[nq:, nv:] = np.eye(self.n - nq)
+        for q, v in self.memory.scalars:
+            G[q, v] = 1.0
+        for q, v in self.memory.quats:
+            G[q : q + 4, v : v + 3] = 0.5 * _turned_by(x[q : q + 4])
+        return G
+
+    def project(self, x):
+        """The pseudo-inverse of `lift`, (tangents, n)."""
+        x, nq, nv = self._state(x), self.model.nq, self.model.nv
+        P = np.zeros((self.tangents, self.n))
+        P[nv:, nq:] = np.eye(self.n - nq)
+        for q, v in self.memory.scalars:
+            P[v, q] = 1.0
+        for q, v in self.memory.quats:
+            quat = x[q : q + 4]
+            P[v : v + 3, q : q + 4] = 2.0 * _turned_by(quat).T / (quat @ quat)
+        return P
+
+    def tangent(self, B, x0, x1):
+        """A derivative of the flow from x0 to x1, in tangent coordinates at both: of a matrix a matrix, of a B-derivative a
+        function.
+        """
+        before, after = self.lift(x0), self.project(x1)
+        if isinstance(B, np.ndarray):
+            return after @ B @ before
+        return lambda perturbation: after @ B(before @ np.asarray(perturbation, dtype=float))
+
+    # ----------------------------------------------------------------------------------------------------- the rest
+
+    def parameters(self, p=None):
+        out = super().parameters(p)
+        for name, value in self._strict.items():
+            if out[self.params.index(name)] != value:
+                raise ValueError(
+                    f"p: {name} was {value:g} when the robot was loaded, and its contact has no guard for pulling; "
+                    "load it with another value, or with adhesion=True"
+                )
+        return out
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        state["_functions"] = {}  # addresses: made anew on the other side
+        return state
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        low_level = _low_level(bool(self.guards))
+        self._functions = {name: UserFunction(name, function, self._contexts) for name, function in low_level.items()}
+
+
+def _low_level(has_guards):
+    from scipy import LowLevelCallable
+
+    entries = compiled.entries()
+    names = ("f", "h", "fh", "Dh") if has_guards else ("f", "h")
+    return {name: LowLevelCallable(entries[name], ctypes.c_void_p(0), _SIGNATURE[name]) for name in names}
+
+
+_SIGNATURE = {
+    name: f"int (double{', long' * (count + 1)})" for name, count in (("f", 4), ("h", 3), ("fh", 5), ("Dh", 3))
+}
+
+
+def _turned_by(q):
+    """The (4, 3) matrix of w -> q (0, w)."""
+    a, b, c, d = q
+    return np.array([[-b, -c, -d], [a, -d, c], [d, a, -b], [-c, b, a]])

@@ -1,0 +1,236 @@
+"""Robot files as they come: MJCF (.xml), compiled models (.mjb) and URDF, to a MuJoCo model."""
+
+import inspect
+import os
+import pathlib
+import re
+import warnings
+import xml.etree.ElementTree as ET
+
+import mujoco
+import numpy as np
+
+READABLE_MESHES = (".stl", ".obj", ".msh")
+
+
+class RobotFileWarning(UserWarning):
+    """Something in a robot file was changed so that it can be simulated."""
+
+
+def read_model(source, *, free_base=False, package_dirs=(), meshes=False, floor=True):
+    """A compiled MjModel of a path, of XML text, of an MjSpec or of an MjModel (which is taken as it is)."""
+    if isinstance(source, mujoco.MjModel):
+        if free_base:
+            raise ValueError("free_base=True needs a file or an MjSpec: a compiled MjModel cannot be given a joint")
+        return source
+    if isinstance(source, mujoco.MjSpec):
+        return _compile(source.copy(), free_base, floor, "the MjSpec")
+    if isinstance(source, str) and source.lstrip().startswith("<"):
+        return _from_text(source, pathlib.Path.cwd(), "the XML text", free_base, package_dirs, meshes, floor)
+    if not isinstance(source, str | os.PathLike):
+        raise TypeError(f"model must be a path, XML text, an MjSpec or an MjModel; got {type(source).__name__}")
+    path = pathlib.Path(source).expanduser()
+    if not path.exists():
+        raise FileNotFoundError(f"there is no robot file {str(path)!r}")
+    if path.suffix == ".mjb":
+        return read_model(mujoco.MjModel.from_binary_path(str(path)), free_base=free_base)
+    if path.suffix not in (".xml", ".urdf", ".mjcf"):
+        raise ValueError(f"a robot file is .xml (MJCF), .urdf or .mjb; got {path.name!r}")
+    return _from_text(path.read_text(), path.parent, path, free_base, package_dirs, meshes, floor)
+
+
+def _from_text(text, folder, what, free_base, package_dirs, meshes, floor):
+    try:
+        root = ET.fromstring(text)
+    except ET.ParseError as error:
+        raise ValueError(f"{what} is not XML: {error}") from None
+    try:
+        if root.tag == "robot":
+            spec = _urdf(root, folder, package_dirs, meshes)
+        elif root.tag in ("mujoco", "mujocoinclude"):
+            if isinstance(what, pathlib.Path):  # from the file: it may include others
+                spec = mujoco.MjSpec.from_file(str(what))
+            else:
+                spec = mujoco.MjSpec.from_string(text)
+        else:
+            raise ValueError(f"its root is <{root.tag}>; expected <mujoco> (MJCF) or <robot> (URDF)")
+        return _compile(spec, free_base, floor, what)
+    except ValueError as error:
+        raise ValueError(f"{what} cannot be read: {error}") from error
+
+
+# ------------------------------------------------------------------------------------------------------------------- URDF
+
+
+def _urdf(root, folder, package_dirs, meshes):
+    """A spec of a URDF: without what dynamics does not need, inertias possible, frames of fixed links kept as sites."""
+    _only_once(root)
+    for link in root.iter("link"):
+        for tag in ("visual", "collision"):
+            for element in link.findall(tag):
+                mesh = element.find("geometry/mesh")
+                if (mesh is None and tag == "visual") or (mesh is not None and not _keep_mesh(mesh, tag, meshes)):
+                    link.remove(element)
+                elif mesh is not None:
+                    mesh.set("filename", str(_resolve(mesh.get("filename", ""), folder, package_dirs)))
+    _balance(root)
+    spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"))
+    spec.compiler.discardvisual = False
+    spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE  # a shape has no mass of its own
+    # links on fixed joints become part of the link they are fixed to, which costs nothing; their frames stay, as sites
+    spec.compiler.fusestatic = True
+    fixed = {joint.find("child").get("link") for joint in root.iter("joint") if joint.get("type") == "fixed"}
+    for body in spec.bodies:
+        if body.name in fixed:
+            body.add_site(name=body.name)
+    return spec
+
+
+def _only_once(root):
+    """Two elements of the same kind and name make the rest meaningless."""
+    for tag in ("link", "joint"):
+        names = [element.get("name") for element in root.findall(tag)]
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"it has more than one {tag} called {', '.join(map(repr, twice))}")
+
+
+def _keep_mesh(mesh, tag, meshes):
+    suffix = pathlib.PurePosixPath(mesh.get("filename", "")).suffix.lower()
+    return meshes and tag == "visual" and suffix in READABLE_MESHES
+
+
+def _resolve(name, folder, package_dirs):
+    """The file that ``package://name/rest`` means: below a given folder, or below one that the URDF itself lies in."""
+    if name.startswith("file://"):
+        return pathlib.Path(name.removeprefix("file://"))
+    if not name.startswith("package://"):
+        return (folder / name).resolve()
+    rest = pathlib.PurePosixPath(name.removeprefix("package://"))
+    within = pathlib.PurePosixPath(*rest.parts[1:])  # without the package's name: it may be a folder of another name
+    given = [package_dirs] if isinstance(package_dirs, str | os.PathLike) else list(package_dirs)
+    places = [pathlib.Path(place) for place in given] + list(folder.resolve().parents) + [folder.resolve()]
+    for place in places:
+        for candidate in (place / rest, place / within):
+            if candidate.exists():
+                return candidate
+    raise ValueError(f"{name} is in none of {', '.join(map(str, places[:4]))} ...; say where with package_dirs=")
+
+
+def _balance(root):
+    """Make every inertia one that a body can have, with a warning; without mass and inertia, none at all."""
+    changed = []
+    for link in root.iter("link"):
+        inertial = link.find("inertial")
+        tensor = None if inertial is None else inertial.find("inertia")
+        mass = None if inertial is None else inertial.find("mass")
+        if tensor is None or mass is None:
+            continue
+        inertia = _tensor(tensor)
+        heavy = float(mass.get("value", 0.0)) > 0
+        if not heavy and not inertia.any():
+            link.remove(inertial)
+            continue
+        possible = _possible_inertia(inertia, float(mass.get("value", 0.0)))
+        if possible is not inertia:
+            changed.append(str(link.get("name")))
+            for key, (i, j) in _ENTRIES.items():
+                tensor.set(key, repr(float(possible[i, j])))
+    if changed:
+        warnings.warn(
+            f"no body can have the inertias of {', '.join(changed)}; each was replaced by the nearest that one can",
+            RobotFileWarning,
+            stacklevel=_outside(),
+        )
+
+
+_ENTRIES = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
+
+
+def _tensor(element):
+    inertia = np.zeros((3, 3))
+    for key, (i, j) in _ENTRIES.items():
+        inertia[i, j] = inertia[j, i] = float(element.get(key, 0.0))
+    return inertia
+
+
+def _possible_inertia(inertia, mass):
+    """The inertia itself, or the nearest possible: the second moments ``trace/2 - I`` of a body are never negative."""
+    moments, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - inertia)
+    least = 1e-9 * max(np.abs(moments).max(), mass * 1e-6)
+    if moments.min() >= 0.0 and np.sort(moments)[1] > 0.0:
+        return inertia
+    moments = np.maximum(moments, least)
+    return np.trace(np.diag(moments)) * np.eye(3) - axes @ np.diag(moments) @ axes.T
+
+
+# ---------------------------------------------------------------------------------------------------------------- compile
+
+
+def _compile(spec, free_base, floor, what):
+    if free_base:
+        _free(spec, what)
+    planes = [geom for geom in spec.worldbody.geoms if geom.type == mujoco.mjtGeom.mjGEOM_PLANE]
+    if floor is True and not planes:
+        spec.worldbody.add_geom(
+            name=_unused(spec, "floor"),
+            type=mujoco.mjtGeom.mjGEOM_PLANE,
+            size=[0.0, 0.0, 1.0],
+            rgba=[0.8, 0.8, 0.8, 1.0],
+            contype=0,
+            conaffinity=0,
+        )
+    try:
+        return spec.compile()
+    except ValueError as error:
+        if "balanceinertia" not in str(error):
+            raise
+        spec.compiler.balanceinertia = True
+        model = spec.compile()
+        names = [body.name for body in spec.bodies if _refused(body)] or re.findall(r"name '([^']*)'", str(error))
+        warnings.warn(
+            f"no body can have the inertias of {', '.join(names)}; MuJoCo replaced each by a ball's (balanceinertia)",
+            RobotFileWarning,
+            stacklevel=_outside(),
+        )
+        return model
+
+
+def _refused(body):
+    if not body.explicitinertial:
+        return False
+    full = np.asarray(body.fullinertia, dtype=float)
+    if np.isfinite(full).all():
+        a, b, c, d, e, f = full
+        moments = np.linalg.eigvalsh([[a, d, e], [d, b, f], [e, f, c]])
+    else:
+        moments = np.sort(body.inertia)
+    return moments[0] + moments[1] < moments[2]
+
+
+def _free(spec, what):
+    roots = [body for body in spec.worldbody.bodies if body.name != "floor"]
+    if not roots:
+        raise ValueError(f"free_base=True: {what} has no body")
+    root = roots[0]
+    if len(root.joints):
+        raise ValueError(
+            f"free_base=True: the base {root.name!r} already has the joint {root.joints[0].name!r}; leave free_base out"
+        )
+    root.add_freejoint(name=_unused(spec, "base"))
+
+
+def _unused(spec, name):
+    taken = {element.name for element in (*spec.geoms, *spec.joints, *spec.sites)}
+    while name in taken:
+        name = f"{name}_"
+    return name
+
+
+def _outside():
+    """How far up the stack the caller of the library is, for warnings."""
+    depth, frame = 0, inspect.currentframe()  # (0: it counts itself)
+    here = str(pathlib.Path(__file__).parent)
+    while frame is not None and frame.f_code.co_filename.startswith(here):
+        depth, frame = depth + 1, frame.f_back
+    return depth

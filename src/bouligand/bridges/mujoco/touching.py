@@ -1,0 +1,252 @@
+"""Compiled: where contacts are, how fast they close, and the forces of their laws (see ``laws`` for what these mean)."""
+
+import math
+
+from ...core.jit import core, read, read_int, write
+from . import layout as at
+from .mechanics import lift_row, point_velocity, push_body, set_positions, speed_row
+from .symbols import com_pos, com_vel, geom_distance, kinematics
+
+FAR = 1e10  # m: MuJoCo's distances saturate there, so never
+
+
+@core
+def place(w, x, contact, spot):
+    """Into the scratch: how deep a contact is pressed (negative in the air), the direction of the push on body 1, and where."""
+    s = read_int(w, at.SCRATCH)
+    kind = read_int(contact, at.KIND)
+    if kind == at.LIMIT:
+        write(s, at.DEPTH, read(spot, at.SIGN) * (read(x, read_int(contact, at.QADR)) - read(spot, at.BOUND)))
+        return
+    if kind == at.POINT:
+        body = read_int(contact, at.BODY1)
+        home, turn = read_int(w, at.XPOS) + 24 * body, read_int(w, at.XMAT) + 72 * body
+        radius, depth = read(spot, at.RADIUS), read(spot, at.OFFSET) + read(spot, at.RADIUS)
+        for i in range(3):
+            normal, value = read(spot, at.AXIS + i), read(home, i)
+            for j in range(3):
+                value += read(turn, 3 * i + j) * read(spot, at.AT + j)
+            depth -= normal * value
+            write(s, at.PUSH + i, normal)
+            write(s, at.WHERE + i, value - radius * normal)
+        write(s, at.DEPTH, depth)
+        return
+    # two geoms, of which the round ones were shrunk to a core: between the cores there is a distance, and with it a
+    # direction, also while the geoms themselves are pressed together
+    first, second = read_int(contact, at.GEOM1), read_int(contact, at.GEOM2)
+    apart: float = geom_distance(read_int(w, at.MODEL), read_int(w, at.DATA), first, second, FAR, s + 8 * at.SEGMENT)
+    sign = -1.0 if apart < 0.0 else 1.0
+    size = 0.0
+    for i in range(3):
+        size += (read(s, at.SEGMENT + i) - read(s, at.SEGMENT + 3 + i)) ** 2
+    size = math.sqrt(size)
+    for i in range(3):
+        one, two = read(s, at.SEGMENT + i), read(s, at.SEGMENT + 3 + i)
+        normal = sign * (one - two) / size
+        write(s, at.PUSH + i, normal)
+        write(s, at.WHERE + i, 0.5 * (one + two) + 0.5 * (read(spot, at.PAD + 1) - read(spot, at.PAD)) * normal)
+    write(s, at.DEPTH, read(spot, at.PAD) + read(spot, at.PAD + 1) - apart)
+
+
+@core
+def slip(w, contact):
+    """The velocity of body 1 against body 2 at a contact that has been placed."""
+    s = read_int(w, at.SCRATCH)
+    x, y, z = read(s, at.WHERE), read(s, at.WHERE + 1), read(s, at.WHERE + 2)
+    vx, vy, vz = point_velocity(w, read_int(contact, at.BODY1), x, y, z)
+    if read_int(contact, at.BODY2) != 0:
+        ux, uy, uz = point_velocity(w, read_int(contact, at.BODY2), x, y, z)
+        vx, vy, vz = vx - ux, vy - uy, vz - uz
+    return vx, vy, vz
+
+
+@core
+def closing(w, contact, spot):
+    """How fast a contact that has been placed is pressed deeper."""
+    if read_int(contact, at.KIND) == at.LIMIT:
+        return read(spot, at.SIGN) * read(read_int(w, at.QVEL), read_int(contact, at.DOF))
+    s = read_int(w, at.SCRATCH)
+    vx, vy, vz = slip(w, contact)
+    return -(read(s, at.PUSH) * vx + read(s, at.PUSH + 1) * vy + read(s, at.PUSH + 2) * vz)
+
+
+@core
+def normal_force(contact, depth, rate, p):
+    """The push along the normal. Smooth in depth and rate on both sides of depth = 0."""
+    i = read_int(contact, at.P_NORMAL)
+    if read_int(contact, at.NORMAL) == at.SPRING:
+        return read(p, i + 2) + read(p, i) * depth + read(p, i + 1) * rate
+    load = read(p, i) * math.copysign(math.fabs(depth) ** read(p, i + 2), depth)
+    return load * (1.0 + read(p, i + 1) * rate)
+
+
+@core
+def pull_guard(contact, depth, rate, p):
+    """Positive while the contact pushes: the force itself, or (Hunt-Crossley) the factor of it that changes its sign."""
+    if read_int(contact, at.NORMAL) == at.SPRING:
+        return normal_force(contact, depth, rate, p)
+    return 1.0 + read(p, read_int(contact, at.P_NORMAL) + 1) * rate
+
+
+@core
+def guards(w, x, p, out):
+    """All guards, of data whose kinematics (and velocities, if a guard is a force) are up to date."""
+    contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
+    for _ in range(read_int(w, at.CONTACT_COUNT)):
+        place(w, x, contact, spot)
+        depth = read(read_int(w, at.SCRATCH), at.DEPTH)
+        write(out, read_int(contact, at.TOUCH), depth)
+        pull = read_int(contact, at.PULL)
+        if pull >= 0:
+            write(out, pull, pull_guard(contact, depth, closing(w, contact, spot), p))
+        contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
+
+
+@core
+def push(w, contact, fx, fy, fz):
+    """A force on body 1 where the contact is, and its opposite on body 2."""
+    s, out = read_int(w, at.SCRATCH), read_int(w, at.APPLIED)
+    x, y, z = read(s, at.WHERE), read(s, at.WHERE + 1), read(s, at.WHERE + 2)
+    push_body(w, read_int(contact, at.BODY1), x, y, z, fx, fy, fz, out)
+    if read_int(contact, at.BODY2) != 0:
+        push_body(w, read_int(contact, at.BODY2), x, y, z, -fx, -fy, -fz, out)
+
+
+@core
+def contact_forces(w, x, b, p, dx):
+    """The forces of all contacts that touch (and do not pull) to qfrc_applied, and the rates of bristles to dx."""
+    contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
+    s = read_int(w, at.SCRATCH)
+    for _ in range(read_int(w, at.CONTACT_COUNT)):
+        pull = read_int(contact, at.PULL)
+        active = read(b, read_int(contact, at.TOUCH)) > 0.0 and (pull < 0 or read(b, pull) > 0.0)
+        if active:
+            place(w, x, contact, spot)
+            depth, rate = read(s, at.DEPTH), closing(w, contact, spot)
+            if read_int(contact, at.KIND) == at.LIMIT:
+                i, dof, applied = read_int(contact, at.P_NORMAL), read_int(contact, at.DOF), read_int(w, at.APPLIED)
+                force = read(spot, at.INERTIA) * read(p, i) * depth * (1.0 + read(p, i + 1) * rate)
+                write(applied, dof, read(applied, dof) - read(spot, at.SIGN) * force)
+            else:
+                force = normal_force(contact, depth, rate, p)
+                fx, fy, fz = friction(w, x, contact, spot, force, p, dx)
+                a, b_, c = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
+                push(w, contact, fx + force * a, fy + force * b_, fz + force * c)
+        elif read_int(contact, at.FRICTION) == at.LUGRE:  # in the air bristles relax
+            i, relax = read_int(contact, at.BRISTLE), read(p, read_int(contact, at.P_FRICTION) + 6)
+            write(dx, i, -read(x, i) / relax)
+            write(dx, i + 1, -read(x, i + 1) / relax)
+        contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
+
+
+@core
+def friction(w, x, contact, spot, force, p, dx):
+    """The tangential force of a contact with that normal force; of bristles also their rates."""
+    law = read_int(contact, at.FRICTION)
+    if law == at.NO_FRICTION:
+        return 0.0, 0.0, 0.0
+    s, i = read_int(w, at.SCRATCH), read_int(contact, at.P_FRICTION)
+    vx, vy, vz = slip(w, contact)
+    if law == at.COULOMB:
+        a, b, c = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
+        normal = a * vx + b * vy + c * vz
+        vx, vy, vz = vx - normal * a, vy - normal * b, vz - normal * c
+        over = -read(p, i) * force / math.sqrt(vx * vx + vy * vy + vz * vz + read(p, i + 1) ** 2)
+        return over * vx, over * vy, over * vz
+    along, across = spot + 8 * at.ALONG, spot + 8 * at.ACROSS
+    u = vx * read(along, 0) + vy * read(along, 1) + vz * read(along, 2)
+    v = vx * read(across, 0) + vy * read(across, 1) + vz * read(across, 2)
+    stribeck, square = read(p, i + 2), u * u + v * v
+    level = read(p, i + 1) + (read(p, i) - read(p, i + 1)) * math.exp(-square / (stribeck * stribeck))
+    soft = 0.01 * stribeck  # the speed below which |v| is rounded off
+    fade = read(p, i + 3) * square / (math.sqrt(square + soft * soft) * level)
+    z = read_int(contact, at.BRISTLE)
+    bend, bow = read(x, z), read(x, z + 1)
+    rate, rise = u - fade * bend, v - fade * bow
+    write(dx, z, rate)
+    write(dx, z + 1, rise)
+    one = -force * (read(p, i + 3) * bend + read(p, i + 4) * rate + read(p, i + 5) * u)
+    two = -force * (read(p, i + 3) * bow + read(p, i + 4) * rise + read(p, i + 5) * v)
+    return (
+        one * read(along, 0) + two * read(across, 0),
+        one * read(along, 1) + two * read(across, 1),
+        one * read(along, 2) + two * read(across, 2),
+    )
+
+
+# ------------------------------------------------------------------------------------------------- Jacobian of the guards
+
+
+@core
+def depth_row(w, contact, spot, row):
+    """row (nv) = the derivative of depth in tangent coordinates, of a contact that has been placed."""
+    for j in range(read_int(w, at.NV)):
+        write(row, j, 0.0)
+    if read_int(contact, at.KIND) == at.LIMIT:
+        write(row, read_int(contact, at.DOF), read(spot, at.SIGN))
+        return
+    s = read_int(w, at.SCRATCH)
+    x, y, z = read(s, at.WHERE), read(s, at.WHERE + 1), read(s, at.WHERE + 2)
+    a, b, c = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
+    push_body(w, read_int(contact, at.BODY1), x, y, z, -a, -b, -c, row)
+    if read_int(contact, at.BODY2) != 0:
+        push_body(w, read_int(contact, at.BODY2), x, y, z, a, b, c, row)
+
+
+@core
+def differences_of_closing(w, x, contact, spot, scale, out):
+    """Add scale * the derivative of the closing speed of two geoms in qpos: central differences, since their normal turns as
+    their shapes have it. Leaves the data displaced.
+    """
+    data, model = read_int(w, at.DATA), read_int(w, at.MODEL)
+    for j in range(read_int(w, at.NQ)):
+        here = read(x, j)
+        step = 1e-5 * max(1.0, math.fabs(here))
+        change = 0.0
+        for sign in (1.0, -1.0):
+            write(x, j, here + sign * step)
+            set_positions(w, x)
+            kinematics(model, data)
+            com_pos(model, data)
+            com_vel(model, data)
+            place(w, x, contact, spot)
+            change += sign * closing(w, contact, spot)
+        write(x, j, here)
+        write(out, j, read(out, j) + scale * change / (2.0 * step))
+
+
+@core
+def guard_rows(w, x, p, out, n):
+    """Dh, of data that is up to date: rows of depth from MuJoCo's motion axes, rows of forces from these and ``speed_row``."""
+    contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
+    s, nq, nv = read_int(w, at.SCRATCH), read_int(w, at.NQ), read_int(w, at.NV)
+    row = s + 8 * at.ROW
+    for _ in range(read_int(w, at.CONTACT_COUNT)):
+        place(w, x, contact, spot)
+        depth_row(w, contact, spot, row)
+        lift_row(w, x, row, 1.0, out + 8 * n * read_int(contact, at.TOUCH))
+        if read_int(contact, at.PULL) >= 0:
+            target = out + 8 * n * read_int(contact, at.PULL)
+            i = read_int(contact, at.P_NORMAL)
+            by_depth = read(p, i) if read_int(contact, at.NORMAL) == at.SPRING else 0.0
+            by_rate = read(p, i + 1)
+            lift_row(w, x, row, by_depth, target)
+            for j in range(nv):
+                write(target, nq + j, by_rate * read(row, j))
+            kind = read_int(contact, at.KIND)
+            if kind == at.POINT:
+                for j in range(nv):
+                    write(row, j, 0.0)
+                a, b, c = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
+                where = (read(s, at.WHERE), read(s, at.WHERE + 1), read(s, at.WHERE + 2))
+                radius = read(spot, at.RADIUS)  # the centre is what moves with the body
+                x1, y1, z1 = where[0] + radius * a, where[1] + radius * b, where[2] + radius * c
+                speed_row(w, read_int(contact, at.BODY1), x1, y1, z1, -a, -b, -c, row)
+                lift_row(w, x, row, by_rate, target)
+            elif kind == at.PAIR:
+                differences_of_closing(w, x, contact, spot, by_rate, target)
+                set_positions(w, x)
+                kinematics(read_int(w, at.MODEL), read_int(w, at.DATA))
+                com_pos(read_int(w, at.MODEL), read_int(w, at.DATA))
+                com_vel(read_int(w, at.MODEL), read_int(w, at.DATA))
+        contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
