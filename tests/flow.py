@@ -32,3 +32,8 @@ def falls_like_squares(system, span, x0, direction, B, start=1e-2, floor=1e-10):
     for s, error in zip(scales, left, strict=True):
         assert error <= max(1.5 * worst * (s / start) ** 2, floor), f"s = {s:.0e}: {error:.2e} of {left}"
     assert left[2] <= max(1e-3 * left[0], floor), left
+
+
+def piece_of(pieces, *order):
+    """The piece of a derivative with one corner in which its guards are crossed in this order."""
+    return next(piece for piece in pieces if (order,) in piece.orders)
