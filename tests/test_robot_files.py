@@ -40,7 +40,7 @@ def test_quadrupeds_as_they_come(file, feet):
     robot = quietly(file, contacts="feet", free_base=True, limits="ignore")
     assert set(robot.contacts) == feet
     assert (robot.model.nq, robot.model.nv) == (19, 18)
-    masses = [float(mass.get("value")) for mass in ET.parse(file).getroot().findall("link/inertial/mass")]
+    masses = [float(mass.get("value", "nan")) for mass in ET.parse(file).getroot().findall("link/inertial/mass")]
     assert robot.model.body_mass.sum() == pytest.approx(sum(masses), rel=1e-12)
     x = robot.neutral()
     x[2] += 0.01 - min(robot.points(x)[:, 2] - [place.radius for place in robot.places])
@@ -133,6 +133,19 @@ def test_the_nearest_possible_inertia():
         assert found[0] > 0
         assert found[0] + found[1] >= found[2] * (1 - 1e-12)
         assert np.abs(np.sort(moments) - found).max() < 0.6
+
+
+def test_links_on_fixed_joints_keep_their_mass_where_it_is():
+    """Made part of the link they are fixed to, or bodies of their own: the same motion."""
+
+    def apart(spec):
+        spec.compiler.fusestatic = False
+
+    one, many = mj.load(robots.SOLO, free_base=True), mj.load(robots.SOLO, free_base=True, edit=apart)
+    assert many.model.nbody == one.model.nbody + 4
+    x, word = robots.random_state(one, 6), -np.ones(one.m)
+    rates = [robot.function("f")(0.0, x, word, robot.defaults) for robot in (one, many)]
+    assert rates[0] == pytest.approx(rates[1], rel=1e-9, abs=1e-9)
 
 
 def test_package_paths_and_meshes():
@@ -251,7 +264,7 @@ def test_options_that_make_no_sense(options, message):
 def test_laws_check_their_numbers():
     for wrong in (
         lambda: mj.Spring(-1.0),
-        lambda: mj.Spring("stiff"),
+        lambda: mj.Spring("stiff"),  # type: ignore[arg-type]
         lambda: mj.HuntCrossley(1.0, exponent=0.5),
         lambda: mj.Coulomb(0.5, 0.0),
         lambda: mj.LuGre(0.4, 0.5),
