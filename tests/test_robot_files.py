@@ -1,5 +1,6 @@
 """Robot files as they come, and what is said about those that cannot be simulated."""
 
+import importlib
 import subprocess
 import sys
 import warnings
@@ -11,6 +12,7 @@ import pytest
 
 import bouligand as bd
 from bouligand.bridges import mujoco as mj
+from bouligand.core import jit
 
 from . import robots
 
@@ -215,6 +217,22 @@ def test_features_are_refused_one_by_one():
     assert len(error.value.features) >= 6
 
 
+def test_without_mujoco_it_says_what_to_install(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("bouligand.bridges.mujoco")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(ImportError, match=r"pip install 'bouligand\[mujoco\]'"):
+        importlib.import_module("bouligand.bridges.mujoco")
+
+
+def test_an_edited_file_is_another_stamp(tmp_path):
+    (tmp_path / "a.py").write_text("x = 1")
+    before = jit.stamp_of(tmp_path)
+    assert before == jit.stamp_of(tmp_path)
+    (tmp_path / "a.py").write_text("x = 2")
+    assert before != jit.stamp_of(tmp_path)
+
+
 def test_files_that_are_no_robots(tmp_path):
     with pytest.raises(FileNotFoundError, match="nobody"):
         mj.load("nobody.urdf")
@@ -280,9 +298,33 @@ def test_a_feedback_that_fails_says_why():
     def broken(t, x, p, u):
         u[7] = 1.0
 
-    robot = mj.load(ARM, control=broken)
+    with pytest.raises(IndexError) as error:
+        mj.load(ARM, control=broken)
+    assert "hinge" in error.value.__notes__[0]
+    with pytest.raises(ValueError, match="control returned 2 values"):
+        mj.load(ARM, control=lambda t, x, p: [0.0, 0.0])
+
+    def breaks_later(t, x, p, u):
+        u[0 if t < 0.5 else 7] = 1.0
+
     with pytest.raises(IndexError):
-        bd.solve(robot, (0.0, 1.0), [0.0, 0.0])
+        bd.solve(mj.load(ARM, control=breaks_later), (0.0, 1.0), [0.0, 0.0])
+
+
+def test_a_feedback_that_does_not_compile_runs_as_python():
+    class Memory(dict):
+        pass
+
+    memory = Memory()
+
+    def feedback(t, x, p, u):
+        u[0] = memory.setdefault("torque", 0.3)
+
+    with pytest.warns(bd.PerformanceWarning, match="control does not compile"):
+        slow = mj.load(ARM, control=feedback)
+    fast = mj.load(ARM, control=mj.PiecewiseConstant([0.0], [[0.3]]))
+    ends = [bd.solve(robot, (0.0, 0.3), [0.0, 0.0]).x[-1] for robot in (slow, fast)]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-9)
 
 
 @pytest.mark.fresh

@@ -6,6 +6,7 @@ URDF.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -68,7 +69,7 @@ class Driver:
         self.kind, self.table, self.size = at.NO_CONTROL, np.zeros(1), 0
         self.params: dict = {}
         self.breakpoints: np.ndarray = np.empty(0)
-        self.function = None
+        self.function: Any = None  # a UserFunction, for a feedback
         if control is None:
             return
         if not self.names:
@@ -83,6 +84,15 @@ class Driver:
             raise TypeError(
                 f"control must be None, a PiecewiseConstant, a PD, or a function control(t, x, p, u); got {control!r}"
             )
+
+    def try_out(self, sizes, x, p):
+        """Call a feedback function once from Python: what it raises, or a wrong number of inputs, is told at once."""
+        try:
+            values = self.function(sizes, 0.0, x, p)
+            self.function.check_shape(sizes, values, 0.0, x)
+        except Exception as error:
+            error.add_note(f"in control(t = 0, x = {x}), called once to check it; inputs: {', '.join(self.names)}")
+            raise
 
     def _hold(self, model, control):
         if control.u.shape[1] != len(self.names):

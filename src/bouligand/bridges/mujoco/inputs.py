@@ -19,6 +19,8 @@ def set_inputs(w, t, x, p):
     elif kind == at.PD:
         _towards_gait(t, x, table, size, u, count, p)
     else:
+        for i in range(count):
+            write(u, i, 0.0)
         status: int = call(read_int(w, at.CONTROL_FN), t, (x, p, u), read_int(w, at.CONTROL_CTX))
         if status != 0:
             return status

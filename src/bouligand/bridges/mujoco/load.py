@@ -101,6 +101,8 @@ def load(
         losses = [(i, loss, joint_friction) for i, loss in enumerate(mj.dof_frictionloss) if loss > 0]
     states = [*_state_names(mj), *table.bristles]
     memory = Memory(mj, table.rows, table.places, driver, losses, len(states), len(table.params))
+    if driver.function is not None:
+        driver.try_out(memory.sizes, _neutral(mj, len(states)), np.array(list(table.params.values()), dtype=float))
     memory()  # evaluates it once through MuJoCo's binding, where errors are exceptions (elsewhere the end of the process)
     _, quats = coordinates(mj)
     return Robot(
@@ -200,6 +202,10 @@ class _Table:
             for parameter, value in zip(law.parameter_names(), law.parameter_values(), strict=True):
                 self.params[parameter if shared else f"{parameter}[{label}]"] = value
         return self._known[key]
+
+
+def _neutral(model, size):
+    return np.concatenate([model.qpos0, np.zeros(size - model.nq)])
 
 
 def _limits(limits):

@@ -4,11 +4,14 @@ MuJoCo's model and the tables of contacts and coordinates are shared and never w
 """
 
 import copy
+import warnings
 
 import mujoco
 import numpy as np
 
+from ...errors import PerformanceWarning
 from . import layout as at
+from .robot_file import caller_level
 
 ROUND = (int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_CAPSULE))
 CORE = 1e-3  # of its radius: to that a round geom that touches another is shrunk
@@ -48,9 +51,19 @@ class Memory:
         return radii.setdefault(geom, float(self.model.geom_size[geom, 0]))
 
     def feedback(self):
-        """The address of a feedback function, compiled when first needed."""
+        """The address of a feedback function, compiled when first needed (or, where that is not possible, called as Python)."""
         if self._feedback is None:
-            self._feedback = self.driver.function.bind(True, self.sizes, self.failures)
+            function = self.driver.function
+            try:
+                self._feedback = function.bind(True, self.sizes, self.failures)
+            except Exception as error:
+                reason = str(error).strip().splitlines()[0]
+                warnings.warn(
+                    f"control does not compile: {reason}\nIt runs as plain Python, far slower.",
+                    PerformanceWarning,
+                    stacklevel=caller_level(),
+                )
+                self._feedback = function.bind(False, self.sizes, self.failures)
         return self._feedback[0]
 
     def __call__(self):

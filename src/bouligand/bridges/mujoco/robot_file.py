@@ -143,7 +143,7 @@ def _balance(root):
         warnings.warn(
             f"no body can have the inertias of {', '.join(changed)}; each was replaced by the nearest that one can",
             RobotFileWarning,
-            stacklevel=_outside(),
+            stacklevel=caller_level(),
         )
 
 
@@ -195,7 +195,7 @@ def _compile(spec, free_base, edit, what):
         warnings.warn(
             f"no body can have the inertias of {', '.join(names)}; MuJoCo replaced each by a ball's (balanceinertia)",
             RobotFileWarning,
-            stacklevel=_outside(),
+            stacklevel=caller_level(),
         )
         return model
 
@@ -231,7 +231,7 @@ def _unused(spec, name):
     return name
 
 
-def _outside():
+def caller_level():
     """How far up the stack the caller of the library is, for warnings."""
     depth, frame = 0, inspect.currentframe()  # (0: it counts itself)
     here = str(pathlib.Path(__file__).parent)
