@@ -1,4 +1,4 @@
-"""Run the benchmarks, all or those named: work, ties, accuracy, speed, span, derivative, startup.
+"""Run the benchmarks, all or those named: work, ties, accuracy, speed, span, derivative, robots, startup.
 
     python -m benchmarks [NAME ...] [--quick] [--out DIR] [--peers MODULE,...]
 
@@ -17,7 +17,7 @@ from bouligand.experiments.needs import MissingExtraError
 from bouligand.experiments.results import ResultsError, write_text
 
 PEERS = ("work", "ties")  # with peers and folders of their own
-OURS = ("accuracy", "speed", "span", "derivative", "startup")  # these print
+OURS = ("accuracy", "speed", "span", "derivative", "robots", "startup")  # these print
 
 
 def printing(name, out):

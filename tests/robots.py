@@ -59,11 +59,13 @@ def symmetric_solo():
     links = {link.get("name"): link for link in root.iter("link")}
     joints = {joint.get("name"): joint for joint in root.iter("joint")}
     for name, link in links.items():
+        assert name is not None
         if name[1:2] == "L":
             _mirror(link.find("inertial"), links[f"{name[0]}R{name[2:]}"].find("inertial"))
         elif name[1:2] != "R":
             _mirror(link.find("inertial"), link.find("inertial"), centred=True)
     for name, joint in joints.items():
+        assert name is not None
         if name[1:2] == "L":
             _mirror(joint, joints[f"{name[0]}R{name[2:]}"])
     return ET.tostring(root, encoding="unicode")

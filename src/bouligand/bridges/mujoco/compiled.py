@@ -135,3 +135,9 @@ def entries():
             _keep.append(compiled)
         jit.prune_cache(compiled, _HERE, STAMP)
     return _entries
+
+
+def addresses():
+    """Of f, h, fh and Dh, as integers."""
+    entries()
+    return [compiled.address for compiled in _keep]

@@ -29,6 +29,7 @@ def load(
     free_base=False,
     package_dirs=(),
     meshes=False,
+    edit=None,
     params=None,
     name=None,
 ):
@@ -61,6 +62,9 @@ def load(
         Give the robot's base a free joint, which a URDF cannot have.
     package_dirs : path or sequence of paths
         Where ``package://`` begins; else the folders above the file are tried.
+    edit : function, optional
+        ``edit(spec)`` is called with MuJoCo's MjSpec of the file before it is compiled, to change or add what the file lacks: the
+        damping of a joint, a ball at a fingertip, an object to hold.
     params : mapping, optional
         More parameters, for a control function: they come after those of the contacts.
 
@@ -75,7 +79,7 @@ def load(
     if joint_friction is not None and joint_friction != "ignore" and not joint_friction > 0:
         raise ValueError(f"joint_friction must be a positive speed or 'ignore'; got {joint_friction!r}")
     height = float(floor) if isinstance(floor, int | float) else 0.0
-    mj = read_model(model, free_base=free_base, package_dirs=package_dirs, meshes=meshes, floor=True)
+    mj = read_model(model, free_base=free_base, package_dirs=package_dirs, meshes=meshes, edit=edit)
     if mj.nv == 0:
         raise ValueError("the model has no joints: nothing in it can move" + ("" if free_base else "; free_base=True?"))
     refuse(mj, limits, joint_friction)
@@ -132,8 +136,8 @@ class _Table:
         friction = contact.friction if contact is not None and contact.friction is not None else self.friction
         if friction is not None and law.adhesion:
             raise ValueError(
-                f"contact {place.name!r} has friction and adhesion=True: friction is in proportion to the normal force, and would "
-                "push along while that pulls; use adhesion=False"
+                f"contact {place.name!r} has friction and adhesion=True: friction goes with the normal force, and would push "
+                "along while that pulls; use adhesion=False"
             )
         row, spot = np.zeros(at.CONTACT_INTS, dtype=np.int64), np.zeros(at.CONTACT_DOUBLES)
         row[at.TOUCH] = self._guard(f"{place.name} touches")

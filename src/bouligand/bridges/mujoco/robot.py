@@ -44,6 +44,7 @@ class Robot(System):
             context=memory,
             name=name,
         )
+        self._take_functions()
 
     # -------------------------------------------------------------------------------------------------------- states
 
@@ -193,8 +194,25 @@ class Robot(System):
 
     def __setstate__(self, state):
         super().__setstate__(state)
-        low_level = _low_level(bool(self.guards))
-        self._functions = {name: UserFunction(name, function, self._contexts) for name, function in low_level.items()}
+        self._take_functions()
+
+    def _take_functions(self):
+        self._functions = {
+            name: _Function(name, function, self._contexts) for name, function in _low_level(bool(self.guards)).items()
+        }
+
+
+class _Function(UserFunction):
+    """One of the compiled functions, called from Python: where it failed because the feedback did, that says why."""
+
+    def _call_low_level(self, sizes, t, arguments, shape):
+        try:
+            return super()._call_low_level(sizes, t, arguments, shape)
+        except RuntimeError as error:
+            memory = self.contexts.make
+            if self.name == "f" and memory.driver.function is not None:
+                memory.driver.function(memory.sizes, t, arguments[0], arguments[2])
+            raise error
 
 
 def _low_level(has_guards):

@@ -17,29 +17,29 @@ class RobotFileWarning(UserWarning):
     """Something in a robot file was changed so that it can be simulated."""
 
 
-def read_model(source, *, free_base=False, package_dirs=(), meshes=False, floor=True):
+def read_model(source, *, free_base=False, package_dirs=(), meshes=False, edit=None):
     """A compiled MjModel of a path, of XML text, of an MjSpec or of an MjModel (which is taken as it is)."""
     if isinstance(source, mujoco.MjModel):
-        if free_base:
-            raise ValueError("free_base=True needs a file or an MjSpec: a compiled MjModel cannot be given a joint")
+        if free_base or edit is not None:
+            raise ValueError("free_base and edit need a file or an MjSpec: a compiled MjModel cannot be changed")
         return source
     if isinstance(source, mujoco.MjSpec):
-        return _compile(source.copy(), free_base, floor, "the MjSpec")
+        return _compile(source.copy(), free_base, edit, "the MjSpec")
     if isinstance(source, str) and source.lstrip().startswith("<"):
-        return _from_text(source, pathlib.Path.cwd(), "the XML text", free_base, package_dirs, meshes, floor)
+        return _from_text(source, pathlib.Path.cwd(), "the XML text", free_base, package_dirs, meshes, edit)
     if not isinstance(source, str | os.PathLike):
         raise TypeError(f"model must be a path, XML text, an MjSpec or an MjModel; got {type(source).__name__}")
     path = pathlib.Path(source).expanduser()
     if not path.exists():
         raise FileNotFoundError(f"there is no robot file {str(path)!r}")
     if path.suffix == ".mjb":
-        return read_model(mujoco.MjModel.from_binary_path(str(path)), free_base=free_base)
+        return read_model(mujoco.MjModel.from_binary_path(str(path)), free_base=free_base, edit=edit)
     if path.suffix not in (".xml", ".urdf", ".mjcf"):
         raise ValueError(f"a robot file is .xml (MJCF), .urdf or .mjb; got {path.name!r}")
-    return _from_text(path.read_text(), path.parent, path, free_base, package_dirs, meshes, floor)
+    return _from_text(path.read_text(), path.parent, path, free_base, package_dirs, meshes, edit)
 
 
-def _from_text(text, folder, what, free_base, package_dirs, meshes, floor):
+def _from_text(text, folder, what, free_base, package_dirs, meshes, edit):
     try:
         root = ET.fromstring(text)
     except ET.ParseError as error:
@@ -54,7 +54,7 @@ def _from_text(text, folder, what, free_base, package_dirs, meshes, floor):
                 spec = mujoco.MjSpec.from_string(text)
         else:
             raise ValueError(f"its root is <{root.tag}>; expected <mujoco> (MJCF) or <robot> (URDF)")
-        return _compile(spec, free_base, floor, what)
+        return _compile(spec, free_base, edit, what)
     except ValueError as error:
         raise ValueError(f"{what} cannot be read: {error}") from error
 
@@ -74,11 +74,14 @@ def _urdf(root, folder, package_dirs, meshes):
                 elif mesh is not None:
                     mesh.set("filename", str(_resolve(mesh.get("filename", ""), folder, package_dirs)))
     _balance(root)
+    # links on fixed joints become part of the link they are fixed to (their frames stay, as sites)
+    for old in root.findall("mujoco"):
+        root.remove(old)
+    options = {"discardvisual": "false", "strippath": "false", "fusestatic": "true"}
+    ET.SubElement(ET.SubElement(root, "mujoco"), "compiler", options)
     spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"))
-    spec.compiler.discardvisual = False
-    spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE  # a shape has no mass of its own
-    # links on fixed joints become part of the link they are fixed to, which costs nothing; their frames stay, as sites
-    spec.compiler.fusestatic = True
+    for geom in spec.geoms:
+        geom.mass = 0.0  # in a URDF a shape has none of its own
     fixed = {joint.find("child").get("link") for joint in root.iter("joint") if joint.get("type") == "fixed"}
     for body in spec.bodies:
         if body.name in fixed:
@@ -167,11 +170,12 @@ def _possible_inertia(inertia, mass):
 # ---------------------------------------------------------------------------------------------------------------- compile
 
 
-def _compile(spec, free_base, floor, what):
+def _compile(spec, free_base, edit, what):
     if free_base:
         _free(spec, what)
-    planes = [geom for geom in spec.worldbody.geoms if geom.type == mujoco.mjtGeom.mjGEOM_PLANE]
-    if floor is True and not planes:
+    if edit is not None:
+        edit(spec)
+    if not any(geom.type == mujoco.mjtGeom.mjGEOM_PLANE for geom in spec.worldbody.geoms):  # something to be seen
         spec.worldbody.add_geom(
             name=_unused(spec, "floor"),
             type=mujoco.mjtGeom.mjGEOM_PLANE,

@@ -37,14 +37,17 @@ def _library():
     raise ImportError(f"MuJoCo's C library is not in {folder}; reinstall mujoco")
 
 
+OLDEST = (3, 12)  # earlier ones misplace the inertia of links that a URDF fixes to others
+
+
 def _load():
     path = _library()
     library = ctypes.CDLL(path)
     missing = [name for name in _SIGNATURES if not hasattr(library, name)]
-    if missing:
+    version = tuple(int(part) for part in mujoco.__version__.split(".")[:2])
+    if missing or version < OLDEST:
         raise ImportError(
-            f"this MuJoCo ({mujoco.__version__}) does not have {', '.join(missing)}; "
-            "install a later one: pip install 'bouligand[mujoco]'"
+            f"this MuJoCo ({mujoco.__version__}) is too old for the bridge; install a later one: pip install 'bouligand[mujoco]'"
         )
     binding.load_library_permanently(path)
 

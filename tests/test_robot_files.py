@@ -1,0 +1,318 @@
+"""Robot files as they come, and what is said about those that cannot be simulated."""
+
+import subprocess
+import sys
+import warnings
+import xml.etree.ElementTree as ET
+
+import mujoco
+import numpy as np
+import pytest
+
+import bouligand as bd
+from bouligand.bridges import mujoco as mj
+
+from . import robots
+
+ARM = """<mujoco><worldbody><body name="arm" pos="0 0 1"><joint name="hinge" axis="0 1 0"/>
+<geom name="rod" type="capsule" fromto="0 0 0 0.5 0 0" size="0.02"/><geom name="can" type="cylinder" size="0.1 0.1"/>
+<geom name="brick" type="box" size="0.1 0.1 0.1"/></body><geom name="table" type="box" size="1 1 0.1"/></worldbody></mujoco>"""
+
+
+def quietly(*arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mj.RobotFileWarning)
+        return mj.load(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("file", "feet"),
+    [
+        (robots.SOLO, {"FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"}),
+        (robots.GO2, {"FL_foot", "FR_foot", "RL_foot", "RR_foot"}),
+        (robots.ANYMAL_B, {"LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"}),
+        (robots.ANYMAL_C, {"LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"}),
+    ],
+    ids=("solo12", "go2", "anymal-b", "anymal-c"),
+)
+def test_quadrupeds_as_they_come(file, feet):
+    """With all their mass and nothing else; they fall freely, and stand up to being dropped."""
+    robot = quietly(file, contacts="feet", free_base=True, limits="ignore")
+    assert set(robot.contacts) == feet
+    assert (robot.model.nq, robot.model.nv) == (19, 18)
+    masses = [float(mass.get("value", "nan")) for mass in ET.parse(file).getroot().findall("link/inertial/mass")]
+    assert robot.model.body_mass.sum() == pytest.approx(sum(masses), rel=1e-12)
+    x = robot.neutral()
+    x[2] += 0.01 - min(robot.points(x)[:, 2] - [place.radius for place in robot.places])
+    fall = robot.function("f")(0.0, x, -np.ones(robot.m), robot.defaults)
+    assert fall[robot.model.nq :][:3] == pytest.approx([0.0, 0.0, -9.81], abs=1e-9)
+    sol = bd.solve(robot, (0.0, 0.06), x)
+    assert len(set(sol.events.name[[name.endswith("touches") for name in sol.events.name]])) == 4
+
+
+def hand_and_rod(spec):
+    """Balls at the fingertips of the Allegro hand, something to close on, and joints that are not as stiff as the file's."""
+    for joint in spec.joints:
+        joint.damping, joint.frictionloss, joint.armature = [0.02, 0.0, 0.0], 0.0, 1e-4
+    sphere = mujoco.mjtGeom.mjGEOM_SPHERE
+    for site in list(spec.sites):
+        if site.name.endswith("_tip"):
+            site.parent.add_geom(name=f"{site.name}_ball", type=sphere, size=[0.012, 0, 0], pos=site.pos)
+    rod = spec.worldbody.add_body(name="rod", pos=[0.09, 0.0, 0.08], gravcomp=1.0)
+    rod.add_freejoint(name="rod")
+    rod.add_geom(
+        name="rod", type=mujoco.mjtGeom.mjGEOM_CAPSULE, size=[0.02, 0, 0], fromto=[0, -0.1, 0, 0, 0.1, 0], mass=0.2
+    )
+
+
+def test_allegro_hand_closes_on_a_rod():
+    """Three fingers that reach a rod almost at once, by MuJoCo's distance between geoms; against a much tighter tolerance."""
+    fingers = [f"link_{i}.0_tip_ball" for i in (3, 7, 11)]
+    closed = {f"joint_{i}.0": 0.0 if i in (0, 4, 8) else 0.9 for i in range(12)}
+    robot = quietly(
+        robots.ALLEGRO,
+        contacts=[(finger, "rod") for finger in fingers],
+        control=mj.PD(closed, kp=1.0, kd=0.05),
+        law=mj.HuntCrossley(1e5, 0.2),
+        friction=mj.Coulomb(0.8, 0.02),
+        edit=hand_and_rod,
+    )
+    assert len(robot.inputs) == 16
+    assert robot.m == 6 + 32  # a contact and its push for three fingers, two stops for 16 joints
+    x = robot.neutral()
+    rough, tight = (bd.solve(robot, (0.0, 0.15), x, rtol=rtol) for rtol in (1e-6, 1e-10))
+    assert {name for name in tight.events.name if name.endswith("touches")} == {f"{f}-rod touches" for f in fingers}
+    rod = robot.states.index("qpos:rod:x")
+    assert np.linalg.norm(tight.x[-1][rod : rod + 3] - x[rod : rod + 3]) > 0.005  # it was pushed
+    assert rough.x[-1] == pytest.approx(tight.x[-1], abs=1e-3)
+    assert robot.check(tight.x[-1]).jacobians["Dh"] < 1e-6
+
+
+def test_dry_friction_of_joints():
+    """A wheel with frictionloss slows down at a constant rate, well above the speed below which that is rounded off."""
+    wheel = """<mujoco><worldbody><body><joint name="axle" axis="0 0 1" frictionloss="0.3"/>
+    <inertial pos="0 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body></worldbody></mujoco>"""
+    robot = mj.load(wheel, joint_friction=1e-3)
+    end = bd.solve(robot, (0.0, 1.0), [0.0, 10.0], rtol=1e-10).x[-1]
+    assert end[1] == pytest.approx(10.0 - 3.0, abs=1e-6)
+
+
+def test_ant_from_gymnasium():
+    """MJCF with motors, limits and a plane: stands on its four feet and stays on the floor."""
+    ant = mj.load(robots.ANT, contacts="feet", friction=mj.Coulomb(0.8, 0.05), law=mj.Spring(5000.0, 50.0))
+    assert len(ant.contacts) == 4
+    assert len(ant.inputs) == ant.model.nu == 8
+    x = ant.neutral()
+    for i in range(1, 5):
+        x[ant.states.index(f"qpos:ankle_{i}")] = 1.0 if i in (1, 4) else -1.0
+    x[2] += 0.02 - min(ant.points(x)[:, 2] - [place.radius for place in ant.places])
+    sol = bd.solve(ant, (0.0, 0.5), x, rtol=1e-5)
+    radius = ant.places[0].radius
+    assert min(ant.points(sol.x[-1])[:, 2]) > 0.9 * radius - 0.02
+    assert ant.touching(sol.b[-1]).any()
+
+
+def test_inertias_that_no_body_has_are_named():
+    with pytest.warns(mj.RobotFileWarning, match=r"base") as caught:
+        mj.load(robots.ANYMAL_B, free_base=True)
+    assert caught[0].filename == __file__
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mj.load(robots.SOLO, free_base=True)
+
+
+def test_the_nearest_possible_inertia():
+    from bouligand.bridges.mujoco.robot_file import _possible_inertia
+
+    fine = np.diag([1.0, 2.0, 2.5])
+    assert _possible_inertia(fine, 1.0) is fine
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    for moments in ([1.0, 1.0, 2.5], [-0.1, 1.0, 1.2], [0.0, 0.0, 0.0]):
+        found = np.linalg.eigvalsh(_possible_inertia(turn @ np.diag(moments) @ turn.T, 1.0))
+        assert found[0] > 0
+        assert found[0] + found[1] >= found[2] * (1 - 1e-12)
+        assert np.abs(np.sort(moments) - found).max() < 0.6
+
+
+def test_links_on_fixed_joints_keep_their_mass_where_it_is():
+    """Made part of the link they are fixed to, or bodies of their own: the same motion."""
+
+    def apart(spec):
+        spec.compiler.fusestatic = False
+
+    one, many = mj.load(robots.SOLO, free_base=True), mj.load(robots.SOLO, free_base=True, edit=apart)
+    assert many.model.nbody == one.model.nbody + 4
+    x, word = robots.random_state(one, 6), -np.ones(one.m)
+    rates = [robot.function("f")(0.0, x, word, robot.defaults) for robot in (one, many)]
+    assert rates[0] == pytest.approx(rates[1], rel=1e-9, abs=1e-9)
+
+
+def test_package_paths_and_meshes():
+    seen = mj.load(robots.SOLO, free_base=True, meshes=True)
+    unseen = mj.load(robots.SOLO, free_base=True)
+    assert seen.model.nmesh > 4
+    assert unseen.model.nmesh == 0
+    x = robots.random_state(seen, 2)
+    word = np.ones(seen.m)
+    rates = [robot.function("f")(0.0, x, word, robot.defaults) for robot in (seen, unseen)]
+    assert rates[0] == pytest.approx(rates[1], rel=1e-12)
+    text = robots.SOLO.read_text().replace("package://example-robot-data/", "package://nowhere/at/all/")
+    with pytest.raises(ValueError, match="package_dirs"):
+        mj.load(text, meshes=True)
+
+
+# ----------------------------------------------------------------------------------------------------------- bad input
+
+
+def test_an_unknown_name_lists_what_there_is():
+    with pytest.raises(ValueError, match=r"'NOSE'.*FL_FOOT"):
+        mj.load(robots.SOLO, contacts="NOSE", free_base=True)
+    with pytest.raises(ValueError, match=r"no geom is called 'lid'; .*table"):
+        mj.load(ARM, contacts=("rod", "lid"))
+    with pytest.raises(ValueError, match=r"floor: no plane is called 'cellar'; planes: floor"):
+        mj.load(ARM, floor="cellar")
+
+
+@pytest.mark.parametrize(
+    ("contacts", "message"),
+    [
+        ("can", r"cylinder.*Contact\(geom='can'"),
+        (("brick", "table"), "neither"),
+        (("rod", "brick"), "same body"),
+        (["rod", "rod"], "2 times"),
+        ([3], "a Contact"),
+        (mj.Contact(geom="table"), "fixed to the world"),
+        (mj.Contact(body="arm", against="table"), "needs geom="),
+    ],
+)
+def test_contacts_that_cannot_be(contacts, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        mj.load(ARM, contacts=contacts)
+
+
+def test_contacts_said_in_full():
+    tip = mj.Contact(body="arm", point=(0.5, 0, 0), radius=0.05, law=mj.HuntCrossley(1e5), name="tip")
+    robot = mj.load(ARM, contacts=[tip, "rod", mj.Contact(geom="can", point=(0, 0, -0.1), radius=0.0)], limits="ignore")
+    assert robot.contacts == ("tip", "rod:0", "rod:1", "can")
+    assert robot.params == ("stiffness[tip]", "damping[tip]", "exponent[tip]", "stiffness", "damping", "preload")
+    assert robot.guards[:2] == ("tip touches", "rod:0 touches")
+    assert robot.function("h")(0.0, robot.neutral(), robot.defaults)[0] == pytest.approx(-0.95)
+
+
+def test_features_are_refused_one_by_one():
+    full = """<mujoco><worldbody><body name="a"><joint name="ball" type="ball" limited="true" range="0 60"/>
+    <geom name="g" size="0.1"/></body><body name="b" pos="1 0 0"><joint name="slow" frictionloss="0.2"/><geom size="0.1"/></body>
+    <body name="c" mocap="true"><geom size="0.1"/></body></worldbody>
+    <equality><weld name="glue" body1="a" body2="b"/></equality>
+    <tendon><fixed name="string" limited="true" range="0 1"><joint joint="slow" coef="1"/></fixed></tendon>
+    <actuator><muscle name="biceps" joint="slow" lengthrange="0 1"/></actuator></mujoco>"""
+    with pytest.raises(mj.UnsupportedFeatureError) as error:
+        mj.load(full)
+    told = "\n".join(error.value.features)
+    for name in ("'ball'", "'slow'", "'glue' (weld)", "'string'", "'muscle'", "'biceps'", "mocap"):
+        assert name in told
+    assert len(error.value.features) >= 6
+
+
+def test_files_that_are_no_robots(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nobody"):
+        mj.load("nobody.urdf")
+    broken = tmp_path / "broken.urdf"
+    broken.write_text("<robot><link></robot>")
+    with pytest.raises(ValueError, match="not XML"):
+        mj.load(broken)
+    broken.write_text('<robot name="r"><link name="a"/><link name="a"/></robot>')
+    with pytest.raises(ValueError, match="more than one link called 'a'"):
+        mj.load(broken)
+    other = tmp_path / "robot.sdf"
+    other.write_text("<sdf/>")
+    with pytest.raises(ValueError, match=r"\.urdf"):
+        mj.load(other)
+    with pytest.raises(ValueError, match=r"<sdf>.*expected <mujoco>"):
+        mj.load("<sdf/>")
+    wrong = tmp_path / "wrong.xml"
+    wrong.write_text("<mujoco><worldbody><bodi/></worldbody></mujoco>")
+    with pytest.raises(ValueError, match="bodi"):
+        mj.load(wrong)
+    with pytest.raises(TypeError, match="MjModel"):
+        mj.load(3)
+    with pytest.raises(ValueError, match="free_base"):
+        mj.load(robots.GO2.read_text().replace('type="revolute"', 'type="fixed"'))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"law": mj.Coulomb(0.5)}, "law must be"),
+        ({"friction": mj.Spring(1.0)}, "friction must be"),
+        ({"limits": "maybe"}, "limits must be"),
+        ({"joint_friction": -1.0}, "joint_friction"),
+        ({"control": 3}, "control must be"),
+        ({"control": mj.PD({"knee": 0.0}, 1.0)}, "'knee'.*hinge"),
+        ({"control": mj.PiecewiseConstant([0.0], [[1.0, 2.0]])}, "2 columns.*hinge"),
+        ({"contacts": "rod", "law": mj.Spring(1.0, adhesion=True), "friction": mj.Coulomb(0.5)}, "adhesion=False"),
+        ({"contacts": "rod", "params": {"stiffness": 1.0}}, "stiffness is there already"),
+        ({"free_base": True}, "already has the joint 'hinge'"),
+    ],
+)
+def test_options_that_make_no_sense(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        mj.load(ARM, **options)
+
+
+def test_laws_check_their_numbers():
+    for wrong in (
+        lambda: mj.Spring(-1.0),
+        lambda: mj.Spring("stiff"),  # type: ignore[arg-type]
+        lambda: mj.HuntCrossley(1.0, exponent=0.5),
+        lambda: mj.Coulomb(0.5, 0.0),
+        lambda: mj.LuGre(0.4, 0.5),
+        lambda: mj.PiecewiseConstant([1.0, 0.0], [[1.0], [2.0]]),
+        lambda: mj.Contact(),
+        lambda: mj.Contact(geom="a", radius=-1.0),
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            wrong()
+
+
+def test_a_feedback_that_fails_says_why():
+    def broken(t, x, p, u):
+        u[7] = 1.0
+
+    robot = mj.load(ARM, control=broken)
+    with pytest.raises(IndexError):
+        bd.solve(robot, (0.0, 1.0), [0.0, 0.0])
+
+
+@pytest.mark.fresh
+def test_a_second_process_runs_from_the_cache():
+    """And calls no Python in the loop: a profile of all Python calls does not grow with the number of steps."""
+    code = """
+import sys
+import bouligand as bd
+from bouligand.bridges import mujoco as mj
+from tests import robots
+robot = robots.solo()
+x = robots.above_floor(robot, 0.02)
+counts = []
+for end in (0.01, 0.2, 0.01, 0.2):
+    calls = []
+    sys.setprofile(lambda frame, event, argument: calls.append(1))
+    sol = bd.solve(robot, (0.0, end), x)
+    sys.setprofile(None)
+    counts.append((len(calls), sol.counts.f))
+print(counts[2][0], counts[3][0], counts[2][1], counts[3][1], repr(float(sol.x[-1][2])))
+from bouligand.bridges.mujoco.compiled import _keep
+print(sum(c.cache_hits for c in _keep), len(_keep))
+"""
+    outputs = []
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        outputs.append(done.stdout.splitlines())
+    (first, _), (second, later_hits) = outputs
+    assert first.split()[-1] == second.split()[-1]
+    assert later_hits.split()[0] == later_hits.split()[1]
+    short, long, few, many = map(int, second.split()[:4])
+    assert many > 5 * few
+    assert long < short + 200
