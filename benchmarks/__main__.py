@@ -1,9 +1,9 @@
-"""Run the benchmarks, all or those named: work, ties, accuracy, speed, span, derivative, robots, startup.
+"""Run the benchmarks, all or those named: work, ties, quadruped, accuracy, speed, span, derivative, robots, startup.
 
     python -m benchmarks [NAME ...] [--quick] [--out DIR] [--peers MODULE,...]
 
-Each leaves its table in a folder of its own under DIR; `work` and `ties` also their JSON and figures, and go on where an
-interrupted run stopped. `python -m benchmarks page` puts the tables and figures of the last runs into the docs.
+Each leaves its table in a folder of its own under DIR; `work`, `ties` and `quadruped` also their JSON and figures, and go on
+where an interrupted run stopped. `python -m benchmarks page` puts the tables and figures of the last runs into the docs.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from importlib import import_module
 from bouligand.experiments.needs import MissingExtraError
 from bouligand.experiments.results import ResultsError, write_text
 
-PEERS = ("work", "ties")  # with peers and folders of their own
+PEERS = ("work", "ties", "quadruped")  # with peers and folders of their own
 OURS = ("accuracy", "speed", "span", "derivative", "robots", "startup")  # these print
 
 

@@ -9,13 +9,14 @@ import re
 import shutil
 
 from benchmarks import peers as all_peers
+from benchmarks.quadruped import best as best_arm
 from benchmarks.work import OURS, best
 from bouligand.experiments.results import load, write_text
 from bouligand.experiments.tables import seconds
 
 ROOT = pathlib.Path(__file__).parent.parent
 PAPER, BENCH = ROOT / "results" / "paper", ROOT / "results" / "bench"
-FIGURES = ("order", "hopper", "plate", "work")
+FIGURES = ("order", "hopper", "plate", "work", "quadruped")
 
 
 def fenced(text):
@@ -106,9 +107,26 @@ def readme(paper, bench):
             rows.append(f"| {title}, to an RMS error of 1e-3 / 1e-6 / 1e-9 | {' / '.join(race(work, title))} | ")
             rows[-1] += " / ".join(behind(marks.get(m)) for m in ("1e-03", "1e-06", "1e-09"))
             rows[-1] += " | `python -m benchmarks work` |"
+    if (bench / "quadruped" / "result.json").exists():
+        rows += quadruped(load(bench / "quadruped"))
     if not rows:
         return {}
     return {"numbers": "\n".join(["| what | ours | against | printed by |", "|---|---|---|---|", *rows])}
+
+
+def quadruped(document):
+    """A row for each of its problems: our time to the loosest error we reach, and MuJoCo's to that."""
+    rows = []
+    for title, cell in zip(document["summary"], document["cells"].values(), strict=True):
+        for mark in (1e-2, 1e-4):
+            ours = best_arm(cell["rows"], ["bouligand"], mark)
+            theirs = best_arm(cell["rows"], ["MuJoCo, Euler", "MuJoCo, RK4"], mark)
+            other = f"MuJoCo {seconds(theirs)}: {theirs / ours:.2g} times" if theirs else "MuJoCo not at any step tried"
+            rows.append(
+                f"| Solo12 on four feet, {title}, 1 s, to an RMS error of {mark:.0e} | {seconds(ours)} | {other} | "
+                "`python -m benchmarks quadruped` |"
+            )
+    return rows
 
 
 def race(work, title):

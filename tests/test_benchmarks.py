@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks import page, peers, problems, ties, work
+from benchmarks import page, peers, problems, quadruped, ties, work
 
 from bouligand.experiments.results import load
 from bouligand.models import relays
@@ -84,6 +84,22 @@ def test_listing_guards_backwards_is_the_same_problem():
     problem = problems.balls([2.0, 2.5])
     other, back = problem.reordered()
     assert np.array_equal(other.reference()[:, back], problem.reference())
+
+
+def test_the_quadruped_next_to_mujoco(tmp_path, monkeypatch):
+    """Small, but whole: both laws stand equally deep, and each error falls with its setting."""
+    monkeypatch.setattr(quadruped, "TIGHT", {True: 5e-5})
+    monkeypatch.setattr(quadruped, "STEPS", {"Euler": (2e-3, 1e-3)})
+    monkeypatch.setattr(quadruped, "TOLERANCES", ((1e-3, None), (1e-4, None), (1e-6, None)))
+    monkeypatch.setattr(quadruped, "PROBLEMS", {"slippery": False})
+    cell = quadruped.run(tmp_path, quick=True)["cells"]["slippery"]
+    assert cell["depth"]["MuJoCo"] == pytest.approx(cell["depth"]["bouligand"], rel=0.02)
+    assert cell["laws"] < 0.05
+    refused, loose, tight, *theirs = cell["rows"]
+    assert refused["failed"] == "GrazingError"
+    assert 1e-3 > loose["error"] > tight["error"]
+    assert theirs[0]["error"] > 10.0 * theirs[1]["error"]
+    assert (tmp_path / "quadruped" / "quadruped.svg").exists()
 
 
 @pytest.mark.parametrize("name", ["docs/benchmarks.md", "README.md"])

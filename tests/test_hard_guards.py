@@ -162,3 +162,29 @@ def test_a_stiff_contact_shallower_than_the_tolerance_is_no_graze():
         compile=False,
     )
     assert len(bd.solve(system, (0, 2), [11.0, 0.0], rtol=1e-3).events) == 4
+
+
+@pytest.mark.parametrize("gap", [1e-5, -1e-5, 1e-7, -1e-7, 0.0])
+@pytest.mark.parametrize("rtol", [1e-3, 1e-5])
+def test_a_spring_that_may_or_may_not_be_touched_is_not_refused(gap, rtol):
+    """x swings to 1 and a stiff spring is ``gap`` beyond: on its guard f does not jump, so that it does not matter."""
+
+    def f(t, x, b, p, dx):
+        dx[0] = x[1]
+        dx[1] = -x[0] - (1e5 * (x[0] - p[0]) if b[0] > 0.0 else 0.0)
+
+    swing = bd.System(f, lambda t, x, p: (x[0] - p[0],), n=2, m=1, params=[1.0 + gap])
+    sol = bd.solve(swing, (0.0, 3.0), [0.0, 1.0], rtol=rtol)
+    if gap >= 0.0:
+        exact = np.array([np.sin(3.0), np.cos(3.0)])
+    else:  # the same in three pieces
+        w = np.sqrt(1e5 + 1.0)
+        a = np.arcsin(1.0 + gap)
+        centre = 1e5 * (1.0 + gap) / w**2
+        start, v = 1.0 + gap - centre, np.cos(a)
+        stay = 2.0 * np.arctan2(v / w, start) / w
+        left = 3.0 - a - stay
+        exact = np.array(
+            [(1.0 + gap) * np.cos(left) - v * np.sin(left), -(1.0 + gap) * np.sin(left) - v * np.cos(left)]
+        )
+    assert np.abs(sol.x[-1] - exact).max() < 30.0 * rtol

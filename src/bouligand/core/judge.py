@@ -130,10 +130,9 @@ def stuck(fn, p, S, I, V, H, E, j):
             if k != j and H[TLAST, k] == S[T]:
                 return NOT_EVENT_SELECTED
         return SLIDING
-    for i in range(V.shape[1]):
-        V[W, i] = V[K, i] - V[L, i]
-    if graze_matters(fn, p, S, I, V, H, j, in_tolerances(S, V, W, X, X)):
-        return GRAZING
+    matters = graze_matters(fn, p, S, I, V, H, j)
+    if matters != GO_ON:
+        return matters
     # take the crossing back: the trajectory touched the guard and stays on its side
     for row in range(I[NEVENTS] - 1, -1, -1):
         if E[row, E_GUARD] == j:
@@ -179,17 +178,11 @@ def near(fn, p, S, I, V, H, E, k):
     note(S, I, E, when, k, H[B, k], lowest, 2.0)
     if lowest > unsure:
         return GO_ON
-    if eval_f(fn, p, S, I, V, H, when, XG, L):
+    jump = jump_on_guard(fn, p, S, I, V, H, when, XG, k, H[B, k] * lowest, unsure)
+    if jump < 0.0:
         return I[STATUS]
-    H[B, k] = -H[B, k]
-    failed = eval_f(fn, p, S, I, V, H, when, XG, L + 1)
-    H[B, k] = -H[B, k]
-    if failed:
-        return I[STATUS]
-    for i in range(V.shape[1]):
-        V[W, i] = V[L + 1, i] - V[L, i]
     S[MARGIN] = lowest
-    return GRAZING if in_tolerances(S, V, W, X, XG) * dwell_time(unsure, S[BEND]) > 1.0 else GO_ON
+    return GRAZING if jump * dwell_time(unsure, S[BEND]) > 1.0 else GO_ON
 
 
 @core
@@ -210,6 +203,9 @@ def back(fn, p, S, I, V, H, E, j):
         return I[STATUS]
     if S[MARGIN] > unsure:
         return GO_ON
+    jump = jump_on_guard(fn, p, S, I, V, H, S[T], X, j, H[HX, j], unsure)
+    if jump * S[VALUE] <= 1.0:
+        return I[STATUS] if jump < 0.0 else GO_ON
     # crossed again and again at ever shorter intervals, until the tolerance hides it?
     crossings = 0
     for row in range(max(I[NEVENTS] - 40, 0), I[NEVENTS]):
@@ -226,7 +222,10 @@ def dwell_time(depth, bend):
 
 @core
 def tolerance_of_guard(fn, p, S, I, V, H, t, x, j):
-    """How much h_j changes when every component of V[x] changes by its tolerance: what cannot be told from zero."""
+    """How much h_j changes when every component of V[x] changes by its tolerance: what cannot be told from zero.
+
+    V[W] is left as the change of that size that raises h_j most.
+    """
     compact()
     if eval_h(fn, p, S, I, V, H, t, x, HP):
         return -1.0
@@ -241,24 +240,56 @@ def tolerance_of_guard(fn, p, S, I, V, H, t, x, j):
             return -1.0
         V[XM, i] = V[x, i]
         total += abs(H[HP, j] - here) * size / step
+        V[W, i] = size if H[HP, j] >= here else -size
     return total
 
 
 @core
-def graze_matters(fn, p, S, I, V, H, j, jump):
-    """At the present state, on guard j with hdot near zero: whether crossing or not makes a difference above the tolerance.
+def jump_on_guard(fn, p, S, I, V, H, t, x, k, value, unsure):
+    """The jump of f, in tolerances per time, on guard k itself: at the state nearest to V[x], where h_k is ``value``.
 
-    ``jump`` is that of f in tolerances per time. The dwell time beyond the guard is uncertain by the time a parabola
-    with the present h'' takes through the tolerance of h.
+    That is within a tolerance or so in every component, for what cannot be told from zero. It matters where f is
+    continuous across the guard (a spring, a force that ends where it is zero): beside the guard there seems to be a jump. To
+    be called after tolerance_of_guard. Negative if f failed.
     """
     compact()
-    unsure = tolerance_of_guard(fn, p, S, I, V, H, S[T], X, j)
+    part = 0.0
+    for _ in range(3):
+        part = min(max(part + value / max(unsure, 1e-300), -3.0), 3.0)
+        for i in range(V.shape[1]):
+            V[XM, i] = V[x, i] - part * V[W, i]
+        if eval_h(fn, p, S, I, V, H, t, XM, HP):
+            return -1.0
+        value = H[HP, k]
+    if eval_f(fn, p, S, I, V, H, t, XM, L + 1):
+        return -1.0
+    H[B, k] = -H[B, k]
+    failed = eval_f(fn, p, S, I, V, H, t, XM, L + 2)
+    H[B, k] = -H[B, k]
+    if failed:
+        return -1.0
+    for i in range(V.shape[1]):
+        V[W, i] = V[L + 2, i] - V[L + 1, i]
+    return in_tolerances(S, V, W, x, XM)
+
+
+@core
+def graze_matters(fn, p, S, I, V, H, j):
+    """At the present state, on guard j with hdot near zero: GRAZING if crossing or not makes a difference above the tolerance.
+
+    The dwell time beyond the guard is uncertain by the time a parabola with the present h'' takes through the tolerance of h.
+    """
+    compact()
     bend = second_rate(fn, p, S, I, V, H, j, L)
+    unsure = tolerance_of_guard(fn, p, S, I, V, H, S[T], X, j)
     if unsure < 0.0 or bend < 0.0:
-        return False
+        return I[STATUS]
+    jump = jump_on_guard(fn, p, S, I, V, H, S[T], X, j, H[HX, j], unsure)
+    if jump < 0.0:
+        return I[STATUS]
     S[MARGIN] = abs(H[HX, j])
     dwell = min(dwell_time(unsure, bend), 2.0 * unsure / max(abs(H[HD, j]), 1e-300))
-    return jump * dwell > 1.0
+    return GRAZING if jump * dwell > 1.0 else GO_ON
 
 
 @core
