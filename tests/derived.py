@@ -62,8 +62,10 @@ def kane_of_hexapod():
     for side, (name, (along, across, tripod)) in zip(sides, places.items(), strict=True):
         turn = 2 * sympy.pi * t / period + phase + sympy.pi * tripod
         angle = turn - swing * sympy.sin(turn)
-        in_body = length * along * body.x + width * across * body.y - leg * (
-            sympy.sin(angle) * body.x + sympy.cos(angle) * body.z
+        in_body = (
+            length * along * body.x
+            + width * across * body.y
+            - leg * (sympy.sin(angle) * body.x + sympy.cos(angle) * body.z)
         )
         foot = centre.locatenew(name.replace(" ", "_"), in_body)
         foot.set_vel(ground, centre.vel(ground) + in_body.dt(body) + rate.cross(in_body))

@@ -30,7 +30,14 @@ import numpy as np
 
 from ..system import System
 
-FEET = ("front left", "middle right", "rear left", "front right", "middle left", "rear right")  # tripod 0, then tripod 1
+FEET = (
+    "front left",
+    "middle right",
+    "rear left",
+    "front right",
+    "middle left",
+    "rear right",
+)  # tripod 0, then tripod 1
 ALONG = np.array([1.0, 0.0, -1.0, 1.0, 0.0, -1.0])  # hip_i = (length ALONG_i, width ACROSS_i, 0)
 ACROSS = np.array([1.0, -2.0, 1.0, -1.0, 2.0, -1.0])
 
@@ -80,7 +87,9 @@ def hexapod(
         "swing": swing,
         "phase": phase,
     }
-    known = {"f0": feet.free, "g": feet.contact, "Dh_row": feet.guard_row, "Dt_h": feet.guards_by_time} if pulling else {}
+    known = (
+        {"f0": feet.free, "g": feet.contact, "Dh_row": feet.guard_row, "Dt_h": feet.guards_by_time} if pulling else {}
+    )
     return System(
         feet.field,
         feet.guards,

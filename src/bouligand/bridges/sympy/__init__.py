@@ -53,7 +53,7 @@ def system(
         The last rows of ``rates`` are then right-hand sides: ``mass @ (rates of the last states) = these``. It is solved
         numerically at every evaluation, and differentiated implicitly.
     additive : "auto", True or False
-        Whether to declare f as a sum over contacts (see `bouligand.System`) where the rates are one: by default with 8 guards
+        Whether to declare f as a sum over contacts (see `bouligand.System`) where the rates are one: by default with 50 guards
         or more.
     compile, name, and other options : as in `bouligand.System` (direction, observers, reset, breakpoints)
 
@@ -66,7 +66,17 @@ def system(
     from .building import build
 
     return build(
-        states, rates, guards, params, sides=sides, t=t, mass=mass, additive=additive, compile=compile, name=name, **options
+        states,
+        rates,
+        guards,
+        params,
+        sides=sides,
+        t=t,
+        mass=mass,
+        additive=additive,
+        compile=compile,
+        name=name,
+        **options,
     )
 
 

@@ -69,7 +69,9 @@ def equations(given, additive, name):
     if additive is True or (additive == "auto" and m >= MANY):
         parts = contacts(cases[0][1], mass, m) if cases[0][0] is None else None
         if parts is None and additive is True:
-            raise ValueError("additive=True, but the rates are not a sum over contacts: sides are multiplied with each other")
+            raise ValueError(
+                "additive=True, but the rates are not a sum over contacts: sides are multiplied with each other"
+            )
     names = tuple([name_of(s) for s in what] for what in (given.states, given.params, given.guards))
     return Equations(name, *names, cases, h, mass, parts)
 

@@ -16,7 +16,9 @@ def equations_of_motion(method, guards):
     elif isinstance(method, LagrangesMethod):
         forcing = _formed(method, "form_lagranges_equations()")
         if method.coneqs:
-            raise ValueError("constraints with multipliers are not supported: choose coordinates that need none, or KanesMethod")
+            raise ValueError(
+                "constraints with multipliers are not supported: choose coordinates that need none, or KanesMethod"
+            )
         q = list(method.q)
         speeds = {c.diff(t): sympy.Function(f"{c.func.__name__}_dot")(t) for c in q}
         states = [*q, *speeds.values()]

@@ -8,6 +8,8 @@ from itertools import count
 
 from sympy import Add, Piecewise, S, Symbol, cse
 
+LONG = 3  # terms of a sum
+
 
 class Program:
     """Statements ``(symbol, expression)`` in order, and outputs in terms of their symbols."""
@@ -21,7 +23,7 @@ class Program:
     def of(cls, expressions):
         names = (Symbol(f"v{i}") for i in count())
         statements, outputs = cse(list(expressions), symbols=names, order="none")
-        statements, outputs = _lift_choices(statements, outputs, names)
+        statements, outputs = _lift(statements, outputs, names)
         return cls(statements, outputs, names)
 
     @property
@@ -47,10 +49,11 @@ class Program:
             if isinstance(e, Piecewise):
                 return _choose(e, [gradient(branch) for branch, _ in e.args])
             terms: dict = {}
-            for symbol in sorted(e.free_symbols & by.keys(), key=str):
-                partial = e.diff(symbol)
-                for j, d in by[symbol].items():
-                    terms.setdefault(j, []).append(partial * d)
+            for term in Add.make_args(e):
+                for symbol in sorted(term.free_symbols & by.keys(), key=str):
+                    partial = term.diff(symbol)
+                    for j, d in by[symbol].items():
+                        terms.setdefault(j, []).append(partial * d)
             return {j: d for j, parts in terms.items() if (d := Add(*parts)) != 0}
 
         for symbol, e in self.statements:
@@ -71,7 +74,7 @@ class Program:
         names = [symbol for symbol, _ in self.statements] + [symbol for symbol, _ in more]
         values = reduced[len(names) :]
         whole = [*shared, *zip(names, reduced, strict=False)]
-        whole, values = _lift_choices(whole, values, self._names)
+        whole, values = _lift(whole, values, self._names)
         elements = dict(zip(elements, values, strict=False))
         outputs = values[len(elements) :]
         return Program(whole, [*outputs, *elements.values()], self._names), elements
@@ -87,27 +90,31 @@ def _choose(choice, gradients):
     return {j: d for j, d in pick.items() if d != 0}
 
 
-def _lift_choices(statements, outputs, names):
-    """Every Piecewise as a statement of its own."""
+def _lift(statements, outputs, names):
+    """Every Piecewise, and every long sum inside something else, as a statement of its own: derivatives are then taken of
+    choices as a whole, and of sums term by term.
+    """
     lifted: dict = {}
     made = []
 
-    def lift(e):
-        if not e.has(Piecewise):
-            return e
-        e = e.func(*[lift(a) for a in e.args])
-        if isinstance(e, Piecewise):
+    def within(e):
+        e = inside(e)
+        if isinstance(e, Piecewise) or (e.is_Add and len(e.args) > LONG):
             if e not in lifted:
                 lifted[e] = next(names)
                 made.append((lifted[e], e))
             return lifted[e]
         return e
 
-    def top(e):
-        return e.func(*[lift(a) for a in e.args]) if isinstance(e, Piecewise) else lift(e)
+    def inside(e):
+        return e.func(*[within(a) for a in e.args]) if e.args and e.has(Piecewise, Add) else e
 
-    kept = [(symbol, top(e)) for symbol, e in statements]
-    outputs = [lift(e) for e in outputs]
+    def terms(e):
+        """A sum's own terms are looked into, the sum itself stays."""
+        return within(e) if isinstance(e, Piecewise) else inside(e)
+
+    kept = [(symbol, inside(e)) for symbol, e in statements]
+    outputs = [terms(e) for e in outputs]
     return [*kept, *made], outputs
 
 

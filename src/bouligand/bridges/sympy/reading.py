@@ -91,10 +91,10 @@ def _symbols(what, values):
 
 def _expression(what, value):
     try:
-        value = sympy.sympify(value)
+        value = sympy.sympify(value, strict=True)  # strict: text is not evaluated
     except sympy.SympifyError:
-        raise TypeError(f"{what} must be an expression; got {value!r}") from None
-    if not isinstance(value, sympy.Expr):
+        raise TypeError(f"{what} must be an expression of SymPy; got {value!r}") from None
+    if not isinstance(value, sympy.Expr) or value.is_Matrix:
         raise TypeError(f"{what} must be a scalar expression; got {value!r}")
     return value
 
@@ -156,7 +156,8 @@ def _rates(rates, states):
             raise ValueError(
                 "rates: "
                 + "; ".join(
-                    [f"no rate for {', '.join(missing)}"] * bool(missing) + [f"no state {', '.join(unknown)}"] * bool(unknown)
+                    [f"no rate for {', '.join(missing)}"] * bool(missing)
+                    + [f"no state {', '.join(unknown)}"] * bool(unknown)
                 )
             )
         rates = [rates[s] for s in states]
@@ -212,7 +213,9 @@ def _check_node(e, where):
             f"Piecewise or a side symbol, or use a smooth function such as sqrt(x**2 + small**2)"
         )
     if isinstance(e, sympy.Derivative):
-        raise ValueError(f"{where} contains {_short(e)}, which is not known: make it a state, or replace it by its speed")
+        raise ValueError(
+            f"{where} contains {_short(e)}, which is not known: make it a state, or replace it by its speed"
+        )
     if isinstance(e, AppliedUndef):
         raise ValueError(f"{where} contains {_short(e)}, which is none of the states")
     if e is sympy.I or e.is_Number and not e.is_finite or e is sympy.zoo:

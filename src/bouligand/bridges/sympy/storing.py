@@ -76,7 +76,9 @@ def _keep(key, source):
     try:
         if find(key) != source:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", encoding="utf-8", delete=False) as file:
+            with tempfile.NamedTemporaryFile(
+                "w", dir=path.parent, suffix=".tmp", encoding="utf-8", delete=False
+            ) as file:
                 file.write(source)
             os.replace(file.name, path)
         with tempfile.TemporaryFile(dir=path.parent):  # Numba must be able to write beside it

@@ -8,7 +8,7 @@ from itertools import product
 import sympy
 from sympy.core.relational import GreaterThan, LessThan, Relational, StrictGreaterThan, StrictLessThan
 
-MANY = 8  # guards from which on a sum over contacts is worth declaring
+MANY = 50  # guards from which on a sum over contacts is worth declaring
 
 
 def on(k):
@@ -93,28 +93,50 @@ def contacts(rates, mass, m):
     every = set(touch)
     memo = {sympy.Symbol(f"b{k}"): 2 * T - 1 for k, T in enumerate(touch)}
     of_on = {on(k): T for k, T in enumerate(touch)}
-    f0, g = [], [[] for _ in range(m)]
     try:
         rates = [_as_polynomial(e, memo, of_on) for e in rates]
         if mass is not None and any(_as_polynomial(e, memo, of_on).free_symbols & every for row in mass for e in row):
             return None
     except _NotASum:
         return None
-    zero = dict.fromkeys(touch, sympy.S.Zero)
-    for e in rates:
-        without, parts = [], [[] for _ in range(m)]
-        for term in sympy.Add.make_args(e):
-            sides = term.free_symbols & every
-            without.append(term.xreplace(zero) if sides else term)
-            for T in sides:
-                slope = term.diff(T)
-                if slope.free_symbols & every:
-                    return None
-                parts[touch.index(T)].append(slope)
-        f0.append(sympy.Add(*without))
-        for k in range(m):
-            g[k].append(sympy.Add(*parts[k]))
-    return f0, g
+    index = {T: k for k, T in enumerate(touch)}
+    try:
+        split = [_split(e, index) for e in rates]
+    except _NotASum:
+        return None
+    return [without for without, _ in split], [[parts.get(k, sympy.S.Zero) for _, parts in split] for k in range(m)]
+
+
+def _split(e, index):
+    """An expression as what it is with all sides 0, and a mapping from k to what side k adds; each part is looked at once."""
+    if not e.free_symbols & index.keys():
+        return e, {}
+    if e in index:
+        return sympy.S.Zero, {index[e]: sympy.S.One}
+    if e.is_Add:
+        split = [_split(term, index) for term in e.args]
+        parts: dict = {}
+        for _, of_term in split:
+            for k, part in of_term.items():
+                parts.setdefault(k, []).append(part)
+        return sympy.Add(*[without for without, _ in split]), {k: sympy.Add(*some) for k, some in parts.items()}
+    if e.is_Mul:
+        factor, rest = e.as_independent(*index)
+        if not rest.is_Mul:
+            without, of_rest = _split(rest, index)
+            return factor * without, {k: factor * part for k, part in of_rest.items()}
+        return _product(factor, [_split(a, index) for a in rest.args])
+    raise _NotASum
+
+
+def _product(factor, split):
+    """A product is a sum over contacts where all its factors depend on the same single side: such as T (a + T b) = T (a + b)."""
+    sides = set().union(*[parts for _, parts in split])
+    if len(sides) != 1:
+        raise _NotASum
+    (k,) = sides
+    off = factor * sympy.Mul(*[without for without, _ in split])
+    return off, {k: factor * sympy.Mul(*[without + parts[k] for without, parts in split]) - off}
 
 
 class _NotASum(Exception):

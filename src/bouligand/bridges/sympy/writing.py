@@ -251,8 +251,10 @@ def _sum(eq):
             lines += [*_mass_lines(eq.mass, program.outputs[len(moved) :]), f"solve(A, rows, {first}, r)"]
             lines += ["for i in range(dx.size):", "    dx[i] += r[i, 0]"]
         else:
-            lines = [line.replace("] = ", "] += ") if line.startswith("dx[") else line for line in
-                     _straight(program, [f"dx[{i}]" for i in moved])]
+            lines = [
+                line.replace("] = ", "] += ") if line.startswith("dx[") else line
+                for line in _straight(program, [f"dx[{i}]" for i in moved])
+            ]
         one += [f"if k == {k}:", *_indented([*lines, "return"])]
     return [
         _function("f0(t, x, p, dx)", free),
