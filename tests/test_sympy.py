@@ -64,17 +64,14 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_to_switch_gives_the_hopper(way):
     rates, sides = WAYS[way]
-    made, model = hopper(rates, sides, compile=False), bd.models.hopper()
-    for x, side in itertools.product(([0.9, -2.0], [1.4, 3.0]), (-1.0, 1.0)):
-        x, word = np.array(x), np.array([side])
-        for name in ("f", "Df"):
-            ours, theirs = made._functions[name], model._functions[name]
-            ours, theirs = (getattr(u.function, "py_func", u.function) for u in (ours, theirs))
-            out = np.full({"f": (2,), "Df": (2, 2)}[name], np.nan)
-            wanted = out.copy()
-            ours(0.0, x, word, made.defaults, out)
-            theirs(0.0, x, word, model.defaults, wanted)
-            assert np.array_equal(out, wanted), name
+    made = hopper(rates, sides, compile=False)
+    for x, side in itertools.product((np.array([0.9, -2.0]), np.array([1.4, 3.0])), (-1.0, 1.0)):
+        word = np.array([side])
+        push = -1000.0 if side > 0 else 0.0
+        assert np.allclose(
+            made.function("f")(0.0, x, word, made.defaults), [x[1], push * (x[0] - 1.0) - 9.81], rtol=1e-14
+        )
+        assert np.array_equal(made.function("Df")(0.0, x, word, made.defaults), [[0.0, 1.0], [push, 0.0]])
 
 
 def test_the_hopper_against_its_closed_form():
@@ -95,11 +92,8 @@ def test_choices_on_two_guards():
     a, b = sympy.symbols("a b", positive=True)
     both = sympy.Piecewise((3, sympy.And(z > a, v < b)), (sympy.Piecewise((2, z > a), (1, True)), True))
     made = system([z, v], [both, 0], {"one": z - a, "two": b**2 - b * v}, {a: 1.0, b: 2.0}, compile=False)
-    f = getattr(made._functions["f"].function, "py_func", made._functions["f"].function)
     for word, wanted in (((1, 1), 3), ((1, -1), 2), ((-1, 1), 1), ((-1, -1), 1)):
-        dx = np.empty(2)
-        f(0.0, np.zeros(2), np.array(word, dtype=float), made.defaults, dx)
-        assert dx[0] == wanted
+        assert made.function("f")(0.0, np.zeros(2), np.array(word, dtype=float), made.defaults)[0] == wanted
 
 
 # ------------------------------------------------------------------------------------------------ against the plate
@@ -111,7 +105,7 @@ def plates():
 
 
 def test_the_plate_has_the_field_of_the_model(plates):
-    ours, model = plates
+    ours, model = derived.plate(4, compile=False), plates[1]
     assert ours.states == model.states
     assert ours.params == model.params
     assert np.array_equal(ours.defaults, model.defaults)
@@ -120,7 +114,7 @@ def test_the_plate_has_the_field_of_the_model(plates):
         x = random.normal(size=6) * [1.0, 1.0, 0.3, 2.0, 2.0, 2.0]
         word = random.choice([-1.0, 1.0], 4)
         for name, arguments in {"f": (word,), "h": (), "Df": (word,), "Dp_f": (word,), "Dp_h": ()}.items():
-            one, other = (q.function(name)(0.0, x, *arguments, q.defaults) for q in plates)
+            one, other = (q.function(name)(0.0, x, *arguments, q.defaults) for q in (ours, model))
             assert np.allclose(one, other, rtol=1e-13, atol=1e-13 * np.abs(other).max()), name
 
 
@@ -142,11 +136,12 @@ def test_the_derivative_of_the_plate(plates):
         direction = np.array([0.3, 1.0, 0.7, -0.2, 0.5, 1.1])
         assert one_sided(B, lambda x, q=q: flow.end(q, (0.0, 0.4), x), x0, direction) < 1e-4
         matrices.append(B.matrix(direction))
-    assert np.allclose(*matrices, rtol=1e-9, atol=1e-9 * np.abs(matrices[1]).max())
+    one, other = matrices
+    assert np.abs(one - other).max() < 1e-9 * np.abs(other).max()
 
 
-def test_jacobians_pass_the_check(plates):
-    assert plates[0].check([0.0, 1.0, 0.01, 0.3, -2.0, 0.1]).ok
+def test_jacobians_pass_the_check():
+    assert derived.plate(4, compile=False).check([0.0, 1.0, 0.01, 0.3, -2.0, 0.1]).ok
 
 
 # ---------------------------------------------------------------------------------------- Jacobians and time
@@ -162,6 +157,7 @@ def test_guards_and_rates_that_depend_on_time():
         {"wave": z - k * sympy.sin(g * t) * sympy.tanh(v), "level": v - sympy.sqrt(2 + z**2)},
         {g: 2.0, k: 0.3},
         sides=[s, w],
+        compile=False,
     )
     report = made.check([0.4, 0.9], t=0.7)
     assert set(report.jacobians) >= {"Df", "Dh_row", "Dt_h", "Dp_f", "Dp_h"}
@@ -172,9 +168,9 @@ def test_derivatives_of_programs_are_those_of_the_expressions():
     random = np.random.default_rng(1)
     x = sympy.symbols("x:4")
     on = sympy.Symbol("on0")
-    for _ in range(10):
+    for _ in range(4):
         pool = list(x)
-        for _ in range(12):
+        for _ in range(9):
             a, b, c = (pool[i] for i in random.integers(len(pool), size=3))
             pool.append(
                 [a * b + c, sympy.sin(a) - b, a / (2 + b**2), sympy.sqrt(a**2 + b**2 + 1), a + b + c + a * c + 1][
@@ -216,7 +212,7 @@ def test_floats_keep_all_their_digits():
 def test_a_sum_over_contacts_is_found_and_declared():
     made = derived.plate(3, additive=True)
     assert {"f0", "g", "g_many"} <= set(made._functions)
-    assert made.check([0.0, 1.0, 0.01, 0.3, -2.0, 0.1]).ok
+    assert derived.plate(3, additive=True, compile=False).check([0.0, 1.0, 0.01, 0.3, -2.0, 0.1]).ok
     sol, model = (bd.solve(q, (0.0, 1.0), bd.models.falling.START, rtol=1e-9) for q in (made, bd.models.plate(3)))
     assert np.abs(sol.x[-1] - model.x[-1]).max() < 1e-7
     assert not derived.plate(3).has("g")  # few contacts: not worth it
@@ -279,7 +275,7 @@ def chain(count, method):
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_kanes_equations_are_solved_and_differentiated(count):
     kane, guards, values, sides = chain(count, "kane")
-    made = bd.bridges.sympy.from_kane(kane, guards, values, sides=sides)
+    made = bd.bridges.sympy.from_kane(kane, guards, values, sides=sides, compile=False)
     assert ("factor" in made.source) == (count > 2)
     random = np.random.default_rng(2)
     symbols = [*kane.q, *kane.u, *values, *sides]
@@ -320,7 +316,7 @@ def test_kane_and_lagrange_agree_and_keep_energy():
 
 def test_contacts_with_a_mass_matrix_are_a_sum_too():
     kane, guards, values, sides = chain(3, "kane")
-    made = bd.bridges.sympy.from_kane(kane, guards, values, sides=sides, additive=True)
+    made = bd.bridges.sympy.from_kane(kane, guards, values, sides=sides, additive=True, compile=False)
     x = np.array([0.3, 0.8, -0.4, 0.5, 0.1, -0.3])
     assert made.has("g")
     assert made.check(x).ok
@@ -339,52 +335,52 @@ def test_equations_must_have_been_formed():
 # ---------------------------------------------------------------------------------------------------- refusals
 
 q, u = mechanics.dynamicsymbols("q u")
-REFUSED = {
-    "an unknown symbol": (dict(rates=[v, -w]), r"the rate of v contains w, which is none of"),
-    "other assumptions": (dict(rates=[v, -sympy.Symbol("g", positive=True)]), "other assumptions"),
-    "an unknown function": (dict(rates=[v, q]), r"the rate of v contains q\(t\), which is none of the states"),
-    "a derivative": (dict(rates=[v, q.diff()]), r"Derivative\(q\(t\), t\), which is not known"),
-    "a symbol in a guard": (dict(guards={"foot": rest - w}), "guard 'foot' contains w"),
-    "a side in a guard": (dict(guards={"foot": rest - z * s}), "guard 'foot' contains the side s"),
-    "a choice in a guard": (dict(guards={"foot": sympy.Piecewise((z, z > 0), (1, True))}), "a guard must be smooth"),
-    "Abs": (dict(rates=[v, -sympy.Abs(v)]), r"Abs\(v\), which is not smooth: make what is inside a guard"),
-    "sign": (dict(rates=[v, -sympy.sign(v)]), r"sign\(v\), which is not smooth"),
-    "Max": (dict(guards={"foot": sympy.Max(z, 0)}), r"guard 'foot' contains Max\(0, z\), which is not smooth"),
-    "floor": (dict(rates=[v, sympy.floor(z)]), "not smooth"),
-    "Heaviside": (dict(rates=[v, sympy.Heaviside(z)]), "not smooth"),
-    "complex": (dict(rates=[v, sympy.I * z]), "contains I: every part of an expression must be real"),
-    "infinite": (dict(rates=[v, sympy.oo]), "real and finite"),
+REFUSED: dict = {
+    "an unknown symbol": ({"rates": [v, -w]}, r"the rate of v contains w, which is none of"),
+    "other assumptions": ({"rates": [v, -sympy.Symbol("g", positive=True)]}, "other assumptions"),
+    "an unknown function": ({"rates": [v, q]}, r"the rate of v contains q\(t\), which is none of the states"),
+    "a derivative": ({"rates": [v, q.diff()]}, r"Derivative\(q\(t\), t\), which is not known"),
+    "a symbol in a guard": ({"guards": {"foot": rest - w}}, "guard 'foot' contains w"),
+    "a side in a guard": ({"guards": {"foot": rest - z * s}}, "guard 'foot' contains the side s"),
+    "a choice in a guard": ({"guards": {"foot": sympy.Piecewise((z, z > 0), (1, True))}}, "a guard must be smooth"),
+    "Abs": ({"rates": [v, -sympy.Abs(v)]}, r"Abs\(v\), which is not smooth: make what is inside a guard"),
+    "sign": ({"rates": [v, -sympy.sign(v)]}, r"sign\(v\), which is not smooth"),
+    "Max": ({"guards": {"foot": sympy.Max(z, 0)}}, r"guard 'foot' contains Max\(0, z\), which is not smooth"),
+    "floor": ({"rates": [v, sympy.floor(z)]}, "not smooth"),
+    "Heaviside": ({"rates": [v, sympy.Heaviside(z)]}, "not smooth"),
+    "complex": ({"rates": [v, sympy.I * z]}, "contains I: every part of an expression must be real"),
+    "infinite": ({"rates": [v, sympy.oo]}, "real and finite"),
     "no counterpart": (
-        dict(rates=[v, sympy.besselj(0, z)]),
+        {"rates": [v, sympy.besselj(0, z)]},
         "besselj has no counterpart in compiled code; known are sin",
     ),
-    "an integral": (dict(rates=[v, sympy.Integral(z, z)]), "Integral has no counterpart"),
+    "an integral": ({"rates": [v, sympy.Integral(z, z)]}, "Integral has no counterpart"),
     "a strange condition": (
-        dict(rates=[v, sympy.Piecewise((1, z > 3), (0, True))]),
+        {"rates": [v, sympy.Piecewise((1, z > 3), (0, True))]},
         r"z > 3 of a Piecewise is no guard.*foot: rest - z",
     ),
-    "an equality": (dict(rates=[v, sympy.Piecewise((1, sympy.Eq(z, 3)), (0, True))]), "not of the kind 'guard > 0'"),
-    "half a choice": (dict(rates=[v, sympy.Piecewise((1, z > rest))]), r"has no value where foot > 0"),
-    "a short list": (dict(rates=[v]), "an expression for each of the 2 states; got 1"),
-    "a rate missing": (dict(rates={z: v}), "rates: no rate for v"),
-    "a rate too many": (dict(rates={z: v, v: 0, w: 1}), "rates: no state w"),
-    "no word": (dict(rates={(1, 1): [v, 0]}), r"\(1, 1\) is not a word, a tuple of 1 signs"),
-    "text": (dict(rates=[v, "z +"]), r"must be an expression of SymPy; got 'z \+'"),
-    "a matrix": (dict(rates=[v, sympy.eye(2)]), "must be a scalar expression"),
-    "states twice": (dict(states=[z, z]), "z: more than one of the states"),
-    "state and parameter": (dict(states=[z, g]), "g: more than one of the states"),
-    "states as text": (dict(states=["z", "v"]), "states must be Symbols or dynamicsymbols; got 'z'"),
-    "no states": (dict(states=[], rates=[]), "states is empty"),
-    "an imaginary state": (dict(states=[z, sympy.Symbol("i", imaginary=True)]), "not real"),
-    "params as a list": (dict(params=[g, k]), "params must be a mapping from Symbol to default"),
-    "a default": (dict(params={**DEFAULTS, g: "g"}), "the default of g must be a number; got 'g'"),
-    "sides": (dict(sides=[s, w]), "a symbol for each of the 1 guards; got 2"),
-    "sides by name": (dict(sides={"hand": s}), r"a symbol for each guard, \['foot'\]; got \['hand'\]"),
-    "one guard alone": (dict(guards=rest - z), "guards must be a mapping"),
-    "time": (dict(t="t"), "t must be the Symbol of time"),
-    "mass": (dict(mass=[[1, 2]]), "mass must be square"),
-    "additive": (dict(additive=1.5), "additive must be"),
-    "an option": (dict(colour="red"), "colour"),
+    "an equality": ({"rates": [v, sympy.Piecewise((1, sympy.Eq(z, 3)), (0, True))]}, "not of the kind 'guard > 0'"),
+    "half a choice": ({"rates": [v, sympy.Piecewise((1, z > rest))]}, r"has no value where foot > 0"),
+    "a short list": ({"rates": [v]}, "an expression for each of the 2 states; got 1"),
+    "a rate missing": ({"rates": {z: v}}, "rates: no rate for v"),
+    "a rate too many": ({"rates": {z: v, v: 0, w: 1}}, "rates: no state w"),
+    "no word": ({"rates": {(1, 1): [v, 0]}}, r"\(1, 1\) is not a word, a tuple of 1 signs"),
+    "text": ({"rates": [v, "z +"]}, r"must be an expression of SymPy; got 'z \+'"),
+    "a matrix": ({"rates": [v, sympy.eye(2)]}, "must be a scalar expression"),
+    "states twice": ({"states": [z, z]}, "z: more than one of the states"),
+    "state and parameter": ({"states": [z, g]}, "g: more than one of the states"),
+    "states as text": ({"states": ["z", "v"]}, "states must be Symbols or dynamicsymbols; got 'z'"),
+    "no states": ({"states": [], "rates": []}, "states is empty"),
+    "an imaginary state": ({"states": [z, sympy.Symbol("i", imaginary=True)]}, "not real"),
+    "params as a list": ({"params": [g, k]}, "params must be a mapping from Symbol to default"),
+    "a default": ({"params": {**DEFAULTS, g: "g"}}, "the default of g must be a number; got 'g'"),
+    "sides": ({"sides": [s, w]}, "a symbol for each of the 1 guards; got 2"),
+    "sides by name": ({"sides": {"hand": s}}, r"a symbol for each guard, \['foot'\]; got \['hand'\]"),
+    "one guard alone": ({"guards": rest - z}, "guards must be a mapping"),
+    "time": ({"t": "t"}, "t must be the Symbol of time"),
+    "mass": ({"mass": [[1, 2]]}, "mass must be square"),
+    "additive": ({"additive": 1.5}, "additive must be"),
+    "an option": ({"colour": "red"}, "colour"),
 }
 
 
@@ -476,8 +472,8 @@ for module, name in ((building, "equations"), (building, "module_text")):
         return true(*arguments)
     setattr(module, name, counted)
 from tests import derived
-made = derived.hexapod(name=sys.argv[1])
-sol = bd.solve(made, (0.0, 0.3), bd.models.running.START, rtol=1e-8)
+made = derived.plate(2, name=sys.argv[1])
+sol = bd.solve(made, (0.0, 1.0), bd.models.falling.START, rtol=1e-8)
 B = sol.bderivative().matrix()
 stats = [made._functions[name].function.stats for name in ("f", "h", "Df", "Dh_row")]
 print(len(work), sum(sum(s.cache_hits.values()) for s in stats), sum(sum(s.cache_misses.values()) for s in stats))

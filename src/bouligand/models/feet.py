@@ -6,10 +6,10 @@ from numba import njit
 
 from .running import ACROSS, ALONG, IX, IY, IZ, LEG, LENGTH, MASS, MU, PERIOD, PHASE, SLIP, SWING, WIDTH, C, G, K
 
-_options = {"error_model": "numpy", "nogil": True}
+compiled = njit(error_model="numpy", nogil=True)
 
 
-@njit(**_options)
+@compiled
 def rotation(x):
     """R = Rz(yaw) Ry(pitch) Rx(roll), by rows."""
     sr, cr, sp, cp, sy, cy = (
@@ -27,7 +27,7 @@ def rotation(x):
     )
 
 
-@njit(**_options)
+@compiled
 def leg(t, i, p):
     """Foot i in the body's frame, and its velocity there."""
     phase = 2.0 * math.pi * t / p[PERIOD] + p[PHASE] + (math.pi if i % 6 >= 3 else 0.0)
@@ -38,7 +38,7 @@ def leg(t, i, p):
     return place, (-cosine * rate, 0.0, sine * rate)
 
 
-@njit(**_options)
+@compiled
 def velocity(x, R, place, turning):
     """Of a foot, in the world."""
     a = x[10] * place[2] - x[11] * place[1] + turning[0]
@@ -51,13 +51,13 @@ def velocity(x, R, place, turning):
     )
 
 
-@njit(**_options)
+@compiled
 def normal(x, R, place, v, p):
     """The force of the spring and the damper, positive when it pushes."""
     return -p[K] * (x[2] + R[2][0] * place[0] + R[2][1] * place[1] + R[2][2] * place[2]) - p[C] * v[2]
 
 
-@njit(**_options)
+@compiled
 def wrench(t, x, R, i, p):
     """What foot i does to the body: the force in the world, the moment in the body's frame."""
     place, turning = leg(t, i, p)
@@ -78,7 +78,7 @@ def wrench(t, x, R, i, p):
     )
 
 
-@njit(**_options)
+@compiled
 def free(t, x, p, dx):
     """No foot touches."""
     turn = x[10] * math.sin(x[3]) + x[11] * math.cos(x[3])
@@ -96,7 +96,7 @@ def free(t, x, p, dx):
     dx[11] = (p[IX] - p[IY]) * x[9] * x[10] / p[IZ]
 
 
-@njit(**_options)
+@compiled
 def add(t, x, R, i, p, dx):
     fx, fy, fz, mx, my, mz = wrench(t, x, R, i, p)
     dx[6] += fx / p[MASS]
@@ -107,12 +107,12 @@ def add(t, x, R, i, p, dx):
     dx[11] += mz / p[IZ]
 
 
-@njit(**_options)
+@compiled
 def contact(t, x, k, p, dx):
     add(t, x, rotation(x), k, p, dx)
 
 
-@njit(**_options)
+@compiled
 def field(t, x, b, p, dx):
     """A foot pushes while it is in the ground and, if that is a guard too, while its force is positive."""
     free(t, x, p, dx)
@@ -122,7 +122,7 @@ def field(t, x, b, p, dx):
             add(t, x, R, i, p, dx)
 
 
-@njit(**_options)
+@compiled
 def guards(t, x, p, out):
     """How deep each foot is in the ground; then, if there are twelve, its normal force."""
     R = rotation(x)
@@ -133,7 +133,7 @@ def guards(t, x, p, out):
             out[6 + i] = normal(x, R, place, velocity(x, R, place, turning), p)
 
 
-@njit(**_options)
+@compiled
 def guard_row(t, x, k, p, out):
     """Dh, of the six depths."""
     sr, cr, sp, cp = math.sin(x[3]), math.cos(x[3]), math.sin(x[4]), math.cos(x[4])
@@ -145,7 +145,7 @@ def guard_row(t, x, k, p, out):
     out[4] = cp * place[0] + sp * (sr * place[1] + cr * place[2])
 
 
-@njit(**_options)
+@compiled
 def guards_by_time(t, x, p, out):
     """Dt_h, of the six depths: the legs turn."""
     R = rotation(x)

@@ -24,8 +24,6 @@ Known answers: momentum and energy in flight; from a level start the three feet 
 same equations derived by SymPy from r_i alone (tests/test_hexapod.py).
 """
 
-import math
-
 import numpy as np
 
 from ..system import System

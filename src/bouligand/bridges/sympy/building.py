@@ -72,8 +72,8 @@ def equations(given, additive, name):
             raise ValueError(
                 "additive=True, but the rates are not a sum over contacts: sides are multiplied with each other"
             )
-    names = tuple([name_of(s) for s in what] for what in (given.states, given.params, given.guards))
-    return Equations(name, *names, cases, h, mass, parts)
+    states, params, guards = ([name_of(s) for s in what] for what in (given.states, given.params, given.guards))
+    return Equations(name, states, params, guards, cases, h, mass, parts)
 
 
 def _replace_derivatives(given, renamed):

@@ -3,15 +3,13 @@
 import numpy as np
 from numba import njit
 
-OPTIONS = {"error_model": "numpy", "boundscheck": True, "nogil": True}
-
 
 def compiled(function, cache):
     """A generated function as a dispatcher, its machine code kept on disk with ``cache``."""
-    return njit(function, cache=cache, **OPTIONS)
+    return njit(function, cache=cache, error_model="numpy", boundscheck=True, nogil=True)
 
 
-@njit(**OPTIONS)
+@njit(error_model="numpy", boundscheck=True, nogil=True)
 def factor(A):
     """LU factors of a square matrix in its own place, by rows that are exchanged for the largest pivot; returns which."""
     n = A.shape[0]
@@ -33,7 +31,7 @@ def factor(A):
     return rows
 
 
-@njit(**OPTIONS)
+@njit(error_model="numpy", boundscheck=True, nogil=True)
 def solve(A, rows, first, R):
     """Solve for every column of R[first:, :], in place, with what `factor` left."""
     n = A.shape[0]

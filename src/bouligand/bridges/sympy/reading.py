@@ -9,10 +9,10 @@ from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, BooleanAtom
 
-FUNCTIONS = (
-    "sin cos tan sec csc cot asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp log erf erfc".split()
-)  # that have a counterpart in compiled code, and so have their derivatives
-NOT_SMOOTH = "Abs sign Max Min floor ceiling frac Mod Heaviside DiracDelta SingularityFunction".split()
+# what has a counterpart in compiled code, and whose derivatives have one
+_TRIGONOMETRIC = ("sin", "cos", "tan", "sec", "csc", "cot", "asin", "acos", "atan", "atan2")
+FUNCTIONS = (*_TRIGONOMETRIC, "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "log", "erf", "erfc")
+NOT_SMOOTH = ("Abs", "sign", "Max", "Min", "floor", "ceiling", "frac", "Mod", "Heaviside", "DiracDelta")
 
 
 @dataclass
@@ -218,7 +218,7 @@ def _check_node(e, where):
         )
     if isinstance(e, AppliedUndef):
         raise ValueError(f"{where} contains {_short(e)}, which is none of the states")
-    if e is sympy.I or e.is_Number and not e.is_finite or e is sympy.zoo:
+    if e in (sympy.I, sympy.zoo) or (e.is_Number and not e.is_finite):
         raise ValueError(f"{where} contains {e}: every part of an expression must be real and finite")
     good = (sympy.Add, sympy.Mul, sympy.Pow, sympy.Number, sympy.NumberSymbol, sympy.Symbol, sympy.Piecewise)
     logic = (Relational, Boolean, BooleanAtom, sympy.functions.elementary.piecewise.ExprCondPair)

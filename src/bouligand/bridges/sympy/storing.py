@@ -52,18 +52,18 @@ def sealed(text):
     return f"{text}{_ENDING}{hashlib.sha256(text.encode()).hexdigest()}\n"
 
 
-def load(key, source):
-    """The functions of a generated module, compiled by name; the same ones for the same key within a process."""
+def load(key, source, plain=False):
+    """The functions of a generated module by name, compiled or ``plain``; the same ones for the same key within a process."""
     name = f"bouligand_sympy_{key}"
     with _lock:
         if name not in sys.modules:
             path = _keep(key, source)
             module = _import(name, path) if path else _without_file(name, source)
-            for function in set(SHAPES) & set(vars(module)):
-                setattr(module, function, compiled(getattr(module, function), cache=path is not None))
+            names = [function for function in SHAPES if hasattr(module, function)]
+            module.PLAIN = {function: getattr(module, function) for function in names}
+            module.COMPILED = {function: compiled(f, cache=path is not None) for function, f in module.PLAIN.items()}
             sys.modules[name] = module
-        module = sys.modules[name]
-    return {function: getattr(module, function) for function in SHAPES if hasattr(module, function)}
+    return sys.modules[name].PLAIN if plain else sys.modules[name].COMPILED
 
 
 def _path(key):
@@ -103,9 +103,9 @@ def _without_file(name, source):
 class SymbolicSystem(System):
     """A System of generated functions. Pickled, it carries their source: no file, and no SymPy, is needed to unpickle it."""
 
-    def __init__(self, key, source, **options):
+    def __init__(self, key, source, *, compile="auto", **options):
         self.key, self.source = key, source
-        super().__init__(**load(key, source), **options)
+        super().__init__(**load(key, source, plain=compile is False), compile=compile, **options)
         self.__doc__ = sys.modules[f"bouligand_sympy_{key}"].__doc__
 
     def __getstate__(self):
@@ -117,7 +117,9 @@ class SymbolicSystem(System):
         from ...functions import UserFunction
 
         super().__setstate__(state)
-        self._functions = {name: UserFunction(name, f) for name, f in load(self.key, self.source).items()}
+        self._functions = {
+            name: UserFunction(name, f) for name, f in load(self.key, self.source, self._compile is False).items()
+        }
         if not self.m:
             from ...system import _nothing
 

@@ -85,7 +85,7 @@ def _same_sign(one, other):
 
 
 def contacts(rates, mass, m):
-    """The rates as ``(f0, [g_0, ..., g_(m-1)])``, such that f = f0 + the sum of g_k over guards with b_k > 0; None if they are not.
+    """The rates as f0 and a list of g_k, such that f = f0 + the sum of g_k over guards with b_k > 0, or None.
 
     With a mass matrix, these are right-hand sides.
     """
@@ -97,12 +97,12 @@ def contacts(rates, mass, m):
         rates = [_as_polynomial(e, memo, of_on) for e in rates]
         if mass is not None and any(_as_polynomial(e, memo, of_on).free_symbols & every for row in mass for e in row):
             return None
-    except _NotASum:
+    except _NotASumError:
         return None
     index = {T: k for k, T in enumerate(touch)}
     try:
         split = [_split(e, index) for e in rates]
-    except _NotASum:
+    except _NotASumError:
         return None
     return [without for without, _ in split], [[parts.get(k, sympy.S.Zero) for _, parts in split] for k in range(m)]
 
@@ -126,20 +126,20 @@ def _split(e, index):
             without, of_rest = _split(rest, index)
             return factor * without, {k: factor * part for k, part in of_rest.items()}
         return _product(factor, [_split(a, index) for a in rest.args])
-    raise _NotASum
+    raise _NotASumError
 
 
 def _product(factor, split):
     """A product is a sum over contacts where all its factors depend on the same single side: such as T (a + T b) = T (a + b)."""
     sides = set().union(*[parts for _, parts in split])
     if len(sides) != 1:
-        raise _NotASum
+        raise _NotASumError
     (k,) = sides
     off = factor * sympy.Mul(*[without for without, _ in split])
     return off, {k: factor * sympy.Mul(*[without + parts[k] for without, parts in split]) - off}
 
 
-class _NotASum(Exception):
+class _NotASumError(Exception):
     pass
 
 
@@ -150,8 +150,8 @@ def _as_polynomial(e, memo, of_on):
             memo[e] = e
         elif isinstance(e, sympy.Piecewise):
             (one, condition), *rest = e.args
-            if len(rest) != 1 or sympy.Not(condition) not in of_on and condition not in of_on:
-                raise _NotASum
+            if len(rest) != 1 or (sympy.Not(condition) not in of_on and condition not in of_on):
+                raise _NotASumError
             one, other = (_as_polynomial(value, memo, of_on) for value in (one, rest[0][0]))
             if condition in of_on:
                 memo[e] = other + of_on[condition] * (one - other)
