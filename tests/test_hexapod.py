@@ -174,3 +174,11 @@ def test_the_derivative_through_a_landing_on_three_feet(robot, twin):
     assert np.abs(one - other).max() < 1e-5 * np.abs(one).max()  # differences against exact Jacobians
     # one piece only: a force changes no guard's speed at once, so that it does not matter which foot lands first
     assert np.abs(one[0] - one[1]).max() < 1e-12
+
+
+def test_the_example_runs_and_draws(tmp_path, capsys):
+    from examples.hexapod import main
+
+    assert main(tmp_path).success
+    assert (tmp_path / "hexapod.png").stat().st_size > 10_000
+    assert "first landing: front left, middle right, rear left" in capsys.readouterr().out

@@ -89,6 +89,8 @@ def _keep(key, source):
 
 def _import(name, path):
     spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
