@@ -96,6 +96,16 @@ def test_choices_on_two_guards():
         assert made.function("f")(0.0, np.zeros(2), np.array(word, dtype=float), made.defaults)[0] == wanted
 
 
+def test_conditions_of_any_logic():
+    a, b = z > 0, v > 1
+    odd = sympy.Piecewise((1, sympy.Xor(a, b)), (2, sympy.Implies(a, v < 0)), (3, True))
+    made = system([z, v], [odd, v], {"one": z, "two": v - 1, "three": -v}, compile=False)
+    for word in itertools.product((-1.0, 1.0), repeat=3):
+        on = [side > 0 for side in word]
+        wanted = 1 if on[0] != on[1] else 2 if not on[0] or on[2] else 3
+        assert made.function("f")(0.0, np.zeros(2), np.array(word), made.defaults)[0] == wanted
+
+
 # ------------------------------------------------------------------------------------------------ against the plate
 
 
@@ -197,6 +207,22 @@ def test_what_is_not_chosen_may_be_nan():
     assert np.array_equal(made.function("Dp_f")(0.0, x, word, made.defaults), [[0.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
 
 
+def test_what_f_and_h_share_is_computed_once():
+    height = sympy.sin(z) * sympy.exp(-(v**2)) + sympy.sqrt(1 + z**2)  # dear, and in both
+    made = system([z, v], [v, -z + (1 + s) * height], {"level": height - k}, {k: 1.2}, sides=[s])
+    assert made.has("fh")
+    x, word = np.array([0.3, 0.4]), np.array([1.0])
+    dx, out = np.empty(2), np.empty(1)
+    made._functions["fh"].function(0.0, x, word, made.defaults, dx, out)
+    value = np.sin(0.3) * np.exp(-0.16) + np.sqrt(1.09)
+    assert np.allclose(dx, [0.4, -0.3 + 2.0 * value], rtol=1e-14)
+    assert np.allclose(out, value - 1.2, rtol=1e-14)
+    assert not hopper().has("fh")
+    apart = bd.System(made._functions["f"].function, made._functions["h"].function, n=2, m=1, params=[1.2])
+    one, other = (bd.solve(q, (0.0, 3.0), [0.1, 0.0], rtol=1e-9).x[-1] for q in (made, apart))
+    assert np.abs(one - other).max() < 1e-11
+
+
 def test_floats_keep_all_their_digits():
     value = 0.1 + 0.2
     made = system([z], [value * z + sympy.Float(1 / 3)], params={}, compile=False)
@@ -216,6 +242,38 @@ def test_a_sum_over_contacts_is_found_and_declared():
     sol, model = (bd.solve(q, (0.0, 1.0), bd.models.falling.START, rtol=1e-9) for q in (made, bd.models.plate(3)))
     assert np.abs(sol.x[-1] - model.x[-1]).max() < 1e-7
     assert not derived.plate(3).has("g")  # few contacts: not worth it
+
+
+def test_contacts_that_are_alike_share_one_loop():
+    made, model = derived.plate(12), bd.models.plate(12)
+    assert "o0 = p[6 + 1 * k]" in made.source
+    assert len(derived.plate(40, compile=False).source.split("def f(")[1]) < 1.1 * len(made.source.split("def f(")[1])
+    assert derived.plate(12, compile=False).check([0.0, 1.0, 0.01, 0.3, -2.0, 0.1]).ok
+    one, other = (bd.solve(q, (0.0, 1.0), bd.models.falling.START, rtol=1e-10) for q in (made, model))
+    assert np.array_equal(one.events.guard, other.events.guard)
+    assert np.abs(one.x[-1] - other.x[-1]).max() < 1e-12 * np.abs(other.x).max()
+
+
+def test_contacts_that_differ_have_lines_of_their_own():
+    levels, sides = sympy.symbols("l:8"), sympy.symbols("b:8")
+    guards = [z - level for level in levels]
+    values = {level: float(i) for i, level in enumerate(levels)}
+    pulls = [(1 + b) * (level - z) for b, level in zip(sides, levels, strict=True)]
+
+    def made(pulls, order=levels):
+        params = {level: values[level] for level in order}
+        return system([z], [1 + sum(pulls)], guards, params, sides=sides, compile=False)
+
+    def is_loop(q):
+        return "for k in range(8)" in q.source.split("def f(")[1].split("def ")[0]
+
+    assert is_loop(made(pulls))
+    for other in (made([*pulls[:-1], 2 * pulls[-1]]), made(pulls, [*levels[1:], levels[0]])):
+        assert not is_loop(other)
+        x, word = np.array([3.5]), np.array([1.0, -1.0] * 4)
+        some = 2.0 * sum(level - 3.5 for level in (0.0, 2.0, 4.0, 6.0))
+        assert np.allclose(other.function("f")(0.0, x, word, other.defaults), 1.0 + some)
+        assert max(other.check(x).jacobians.values()) < 1e-8
 
 
 def test_sums_are_told_from_what_is_none():

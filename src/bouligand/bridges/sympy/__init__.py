@@ -54,7 +54,7 @@ def system(
         numerically at every evaluation, and differentiated implicitly.
     additive : "auto", True or False
         Whether to declare f as a sum over contacts (see `bouligand.System`) where the rates are one: by default with 50 guards
-        or more.
+        or more, or where 8 or more contacts are alike, which are then written as a loop.
     compile, name, and other options : as in `bouligand.System` (direction, observers, reset, breakpoints)
 
     Returns

@@ -5,6 +5,8 @@ import hashlib
 import sympy
 
 from .reading import check, gather, name_of
+from .rolling import FEWEST
+from .rolling import find as find_alike
 from .storing import STAMP, SymbolicSystem, find, sealed
 from .switching import MANY, Renaming, contacts
 from .writing import Equations, module_text
@@ -64,16 +66,17 @@ def equations(given, additive, name):
     h = [renamed(e) for e in given.guards.values()]
     if mass is not None:
         cases, mass = _without_small_blocks(cases, mass)
-    parts = None
     m = len(h)
-    if additive is True or (additive == "auto" and m >= MANY):
-        parts = contacts(cases[0][1], mass, m) if cases[0][0] is None else None
-        if parts is None and additive is True:
-            raise ValueError(
-                "additive=True, but the rates are not a sum over contacts: sides are multiplied with each other"
-            )
+    parts = contacts(cases[0][1], mass, m) if cases[0][0] is None and (additive is True or m >= FEWEST) else None
+    if parts is None and additive is True:
+        raise ValueError(
+            "additive=True, but the rates are not a sum over contacts: sides are multiplied with each other"
+        )
+    alike = None if mass is not None or additive is False else find_alike(parts, h)
+    if alike is None and additive == "auto" and m < MANY:
+        parts = None
     states, params, guards = ([name_of(s) for s in what] for what in (given.states, given.params, given.guards))
-    return Equations(name, states, params, guards, cases, h, mass, parts)
+    return Equations(name, states, params, guards, cases, h, mass, parts, alike)
 
 
 def _replace_derivatives(given, renamed):

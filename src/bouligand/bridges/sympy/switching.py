@@ -55,7 +55,7 @@ class Renaming:
         )
 
     def _choice(self, choice):
-        branches = [(self(value), self(condition)) for value, condition in choice.args]
+        branches = [(self(value), sympy.to_nnf(self(condition), False)) for value, condition in choice.args]
         conditions = [condition for _, condition in branches]
         sides = sorted(set().union(*[c.free_symbols for c in conditions]), key=str)
         for values in product((True, False), repeat=len(sides)):

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 import sympy
-from sympy.printing.pycode import PythonCodePrinter
 
+from . import rolling
+from .lines import code, function, indented, loads, statements, zeros
 from .program import Program
 
 SHARED = 0.2  # part of the work of f and h that they must have in common for fh to be worth its compilation
@@ -22,6 +23,7 @@ class Equations:
     h: list
     mass: list | None  # of the last states
     contacts: tuple | None  # f0 and the g_k
+    alike: rolling.Alike | None = None
 
     @property
     def first(self):
@@ -29,71 +31,27 @@ class Equations:
         return len(self.states) - len(self.mass or ())
 
 
-class _Printer(PythonCodePrinter):
-    """Python that Numba compiles well, and floats with all their digits."""
-
-    def __init__(self):
-        super().__init__({"fully_qualified_modules": True, "standard": "python3"})
-
-    def _print_Float(self, e):
-        return repr(float(e))
-
-    def _print_Integer(self, e):
-        return str(int(e)) if abs(int(e)) < 2**31 else repr(float(e))
-
-    def _print_Rational(self, e):
-        return f"({float(e.p)!r}/{float(e.q)!r})"
-
-    def _print_Pow(self, e, **_):
-        base, power = self.parenthesize(e.base, 200), e.exp
-        if power.is_Rational and power.q <= 2 and abs(power) <= 4:
-            whole, half = divmod(abs(power.p), power.q) if power.q == 2 else (abs(power.p), 0)
-            factors = [base] * whole + [f"math.sqrt({self._print(e.base)})"] * half
-            product = "*".join(factors)
-            return f"(1.0/({product}))" if power < 0 else f"({product})"
-        if power.is_Integer:
-            return f"({base}**{int(power)})"
-        return f"math.pow({self._print(e.base)}, {self._print(power)})"
-
-    def _print_Piecewise(self, e):
-        *some, (last, _) = e.args
-        text = self._print(last)
-        for value, condition in reversed(some):
-            text = f"({self._print(value)} if {self._print(condition)} else {text})"
-        return text
-
-    def _print_sec(self, e):
-        return f"(1.0/math.cos({self._print(e.args[0])}))"
-
-    def _print_csc(self, e):
-        return f"(1.0/math.sin({self._print(e.args[0])}))"
-
-    def _print_cot(self, e):
-        return f"(1.0/math.tan({self._print(e.args[0])}))"
-
-
-_code = _Printer().doprint
-
-
 def module_text(eq):
     n, m, p = len(eq.states), len(eq.guards), len(eq.params)
+    if eq.alike:
+        return "\n\n\n".join([_header(eq), *rolling.functions(eq.alike, n, m, p)]) + "\n"
     x, params = ([sympy.Symbol(f"{letter}{i}") for i in range(size)] for letter, size in (("x", n), ("p", p)))
     guards = Program.of(eq.h)
     parts = [
         _header(eq),
-        _function("f(t, x, b, p, dx)", _by_word(eq, lambda rates: _field(eq, rates))),
-        _function("Df(t, x, b, p, out)", _by_word(eq, lambda rates: _jacobian(eq, rates, x))),
+        function("f(t, x, b, p, dx)", _by_word(eq, lambda rates: _field(eq, rates))),
+        function("Df(t, x, b, p, out)", _by_word(eq, lambda rates: _jacobian(eq, rates, x))),
     ]
     if p:
-        parts.append(_function("Dp_f(t, x, b, p, out)", _by_word(eq, lambda rates: _jacobian(eq, rates, params))))
+        parts.append(function("Dp_f(t, x, b, p, out)", _by_word(eq, lambda rates: _jacobian(eq, rates, params))))
     if m:
-        parts.append(_function("h(t, x, p, out)", _straight(guards, [f"out[{k}]" for k in range(m)])))
-        parts.append(_function("Dh_row(t, x, k, p, out)", _rows(eq, x)))
-        parts.append(_function("Dt_h(t, x, p, out)", _guards_by_time(guards, m)))
+        parts.append(function("h(t, x, p, out)", _straight(guards, [f"out[{k}]" for k in range(m)])))
+        parts.append(function("Dh_row(t, x, k, p, out)", _rows(eq, x)))
+        parts.append(function("Dt_h(t, x, p, out)", _guards_by_time(guards, m)))
         if p:
-            parts.append(_function("Dp_h(t, x, p, out)", _matrix(guards, params, m)))
+            parts.append(function("Dp_h(t, x, p, out)", _matrix(guards, params, m)))
         if _worth_joining(eq, guards):
-            parts.append(_function("fh(t, x, b, p, dx, out)", _by_word(eq, lambda rates: _field(eq, rates, eq.h))))
+            parts.append(function("fh(t, x, b, p, dx, out)", _by_word(eq, lambda rates: _field(eq, rates, eq.h))))
     if eq.contacts:
         parts += _sum(eq)
     return "\n\n\n".join(parts) + "\n"
@@ -102,35 +60,10 @@ def module_text(eq):
 # ------------------------------------------------------------------------------------------------ lines of functions
 
 
-def _function(signature, lines):
-    return "\n".join([f"def {signature}:", *_indented(lines or ["pass"])])
-
-
-def _indented(lines):
-    return ["    " + line for line in lines]
-
-
-def _loads(symbols):
-    """Lines that take inputs from the arrays they come in."""
-    lines = []
-    for symbol in sorted(symbols, key=lambda s: (s.name.rstrip("0123456789"), len(s.name), s.name)):
-        letter = symbol.name.rstrip("0123456789")
-        index = symbol.name[len(letter) :]
-        if letter in ("x", "p", "b"):
-            lines.append(f"{symbol} = {letter}[{index}]")
-        elif letter == "on":
-            lines.append(f"{symbol} = b[{index}] > 0.0")
-    return lines
-
-
-def _statements(statements):
-    return [f"{symbol} = {_code(e)}" for symbol, e in statements]
-
-
 def _straight(program, targets):
     """A program whose first outputs go to the targets."""
-    stores = [f"{target} = {_code(e)}" for target, e in zip(targets, program.outputs, strict=False)]
-    return [*_loads(program.symbols), *_statements(program.statements), *stores]
+    stores = [f"{target} = {code(e)}" for target, e in zip(targets, program.outputs, strict=False)]
+    return [*loads(program.symbols), *statements(program.statements), *stores]
 
 
 def _by_word(eq, body):
@@ -140,19 +73,15 @@ def _by_word(eq, body):
     lines = []
     for word, rates in eq.cases:
         test = " and ".join(f"b[{k}] {'>' if s > 0 else '<'} 0.0" for k, s in enumerate(word)) or "True"
-        lines += [f"if {test}:", *_indented([*body(rates), "return"])]
+        lines += [f"if {test}:", *indented([*body(rates), "return"])]
     signs = "".join(f", int(b[{k}])" for k in range(len(eq.guards)))
     return [*lines, f'raise ValueError("rates: none are given for this word of ({", ".join(eq.guards)}):"{signs})']
-
-
-def _zeros(rows, columns):
-    return [f"for i in range({rows}):", f"    for j in range({columns}):", "        out[i, j] = 0.0"]
 
 
 def _mass_lines(mass, values):
     """Fill A with the mass matrix and factor it."""
     n = len(mass)
-    stores = [f"A[{i}, {j}] = {_code(values[i * n + j])}" for i in range(n) for j in range(n)]
+    stores = [f"A[{i}, {j}] = {code(values[i * n + j])}" for i in range(n) for j in range(n)]
     return [f"A = np.empty(({n}, {n}))", *stores, "rows = factor(A)"]
 
 
@@ -184,7 +113,7 @@ def _matrix(program, wrt, count):
     """The Jacobian of the first outputs."""
     derivative, elements = program.derivative(wrt, range(count))
     kept = Program(derivative.statements, elements.values(), None)
-    return [*_zeros(count, len(wrt)), *_straight(kept, [f"out[{i}, {j}]" for i, j in elements])]
+    return [*zeros(count, len(wrt)), *_straight(kept, [f"out[{i}, {j}]" for i, j in elements])]
 
 
 def _jacobian(eq, rates, wrt):
@@ -203,16 +132,16 @@ def _jacobian(eq, rates, wrt):
     early = {symbol for symbol, _ in before.statements}
     after = Program(program.statements, elements.values(), None)
     return [
-        *_zeros(first + n, len(wrt)),
-        *_loads(before.symbols | after.symbols),
-        *_statements(before.statements),
+        *zeros(first + n, len(wrt)),
+        *loads(before.symbols | after.symbols),
+        *statements(before.statements),
         f"r = np.empty(({n}, 1))",
-        *[f"r[{i}, 0] = {_code(e)}" for i, e in enumerate(before.outputs[:n])],
+        *[f"r[{i}, 0] = {code(e)}" for i, e in enumerate(before.outputs[:n])],
         *_mass_lines(eq.mass, before.outputs[n:]),
         "solve(A, rows, 0, r)",
         *[f"a{i} = r[{i}, 0]" for i in range(n)],
-        *_statements([(s, e) for s, e in after.statements if s not in early]),
-        *[f"out[{i}, {j}] = {_code(e)}" for (i, j), e in zip(elements, after.outputs, strict=True)],
+        *statements([(s, e) for s, e in after.statements if s not in early]),
+        *[f"out[{i}, {j}] = {code(e)}" for (i, j), e in zip(elements, after.outputs, strict=True)],
         f"solve(A, rows, {first}, out)",
     ]
 
@@ -223,7 +152,7 @@ def _rows(eq, x):
     for k, guard in enumerate(eq.h):
         program, elements = Program.of([guard]).derivative(x, [0])
         kept = Program(program.statements, elements.values(), None)
-        lines += [f"if k == {k}:", *_indented([*_straight(kept, [f"out[{j}]" for _, j in elements]), "return"])]
+        lines += [f"if k == {k}:", *indented([*_straight(kept, [f"out[{j}]" for _, j in elements]), "return"])]
     return lines
 
 
@@ -255,11 +184,11 @@ def _sum(eq):
                 line.replace("] = ", "] += ") if line.startswith("dx[") else line
                 for line in _straight(program, [f"dx[{i}]" for i in moved])
             ]
-        one += [f"if k == {k}:", *_indented([*lines, "return"])]
+        one += [f"if k == {k}:", *indented([*lines, "return"])]
     return [
-        _function("f0(t, x, p, dx)", free),
-        _function("g(t, x, k, p, dx)", one),
-        _function("g_many(t, x, ks, p, out)", _many(eq, g, of_mass)),
+        function("f0(t, x, p, dx)", free),
+        function("g(t, x, k, p, dx)", one),
+        function("g_many(t, x, ks, p, out)", _many(eq, g, of_mass)),
     ]
 
 
@@ -276,13 +205,13 @@ def _many(eq, g, of_mass):
     shared = {symbol for symbol, count in uses.items() if count > 1}
     of_matrix = Program(program.statements, program.outputs[len(moved) :], None)
     shared |= {symbol for symbol, _ in of_matrix.statements}
-    lines = [*_loads(program.symbols), *_statements([(s, e) for s, e in program.statements if s in shared])]
+    lines = [*loads(program.symbols), *statements([(s, e) for s, e in program.statements if s in shared])]
     lines += _mass_lines(eq.mass, of_matrix.outputs) if eq.mass else []
     lines.append("for i in range(ks.size):")
     for k, part in enumerate(own):
-        body = _statements([(s, e) for s, e in part.statements if s not in shared])
-        body += [f"out[{i}, i] = {_code(e)}" for (q, i), e in outputs.items() if q == k]
-        lines += _indented([f"{'if' if k == 0 else 'elif'} ks[i] == {k}:", *_indented(body or ["pass"])])
+        body = statements([(s, e) for s, e in part.statements if s not in shared])
+        body += [f"out[{i}, i] = {code(e)}" for (q, i), e in outputs.items() if q == k]
+        lines += indented([f"{'if' if k == 0 else 'elif'} ks[i] == {k}:", *indented(body or ["pass"])])
     return [*lines, f"solve(A, rows, {eq.first}, out)"] if eq.mass else lines
 
 
