@@ -1,0 +1,47 @@
+"""How generated functions are compiled, and the linear algebra that they call. Knows nothing of SymPy."""
+
+import numpy as np
+from numba import njit
+
+
+def compiled(function, cache):
+    """A generated function as a dispatcher, its machine code kept on disk with ``cache``."""
+    return njit(function, cache=cache, error_model="numpy", boundscheck=True, nogil=True)
+
+
+@njit(error_model="numpy", boundscheck=True, nogil=True)
+def factor(A):
+    """LU factors of a square matrix in its own place, by rows that are exchanged for the largest pivot; returns which."""
+    n = A.shape[0]
+    rows = np.empty(n, dtype=np.int64)
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[best, k]):
+                best = i
+        rows[k] = best
+        if A[best, k] == 0.0:
+            raise ZeroDivisionError("the mass matrix is singular here")
+        for j in range(n):
+            A[k, j], A[best, j] = A[best, j], A[k, j]
+        for i in range(k + 1, n):
+            A[i, k] /= A[k, k]
+            for j in range(k + 1, n):
+                A[i, j] -= A[i, k] * A[k, j]
+    return rows
+
+
+@njit(error_model="numpy", boundscheck=True, nogil=True)
+def solve(A, rows, first, R):
+    """Solve for every column of R[first:, :], in place, with what `factor` left."""
+    n = A.shape[0]
+    for c in range(R.shape[1]):
+        for k in range(n):
+            best = first + rows[k]
+            R[first + k, c], R[best, c] = R[best, c], R[first + k, c]
+            for i in range(k + 1, n):
+                R[first + i, c] -= A[i, k] * R[first + k, c]
+        for k in range(n - 1, -1, -1):
+            for j in range(k + 1, n):
+                R[first + k, c] -= A[k, j] * R[first + j, c]
+            R[first + k, c] /= A[k, k]

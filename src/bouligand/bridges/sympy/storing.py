@@ -1,0 +1,128 @@
+"""Generated modules on disk, and the System that is made of one. Knows nothing of SymPy.
+
+A module's file is named after the hash of what it was derived from (the expressions, this package's own source and SymPy's
+version), so that a later process finds it before any symbolic work; and it ends with the hash of its own text, so that a
+damaged file is written anew. Being a real file, its functions are cached by Numba like those of any other.
+"""
+
+import hashlib
+import importlib.util
+import os
+import pathlib
+import sys
+import tempfile
+import threading
+import types
+
+import numba
+
+from ...functions import SHAPES
+from ...system import System
+from .compiling import compiled
+
+_HERE = pathlib.Path(__file__).parent
+_ENDING = "# sha256: "
+_lock = threading.Lock()
+STAMP = hashlib.sha256(b"".join(f.read_bytes() for f in sorted(_HERE.glob("*.py")))).hexdigest()
+
+
+def folder():
+    """Beside Numba's own cache, or in the user's."""
+    base = getattr(numba.config, "CACHE_DIR", "") or ""
+    if base:
+        return pathlib.Path(base) / "bouligand-sympy"
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "bouligand" / "sympy"
+
+
+def find(key):
+    """The source kept under that key, or None."""
+    try:
+        source = _path(key).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return source if is_whole(source) else None
+
+
+def is_whole(source):
+    text, _, ending = source.rpartition(_ENDING)
+    return ending.strip() == hashlib.sha256(text.encode()).hexdigest()
+
+
+def sealed(text):
+    return f"{text}{_ENDING}{hashlib.sha256(text.encode()).hexdigest()}\n"
+
+
+def load(key, source, plain=False):
+    """The functions of a generated module by name, compiled or ``plain``; the same ones for the same key within a process."""
+    name = f"bouligand_sympy_{key}"
+    with _lock:
+        if name not in sys.modules:
+            path = _keep(key, source)
+            module = _import(name, path) if path else _without_file(name, source)
+            names = [function for function in SHAPES if hasattr(module, function)]
+            module.PLAIN = {function: getattr(module, function) for function in names}
+            module.COMPILED = {function: compiled(f, cache=path is not None) for function, f in module.PLAIN.items()}
+            sys.modules[name] = module
+    return sys.modules[name].PLAIN if plain else sys.modules[name].COMPILED
+
+
+def _path(key):
+    return folder() / f"bouligand_sympy_{key}.py"
+
+
+def _keep(key, source):
+    """Write the source if it is not there already, whole or not at all; None if there is no place for it."""
+    path = _path(key)
+    try:
+        if find(key) != source:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(
+                "w", dir=path.parent, suffix=".tmp", encoding="utf-8", delete=False
+            ) as file:
+                file.write(source)
+            os.replace(file.name, path)
+        with tempfile.TemporaryFile(dir=path.parent):  # Numba must be able to write beside it
+            return path
+    except OSError:
+        return None
+
+
+def _import(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _without_file(name, source):
+    module = types.ModuleType(name)
+    exec(compile(source, f"<{name}>", "exec"), vars(module))  # nothing can be cached without a file
+    return module
+
+
+class SymbolicSystem(System):
+    """A System of generated functions. Pickled, it carries their source: no file, and no SymPy, is needed to unpickle it."""
+
+    def __init__(self, key, source, *, compile="auto", **options):
+        self.key, self.source = key, source
+        super().__init__(**load(key, source, plain=compile is False), compile=compile, **options)
+        self.__doc__ = sys.modules[f"bouligand_sympy_{key}"].__doc__
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        del state["_functions"]
+        return state
+
+    def __setstate__(self, state):
+        from ...functions import UserFunction
+
+        super().__setstate__(state)
+        self._functions = {
+            name: UserFunction(name, f) for name, f in load(self.key, self.source, self._compile is False).items()
+        }
+        if not self.m:
+            from ...system import _nothing
+
+            self._functions.setdefault("h", UserFunction("h", _nothing))
