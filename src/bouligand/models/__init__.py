@@ -1,19 +1,24 @@
 """Ready systems with known answers, one mechanism a file: for examples, tests and benchmarks.
 
 Each module has the function that makes its system, a usual START, and the exact solution where there is one:
-`hopping` (`hopper`), `falling` (`plate`), `octants` (`order_test`), `spiral` (`circle`), `relays` (`oscillators`).
+`hopping` (`hopper`), `falling` (`plate`), `tripod` (`three_legs`), `grasp` (`hand`), `octants` (`order_test`), `spiral`
+(`circle`), `relays` (`oscillators`).
 """
 
-from . import falling, hopping, octants, relays, spiral
+from . import falling, grasp, hopping, octants, relays, spiral, tripod
 from .falling import plate
+from .grasp import hand
 from .hopping import hopper
 from .octants import order_test
 from .relays import oscillators
 from .spiral import circle
+from .tripod import three_legs
 
 __all__ = [
     "circle",
     "falling",
+    "grasp",
+    "hand",
     "hopper",
     "hopping",
     "octants",
@@ -22,4 +27,6 @@ __all__ = [
     "plate",
     "relays",
     "spiral",
+    "three_legs",
+    "tripod",
 ]
