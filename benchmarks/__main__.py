@@ -13,7 +13,7 @@ import pathlib
 import sys
 from importlib import import_module
 
-from bouligand.experiments.needs import MissingExtraError
+from bouligand.needs import MissingExtraError
 from bouligand.experiments.results import ResultsError, write_text
 
 PEERS = ("work", "ties")  # with peers and folders of their own

@@ -2,6 +2,7 @@
 
 import cmath
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -132,7 +133,7 @@ def test_momentum_and_energy():
     sol = bd.solve(hands[3], (0.0, 0.15), grasp.start(3, 0.002, 0.001), rtol=1e-11)
     p, edges = other.p, np.unique([0.0, *sol.events.t, 0.15])
     momentum, work, lost = 0j, 0.0, 0.0
-    for left, right in zip(edges[:-1], edges[1:], strict=True):  # smooth between events: Simpson's rule
+    for left, right in pairwise(edges):  # smooth between events: Simpson's rule
         t = np.linspace(left, right, 2 * math.ceil((right - left) / 5e-5) + 21)
         word, states = sol.word(0.5 * (left + right)) > 0, sol(t)
         rows = np.zeros((len(t), 4))

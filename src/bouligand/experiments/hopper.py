@@ -18,7 +18,7 @@ from ..models import hopping
 from ..solve import solve
 from . import mujoco_models
 from .figures import COLOURS, pyplot, tidy
-from .needs import need
+from ..needs import need
 from .results import Run
 from .tables import number, seconds, table
 from .timing import interleaved, rms

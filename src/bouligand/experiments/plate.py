@@ -16,7 +16,7 @@ from ..models import plate as make_plate
 from ..solve import solve
 from . import hopper, mujoco_models
 from .figures import COLOURS, pyplot, tidy
-from .needs import need
+from ..needs import need
 from .results import Run
 from .tables import number, seconds, table
 from .timing import rms
