@@ -13,8 +13,8 @@ import pathlib
 import sys
 from importlib import import_module
 
-from bouligand.needs import MissingExtraError
 from bouligand.experiments.results import ResultsError, write_text
+from bouligand.needs import MissingExtraError
 
 PEERS = ("work", "ties")  # with peers and folders of their own
 OURS = ("accuracy", "speed", "span", "derivative", "startup")  # these print

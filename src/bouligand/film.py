@@ -63,7 +63,9 @@ def _mp4(frames, path, fps):
     try:
         for frame in frames:
             frame = np.asarray(frame)
-            frame = np.ascontiguousarray(frame[: frame.shape[0] // 2 * 2, : frame.shape[1] // 2 * 2])  # H.264 wants even
+            frame = np.ascontiguousarray(
+                frame[: frame.shape[0] // 2 * 2, : frame.shape[1] // 2 * 2]
+            )  # H.264 wants even
             if writer is None:
                 size = (frame.shape[1], frame.shape[0])
                 writer = ffmpeg.write_frames(str(path), size, fps=fps, quality=7, macro_block_size=2)

@@ -8,7 +8,7 @@
                   \\     /         it pushes with N = k d + c d', and drags by T = -mu N v / sqrt(v^2 + slip^2),
              ( )   '-. .'             v the speed at which the surfaces slip: Coulomb's law, smoothed over the speed `slip`
               /      ( )---o
-             o                     guards, two a finger:   finger_i = d_i (touches),   push_i = k d_i + c d_i' (does not pull)
+             o                     guards, two a finger:   touches = d,   pushes = k d + c d'
 
 A finger acts on the disc while it touches *and* pushes: a tip never pulls, and that is a guard too, not a clip inside f. At
 the touch the force jumps to c d'; where it would turn negative it fades to zero. Hinges stand at the angles 2 pi i / n, so that
@@ -121,7 +121,7 @@ def hand(fingers=3, torque=0.16, **params):
         field,
         guards,
         states=("x", "y", "theta", *(f"q{i}" for i in every), "vx", "vy", "omega", *(f"u{i}" for i in every)),
-        guards=(*(f"finger{i}" for i in every), *(f"push{i}" for i in every)),
+        guards=(*(f"finger{i} touches" for i in every), *(f"finger{i} pushes" for i in every)),
         params={**DEFAULTS, **params, **torques},
         name=f"hand with {fingers} fingers",
     )

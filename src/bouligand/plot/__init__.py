@@ -7,6 +7,6 @@ planar mechanism, with a drawing of `mechanisms`).
 from . import mechanisms
 from .animation import animate
 from .curves import fan, perturbations, trajectory
-from .gait import contacts, stretches
+from .gait import contacts, select, stretches
 
-__all__ = ["animate", "contacts", "fan", "mechanisms", "perturbations", "stretches", "trajectory"]
+__all__ = ["animate", "contacts", "fan", "mechanisms", "perturbations", "select", "stretches", "trajectory"]

@@ -20,8 +20,8 @@ def animate(solution, draw, path, fps=25, speed=1.0, gait=None, size=(6.4, 4.8),
 
     Other parameters
     ----------------
-    gait : str or sequence, optional
-        Guards (names or patterns) whose gait diagram runs along below.
+    gait : True, str or sequence, optional
+        A gait diagram runs along below: of all contacts, or of these guards (names or patterns, as in `contacts`).
     size, dpi : (width, height) in inches, dots per inch
     progress : bool or str, optional
         Show a progress bar (with this title).
@@ -32,7 +32,9 @@ def animate(solution, draw, path, fps=25, speed=1.0, gait=None, size=(6.4, 4.8),
     if progress:
         from tqdm import tqdm
 
-        frames = tqdm(frames, total=len(times), desc=progress if isinstance(progress, str) else "film", unit="frame")
+        frames = tqdm(
+            frames, total=len(times), desc=progress if isinstance(progress, str) else "film", unit="frame", delay=2
+        )
     return save(frames, path, fps)
 
 
@@ -45,11 +47,13 @@ def _frames(solution, draw, times, gait, size, dpi):
     figure = Figure(figsize=size, dpi=dpi, layout="constrained")
     canvas = FigureCanvasAgg(figure)
     cursor = None
-    if gait is None:
+    if gait is None or gait is False:
         ax = figure.subplots()
     else:
         ax, below = figure.subplots(2, 1, height_ratios=[4, 1])
-        contacts(solution, gait, ax=below)
+        contacts(solution, None if gait is True else gait, ax=below)
+        if len(below.get_yticks()) > 8:  # no room for names
+            below.set_yticks([])
         cursor = below.axvline(times[0], color="0.2", lw=1.0, zorder=4)
     states, words = solution(times), solution.word(times)
     for t, x, b in zip(times, states, words, strict=True):

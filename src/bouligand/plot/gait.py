@@ -18,7 +18,7 @@ def contacts(solution, guards=None, ax=None, sign=1, ties=None, colour=COLOUR):
     solution : Solution
     guards : str, int or sequence of these, optional
         Which to draw: names, patterns such as ``"foot*"``, numbers. A pattern that begins with ``!`` leaves out:
-        ``"!push*"``. Default: all but observers.
+        ``"!* pushes"``. Default: all but observers and the second guards of contacts, ``"* pushes"``.
     ties : float, optional
         Crossings within this time of each other are joined by a line, with their number on top: the feet that land or
         leave together. Default a millionth of the interval (the same instant, to the eye and mostly to the tolerance);
@@ -43,7 +43,7 @@ def contacts(solution, guards=None, ax=None, sign=1, ties=None, colour=COLOUR):
     ax.set_ylim(len(chosen) - 1 + room, -room)
     ax.set_xlabel("t")
     if len(chosen) <= NAMED:
-        ax.set_yticks(range(len(chosen)), [system.guards[k] for k in chosen])
+        ax.set_yticks(range(len(chosen)), [system.guards[k].removesuffix(" touches") for k in chosen])
         ax.tick_params(axis="y", length=0)
     else:
         shown = range(0, len(chosen), 10 ** (len(str(len(chosen) - 1)) - 1) * (2 if str(len(chosen))[0] < "4" else 1))
@@ -73,7 +73,7 @@ def stretches(solution, sign=1):
 def select(system, guards=None):
     """Numbers of the guards that names, numbers and patterns choose, in the system's order."""
     if guards is None:
-        return [k for k in range(system.m) if not system.observers[k]]
+        return [k for k, name in enumerate(system.guards) if not system.observers[k] and not name.endswith(" pushes")]
     wanted = [guards] if isinstance(guards, str | int | np.integer) else list(guards)
     leave_out = [g[1:] for g in wanted if isinstance(g, str) and g.startswith("!")]
     take = [g for g in wanted if not (isinstance(g, str) and g.startswith("!"))] or ["*"]
@@ -104,14 +104,12 @@ def _bars(spans, half, colour):
     """One collection for all bars: ten thousand of them draw as fast as one would like. The edge keeps short ones visible."""
     from matplotlib.collections import PolyCollection
 
-    corners = [
-        [(left, i - half), (right, i - half), (right, i + half), (left, i + half)] for i, left, right in spans
-    ]
+    corners = [[(left, i - half), (right, i - half), (right, i + half), (left, i + half)] for i, left, right in spans]
     return PolyCollection(corners, facecolor=colour, edgecolor=colour, linewidth=0.4, zorder=2)
 
 
 def _together(solution, row, width):
-    """Crossings of the chosen guards in the same direction, within ``width`` of the first of them: [(t, guards), ...]."""
+    """Crossings of the chosen guards in the same direction, within ``width`` of the first: [(first, last, guards), ...]."""
     groups = []
     for direction in (-1, 1):
         crossings = [
@@ -123,15 +121,16 @@ def _together(solution, row, width):
             first = crossings[0][0]
             count = sum(t <= first + width for t, _ in crossings)
             if count > 1:
-                groups.append((0.5 * (first + crossings[count - 1][0]), [k for _, k in crossings[:count]]))
+                groups.append((first, crossings[count - 1][0], [k for _, k in crossings[:count]]))
             crossings = crossings[count:]
     return sorted(groups)
 
 
 def _join(ax, groups, row):
-    """A line from the first to the last of the guards that cross together, a dot on each, their number on top."""
-    for t, guards in groups:
-        rows = sorted(row[k] for k in guards)
+    """A line across the guards that cross together, a dot on each, their number on top; shaded for as long as it takes."""
+    for first, last, guards in groups:
+        rows, t = sorted(row[k] for k in guards), 0.5 * (first + last)
+        ax.axvspan(first, last, color=TIE, alpha=0.12, lw=0, zorder=0)
         ax.plot([t, t], [rows[0], rows[-1]], color=TIE, lw=0.8, zorder=3)
         if len(row) <= 2 * NAMED:
             ax.plot([t] * len(rows), rows, ".", ms=3.5, color=TIE, zorder=3)

@@ -12,7 +12,7 @@ BODY, EDGE, FREE, TOUCHING, FLOOR = "#b9c7e0", "#33508c", "#5c6b7a", "#c1272d", 
 def hopper(ax, t, x, b, p):
     """The mass on its leg; the foot hangs below it in flight."""
     rest, z = p[2], x[0]
-    foot = min(0.0, z - rest) if b[0] > 0 else z - rest
+    foot = 0.0 if b[0] > 0 else z - rest
     colour = TOUCHING if b[0] > 0 else FREE
     ax.plot(*spring((0.0, foot), (0.0, z)), color=colour, lw=1.6)
     ax.plot([0.0], [foot], "o", ms=6, color=colour)
@@ -69,7 +69,11 @@ def hand(ax, t, x, b, p):
     radius, length, tip = p[1], p[3], p[4]
     round_ = np.linspace(0.0, 2.0 * np.pi, 121)
     ax.fill(x[0] + radius * np.cos(round_), x[1] + radius * np.sin(round_), facecolor=BODY, edgecolor=EDGE, lw=1.5)
-    ax.plot(x[0] + radius * np.cos(x[2]) * np.array([0.3, 0.9]), x[1] + radius * np.sin(x[2]) * np.array([0.3, 0.9]), color=EDGE)
+    ax.plot(
+        x[0] + radius * np.cos(x[2]) * np.array([0.3, 0.9]),
+        x[1] + radius * np.sin(x[2]) * np.array([0.3, 0.9]),
+        color=EDGE,
+    )
     for i in range(fingers):
         angle = 2.0 * math.pi * i / fingers
         hinge = grasp.CLOSED * np.array([math.cos(angle), math.sin(angle)])
