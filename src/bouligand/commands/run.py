@@ -1,6 +1,7 @@
 """``bouligand run MODEL``: simulate a ready model or a robot file; events on the terminal, everything else in a folder."""
 
 import contextlib
+import math
 import pathlib
 import time
 
@@ -141,7 +142,9 @@ def assignments(option, texts, known, what):
         try:
             out[name] = float(value)
         except ValueError:
-            raise CommandError(f"{option}: {name} must be a number; got {value!r}") from None
+            out[name] = math.nan
+        if not math.isfinite(out[name]):
+            raise CommandError(f"{option}: {name} must be a finite number; got {value!r}")
     return out
 
 
@@ -160,7 +163,10 @@ def _solve(subject, chosen):
     with contextlib.suppress(SolveError):  # (it stays in the stepper, and is told at the end)
         while stepper.status == "running" and time.perf_counter() - began < PATIENCE:
             stepper.step()
-    return stepper.finish("return", subject.name if stepper.status == "running" else None)
+    solution = stepper.finish("return", subject.name if stepper.status == "running" else None)
+    if not len(solution.t):
+        raise CommandError(f"the integration did not start: {solution.message}", 1)
+    return solution
 
 
 def _film(where, solution, subject, chosen):
