@@ -44,8 +44,8 @@ def against_the_guards():
 
 def three_legs(folder):
     solution = bd.solve(tripod.three_legs(), (0.0, 1.2), tripod.TILTED, rtol=1e-9)
-    figure = plt.figure(figsize=(10, 7.2), layout="constrained")
-    above, below = figure.subfigures(2, 1, height_ratios=[1, 1.25])
+    figure = plt.figure(figsize=(10, 7.0), layout="constrained")
+    above, below = figure.subfigures(2, 1, height_ratios=[1, 1.35])
     lands = solution.events.t[0]
     above.suptitle("A body lands on three preloaded legs (red: touching)")
     snapshots(above, solution, mechanisms.three_legs, (0.0, lands + 0.002, lands + 0.045, 0.5, 0.69))
@@ -65,7 +65,7 @@ def three_legs(folder):
         axes["errors"].loglog(TOLERANCES, rows[:, 1], "o-", color=colour, ms=4, label=name)
         for rtol, (count, error) in list(zip(TOLERANCES, rows, strict=True))[::3]:
             axes["errors"].annotate(
-                f"{count:.0f} f", (rtol, error), xytext=(4, -11), textcoords="offset points", fontsize=7
+                f"{count:.0f} f", (rtol, error), xytext=(-3, 5), textcoords="offset points", ha="right", fontsize=7
             )
     axes["errors"].loglog(TOLERANCES, TOLERANCES, ":", color="0.6", label="error = rtol")
     axes["errors"].set(xlabel="rtol", title="Level drop, 1.5 s, no damping: error at the end")
@@ -73,6 +73,10 @@ def three_legs(folder):
     axes["errors"].legend(frameon=False, fontsize="small")
     figure.savefig(folder / "three_legs.png", dpi=110)
     plt.close(figure)
+
+
+def landing(folder):
+    solution = bd.solve(tripod.three_legs(), (0.0, 1.2), tripod.TILTED, rtol=1e-9)
     bd.plot.animate(
         solution,
         mechanisms.three_legs,
@@ -87,7 +91,7 @@ def three_legs(folder):
 
 def hand(folder):
     solution = bd.solve(grasp.hand(5), (0.0, 0.1), grasp.start(5, 0.002, 0.001), rtol=1e-9)
-    figure = plt.figure(figsize=(10, 5.6), layout="constrained")
+    figure = plt.figure(figsize=(10, 5.2), layout="constrained")
     above, below = figure.subfigures(2, 1, height_ratios=[1.1, 1])
     above.suptitle("Five fingers close on a disc that lies 2 mm off the middle (red: touching)")
     snapshots(above, solution, mechanisms.hand, (0.0, 0.0485, 0.0515, 0.07, 0.1))
@@ -109,6 +113,7 @@ def main(folder="results/gallery"):
     folder.mkdir(parents=True, exist_ok=True)
     plt.switch_backend("agg")
     three_legs(folder)
+    landing(folder)
     hand(folder)
     print(f"figures: {', '.join(str(folder / name) for name in ('three_legs.png', 'three_legs.gif', 'hand.png'))}")
 

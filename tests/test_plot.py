@@ -83,6 +83,14 @@ def test_many_contacts_have_some_names(ax):
     assert len(bars(ax)) == len(np.unique(sol.events.guard))
 
 
+def test_the_gallery(tmp_path):
+    from examples import gallery
+
+    gallery.three_legs(tmp_path)
+    gallery.hand(tmp_path)
+    assert all((tmp_path / f"{name}.png").stat().st_size > 50_000 for name in ("three_legs", "hand"))
+
+
 # ------------------------------------------------------------------------------------------------------------- films
 
 

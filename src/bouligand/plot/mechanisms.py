@@ -60,7 +60,7 @@ def three_legs(ax, t, x, b, p):
     low, high = centre + rim @ turn.T - 0.3 * thick, centre + rim @ turn.T + 0.7 * thick
     for layer, shade in ((low, EDGE), (high, BODY)):
         ax.fill(*_seen(layer).T, facecolor=shade, edgecolor=EDGE, lw=1.2, zorder=3)
-    _stage(ax, t, (-0.55, 0.55), (-0.12, 0.82), floor=False)
+    _stage(ax, t, (-0.42, 0.42), (-0.12, 0.84), floor=False)
 
 
 def hand(ax, t, x, b, p):
@@ -123,4 +123,4 @@ def _stage(ax, t, across, up, floor=True):
     ax.set_ylim(*up)
     ax.set_aspect("equal")
     ax.set_axis_off()
-    ax.text(0.02, 0.96, f"t = {t:.3f}", transform=ax.transAxes, family="monospace", va="top")
+    ax.text(0.5, 1.0, f"t = {t:.3f}", transform=ax.transAxes, family="monospace", ha="center", va="bottom")
