@@ -45,7 +45,7 @@ def against_the_guards():
 def three_legs(folder):
     solution = bd.solve(tripod.three_legs(), (0.0, 1.2), tripod.TILTED, rtol=1e-9)
     figure = plt.figure(figsize=(10, 7.0), layout="constrained")
-    above, below = figure.subfigures(2, 1, height_ratios=[1, 1.35])
+    above, below = np.ravel(figure.subfigures(2, 1, height_ratios=[1, 1.35]))
     lands = solution.events.t[0]
     above.suptitle("A body lands on three preloaded legs (red: touching)")
     snapshots(above, solution, mechanisms.three_legs, (0.0, lands + 0.002, lands + 0.045, 0.5, 0.69))
@@ -92,7 +92,7 @@ def landing(folder):
 def hand(folder):
     solution = bd.solve(grasp.hand(5), (0.0, 0.1), grasp.start(5, 0.002, 0.001), rtol=1e-9)
     figure = plt.figure(figsize=(10, 5.2), layout="constrained")
-    above, below = figure.subfigures(2, 1, height_ratios=[1.1, 1])
+    above, below = np.ravel(figure.subfigures(2, 1, height_ratios=[1.1, 1]))
     above.suptitle("Five fingers close on a disc that lies 2 mm off the middle (red: touching)")
     snapshots(above, solution, mechanisms.hand, (0.0, 0.0485, 0.0515, 0.07, 0.1))
     axes = below.subplots(1, 2)

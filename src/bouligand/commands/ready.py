@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 
 import numpy as np
 
@@ -55,6 +56,16 @@ TABLE = {
     "circle": Ready("a spiral that turns round at a circle", models.circle, lambda: spiral.START, spiral.END),
     "order_test": Ready("the paper's order test", models.order_test, lambda: octants.START, octants.END),
 }
+
+if hasattr(models, "hexapod"):
+    TABLE["hexapod"] = Ready(
+        "a hexapod in an alternating tripod",
+        models.hexapod,
+        lambda: import_module("bouligand.models.running").START,
+        1.5,
+        drawing="hexapod",
+        speed=0.4,
+    )
 
 
 def ready(name, size=None):

@@ -1,12 +1,14 @@
 """Drawings of the ready models, for `animate`: ``draw(ax, t, x, b, p)``. What touches is red."""
 
 import math
+from importlib import import_module
 
 import numpy as np
 
 from ..models import falling, grasp, tripod
 
 BODY, EDGE, FREE, TOUCHING, FLOOR = "#b9c7e0", "#33508c", "#5c6b7a", "#c1272d", "#8c8c8c"
+AZIMUTH, ELEVATION = 0.35, 0.22  # rad: where three legs are seen from
 
 
 def hopper(ax, t, x, b, p):
@@ -51,7 +53,7 @@ def three_legs(ax, t, x, b, p):
     rim = 1.15 * radius * np.column_stack([np.cos(round_), np.sin(round_), np.zeros(61)])
     shadow = centre * [1, 1, 0] + (rim @ turn.T) * [1, 1, 0]
     ax.fill(*_seen(shadow).T, color="0.88", lw=0, zorder=0)
-    for i in np.argsort(-_depth(feet)):
+    for i in np.argsort(feet @ [np.cos(AZIMUTH), np.sin(AZIMUTH), 0.0]):  # the farthest first
         colour = TOUCHING if b[i] > 0 else FREE
         start, stop = _seen(feet[i : i + 1])[0], _seen(tops[i : i + 1])[0]
         ax.plot(*spring(start, stop, width=0.018), color=colour, lw=1.5, zorder=2)
@@ -86,6 +88,42 @@ def hand(ax, t, x, b, p):
     _stage(ax, t, (-0.13, 0.13), (-0.13, 0.13), floor=False)
 
 
+def hexapod(ax, t, x, b, p):
+    """From the side, the camera going along; lines across the floor stay where they are."""
+    feet = import_module("bouligand.models.feet")
+    turn, centre = np.array(feet.rotation(x)), np.array([0.0, 0.0, x[2]])
+    length, width, high = p[5], p[6], 0.35 * p[7]
+    view = (-1.25, 0.28)
+    for line in np.arange(np.ceil((x[0] - 2.0) / 0.25) * 0.25, x[0] + 2.0, 0.25):
+        ends = np.array([[line - x[0], -1.0, 0.0], [line - x[0], 1.0, 0.0]])
+        ax.plot(*_seen(ends, *view).T, color="0.88", lw=1.0, zorder=0)
+    legs = [np.array(feet.leg(t, i, p)[0]) for i in range(6)]
+    hips = [np.array([length * along, width * across, 0.0]) for along, across in zip(_ALONG, _ACROSS, strict=True)]
+    corners = [[sx * length, sy * width, 0.0] for sx, sy in ((1, 1), (1, -1), (-1, -1), (-1, 1), (1, 1))]
+    body = [centre + (np.array(corners) + [0.0, 0.0, level]) @ turn.T for level in (-0.5 * high, 0.5 * high)]
+    ax.fill(*_seen(np.vstack([body[0][[1, 2]], body[1][[2, 1]]]), *view).T, facecolor=EDGE, edgecolor=EDGE, zorder=3)
+    ax.fill(*_seen(body[1], *view).T, facecolor=BODY, edgecolor=EDGE, lw=1.2, zorder=3)
+    for i in range(6):
+        beside = hips[i] * [1.0, 0.0, 1.0] + [
+            0.0,
+            math.copysign(width, hips[i][1]),
+            0.0,
+        ]  # (the middle hips are farther out)
+        ends = centre + np.array([hips[i], legs[i]]) @ turn.T
+        arm = centre + np.array([beside, hips[i]]) @ turn.T
+        colour, order = (TOUCHING if b[i] > 0 else FREE), (4 if hips[i][1] < 0 else 2)
+        ax.plot(*_seen(arm, *view).T, color=EDGE, lw=2.0, zorder=order)
+        ax.plot(*_seen(ends, *view).T, color=colour, lw=3.0, solid_capstyle="round", zorder=order)
+        ax.plot(*_seen(ends[1:], *view).T, "o", ms=5, color=colour, zorder=order)
+    _stage(ax, t, (-0.6, 0.6), (-0.2, 0.5), floor=False)
+
+
+_ALONG, _ACROSS = (
+    (1, 0, -1, 1, 0, -1),
+    (1, -2, 1, -1, 2, -1),
+)  # where the hexapod's hips are, in half lengths and widths
+
+
 def spring(start, stop, coils=7, width=0.05):
     """Points (x, y) of a coil between two points of the plane."""
     start, stop = np.asarray(start, dtype=float), np.asarray(stop, dtype=float)
@@ -101,19 +139,11 @@ def _rotation(roll, pitch):
     return np.array([[cp, sp * sr, sp * cr], [0.0, cr, -sr], [-sp, cp * sr, cp * cr]])
 
 
-AZIMUTH, ELEVATION = 0.35, 0.22  # rad: where three legs are seen from
-
-
-def _seen(points):
-    """Points of space as seen from AZIMUTH and ELEVATION, in parallel."""
-    across = -np.sin(AZIMUTH) * points[:, 0] + np.cos(AZIMUTH) * points[:, 1]
-    return np.column_stack([across, np.cos(ELEVATION) * points[:, 2] - np.sin(ELEVATION) * _depth(points, flat=True)])
-
-
-def _depth(points, flat=False):
-    """How near points are to the viewer (in the floor's plane, if flat)."""
-    near = np.cos(AZIMUTH) * points[:, 0] + np.sin(AZIMUTH) * points[:, 1]
-    return near if flat else -np.cos(ELEVATION) * near - np.sin(ELEVATION) * points[:, 2]
+def _seen(points, azimuth=AZIMUTH, elevation=ELEVATION):
+    """Points of space as seen from there, in parallel."""
+    across = -np.sin(azimuth) * points[:, 0] + np.cos(azimuth) * points[:, 1]
+    near = np.cos(azimuth) * points[:, 0] + np.sin(azimuth) * points[:, 1]
+    return np.column_stack([across, np.cos(elevation) * points[:, 2] - np.sin(elevation) * near])
 
 
 def _stage(ax, t, across, up, floor=True):
