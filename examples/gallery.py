@@ -18,6 +18,12 @@ LOSSLESS = {"c": 0.0, "preload": 25.0}
 TOLERANCES = 10.0 ** -np.arange(3.0, 10.0)
 
 
+def parts(figure, *heights):
+    """A figure in parts, one below the other."""
+    grid = figure.add_gridspec(len(heights), 1, height_ratios=heights)
+    return [figure.add_subfigure(cell) for cell in grid]
+
+
 def snapshots(figure, solution, draw, moments):
     """The mechanism at some moments, side by side."""
     for ax, t in zip(np.atleast_1d(figure.subplots(1, len(moments))), moments, strict=True):
@@ -45,7 +51,7 @@ def against_the_guards():
 def three_legs(folder):
     solution = bd.solve(tripod.three_legs(), (0.0, 1.2), tripod.TILTED, rtol=1e-9)
     figure = plt.figure(figsize=(10, 7.0), layout="constrained")
-    above, below = np.ravel(figure.subfigures(2, 1, height_ratios=[1, 1.35]))
+    above, below = parts(figure, 1, 1.35)
     lands = solution.events.t[0]
     above.suptitle("A body lands on three preloaded legs (red: touching)")
     snapshots(above, solution, mechanisms.three_legs, (0.0, lands + 0.002, lands + 0.045, 0.5, 0.69))
@@ -92,7 +98,7 @@ def landing(folder):
 def hand(folder):
     solution = bd.solve(grasp.hand(5), (0.0, 0.1), grasp.start(5, 0.002, 0.001), rtol=1e-9)
     figure = plt.figure(figsize=(10, 5.2), layout="constrained")
-    above, below = np.ravel(figure.subfigures(2, 1, height_ratios=[1.1, 1]))
+    above, below = parts(figure, 1.1, 1)
     above.suptitle("Five fingers close on a disc that lies 2 mm off the middle (red: touching)")
     snapshots(above, solution, mechanisms.hand, (0.0, 0.0485, 0.0515, 0.07, 0.1))
     axes = below.subplots(1, 2)

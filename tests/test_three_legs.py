@@ -191,6 +191,12 @@ def test_a_body_that_would_float_is_refused_by_name():
     assert 0.3 < refused.value.solution.t[-1] < 5.0
 
 
+@pytest.mark.parametrize(("z0", "params"), [(0.3, {}), (0.7, {"c": 1e3}), (0.7, {"preload": 25.0, "c": 30.0})])
+def test_the_closed_form_says_where_it_ends(z0, params):
+    with pytest.raises(ValueError, match="exact: "):
+        tripod.exact([5.0], z0, **params)
+
+
 def test_an_unknown_parameter_is_named():
     with pytest.raises(ValueError, match=r"\['mas'\]; parameters: g, mass"):
         tripod.three_legs(mas=1.0)

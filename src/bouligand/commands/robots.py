@@ -82,11 +82,12 @@ class _Robot:
         self.tf = 2.0 if chosen.tf is None else chosen.tf
         self.speed = chosen.speed or 0.5
         self.camera = chosen.camera
-        self.gait = "* touches" if any(name.endswith(" touches") for name in robot.guards) else None
+        self.gait = None
+        touches = any(name.endswith(" touches") for name in robot.guards)
         self.start = robot.neutral(chosen.key)
         free = robot.model.njnt > 0 and robot.model.jnt_type[0] == 0
         self.height = 0.1 if chosen.height is None else chosen.height
-        self.lifted = free and self.gait is not None and chosen.key is None  # (a keyframe says where the robot is)
+        self.lifted = free and touches and chosen.key is None  # (a keyframe says where the robot is)
         if chosen.height is not None and not self.lifted:
             raise CommandError("--height is for a robot with a free base and contacts, and without --key")
 

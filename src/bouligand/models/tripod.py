@@ -29,6 +29,7 @@ START = np.array([0.7, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # level, at rest
 TILTED = np.array([0.7, 0.03, -0.02, 0.0, 0.0, 0.0, 0.0])  # feet land within 4 ms
 DEFAULTS = {"g": 9.81, "mass": 3.0, "I1": 0.03, "I3": 0.05, "r": 0.2, "L": 0.4, "k": 1500.0, "c": 10.0, "preload": 8.0}
 TURN = 2.0 * math.pi / 3.0
+MANY = 10_000  # crossings after which `exact` gives up
 
 
 def free(t, x, p, dx):
@@ -115,10 +116,14 @@ def exact(t, z0=START[0], **params):
     On its feet it is a damped oscillator about the height at which the springs would carry it without their stop:
     m z'' = 3 (preload + k (L - z) - c z') - m g. Only the time of leaving needs a root.
     """
+    from scipy.optimize import brentq
+
     p = {**DEFAULTS, **params}
     t = np.atleast_1d(np.asarray(t, dtype=float))
     out, crossings = np.empty((t.size, 2)), []
     stiffness, damping = 3.0 * p["k"] / p["mass"], 1.5 * p["c"] / p["mass"]
+    if z0 <= p["L"] or damping**2 >= stiffness:
+        raise ValueError(f"exact: the body starts above its feet (z0 > L = {p['L']:g}) and its legs are not overdamped")
     centre = (3.0 * p["preload"] / p["mass"] - p["g"]) / stiffness  # above L
     w = math.sqrt(stiffness - damping**2)
 
@@ -132,12 +137,21 @@ def exact(t, z0=START[0], **params):
         v_s = fade * ((w * sine - damping * y) * np.cos(w * s) - (w * y + damping * sine) * np.sin(w * s))
         return p["L"] + centre + y_s, v_s
 
+    def leaving(z, v):
+        """How long a stance lasts: from its lowest point on, the height rises for half a period."""
+        y = z - p["L"] - centre
+        lowest = math.atan2(v, w * y + damping * (v + damping * y) / w) % math.pi / w
+        top = lowest + math.pi / w
+        if stance(top, z, v)[0] <= p["L"]:
+            return math.inf  # it stays
+        return brentq(lambda s: stance(s, z, v)[0] - p["L"], lowest, top, xtol=1e-16, rtol=1e-15)
+
     since, z, v, move, last = 0.0, z0, 0.0, flight, np.max(t, initial=0.0)
     while since <= last:
         if move is flight:
             length = (v + math.sqrt(v * v + 2.0 * p["g"] * (z - p["L"]))) / p["g"]
         else:
-            length = _leaving(lambda s, z=z, v=v: stance(s, z, v)[0] - p["L"], math.pi / w)
+            length = leaving(z, v)
         inside = (t >= since) & (t <= since + length)
         out[inside] = np.column_stack(move(t[inside] - since, z, v))
         if length == math.inf:
@@ -146,16 +160,8 @@ def exact(t, z0=START[0], **params):
         z, move = p["L"], stance if move is flight else flight
         if since <= last:
             crossings.append(since)
+        if len(crossings) > MANY:
+            raise ValueError(
+                f"exact: more than {MANY} crossings by t = {since:g}: 3 preload > m g, and the bounces run out"
+            )
     return out, np.array(crossings)
-
-
-def _leaving(height, half):
-    """First root after 0 of a height that goes down from 0, turns once, and comes back within two half-periods."""
-    from scipy.optimize import brentq
-
-    s = half / 64.0
-    while height(s) < 0.0:
-        s += half / 64.0
-        if s > 2.0 * half:
-            return math.inf  # it stays: 3 preload < m g
-    return brentq(height, s - half / 64.0, s, xtol=1e-16, rtol=1e-15)

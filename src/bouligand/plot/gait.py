@@ -18,7 +18,7 @@ def contacts(solution, guards=None, ax=None, sign=1, ties=None, colour=COLOUR):
     solution : Solution
     guards : str, int or sequence of these, optional
         Which to draw: names, patterns such as ``"foot*"``, numbers. A pattern that begins with ``!`` leaves out:
-        ``"!* pushes"``. Default: all but observers and the second guards of contacts, ``"* pushes"``.
+        ``"!* pushes"``. Default: those called ``"... touches"``; where there are none, all but observers.
     ties : float, optional
         Crossings within this time of each other are joined by a line, with their number on top: the feet that land or
         leave together. Default a millionth of the interval (the same instant, to the eye and mostly to the tolerance);
@@ -73,7 +73,8 @@ def stretches(solution, sign=1):
 def select(system, guards=None):
     """Numbers of the guards that names, numbers and patterns choose, in the system's order."""
     if guards is None:
-        return [k for k, name in enumerate(system.guards) if not system.observers[k] and not name.endswith(" pushes")]
+        contacts = [k for k, name in enumerate(system.guards) if name.endswith(" touches")]
+        return contacts or [k for k in range(system.m) if not system.observers[k]]
     wanted = [guards] if isinstance(guards, str | int | np.integer) else list(guards)
     leave_out = [g[1:] for g in wanted if isinstance(g, str) and g.startswith("!")]
     take = [g for g in wanted if not (isinstance(g, str) and g.startswith("!"))] or ["*"]
