@@ -7,6 +7,10 @@ PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 # The compiled code of this checkout, so that nothing is shared with another.
 export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba
+# Pictures by MuJoCo without a screen (elsewhere than on Linux its own default does).
+ifeq ($(shell uname -s),Linux)
+export MUJOCO_GL ?= egl
+endif
 
 .PHONY: demo test lint bench numbers peers clean
 

@@ -1,6 +1,6 @@
 """How figures look: one colour for a method wherever it appears, the same on every figure."""
 
-from .needs import need
+from ..needs import need
 
 COLOURS = {
     "bouligand": "#c1272d",

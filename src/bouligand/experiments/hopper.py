@@ -15,10 +15,10 @@ from tqdm import tqdm
 from ..errors import SolveError
 from ..models import hopper as make_hopper
 from ..models import hopping
+from ..needs import need
 from ..solve import solve
 from . import mujoco_models
 from .figures import COLOURS, pyplot, tidy
-from .needs import need
 from .results import Run
 from .tables import number, seconds, table
 from .timing import interleaved, rms

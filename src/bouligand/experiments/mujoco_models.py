@@ -18,7 +18,7 @@ are (x, z, theta, vx, vz, omega), as `models.falling`.
 import numpy as np
 
 from ..models import falling
-from .needs import need
+from ..needs import need
 
 DT = 0.002  # the paper's, and MuJoCo's default
 RADIUS = 0.01  # of the spheres that touch the plate

@@ -13,10 +13,10 @@ from tqdm import tqdm
 
 from ..models import hopper as make_hopper
 from ..models import plate as make_plate
+from ..needs import need
 from ..solve import solve
 from . import hopper, mujoco_models
 from .figures import COLOURS, pyplot, tidy
-from .needs import need
 from .results import Run
 from .tables import number, seconds, table
 from .timing import rms

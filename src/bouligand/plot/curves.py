@@ -1,6 +1,8 @@
-"""Pictures. Every function takes an ``ax`` (or makes one) and returns it; matplotlib is imported when needed."""
+"""States over time; perturbations, where they go, and trajectories around one."""
 
 import numpy as np
+
+from .axes import new_axes
 
 
 def trajectory(solution, states=None, ax=None, points=1000, mark=True):
@@ -8,7 +10,7 @@ def trajectory(solution, states=None, ax=None, points=1000, mark=True):
 
     ``states``: names or numbers of those to draw (default: all).
     """
-    ax = _axes(ax)
+    ax = new_axes(ax)
     system = solution.system
     chosen = (
         range(system.n) if states is None else [system.states.index(s) if isinstance(s, str) else s for s in states]
@@ -24,33 +26,6 @@ def trajectory(solution, states=None, ax=None, points=1000, mark=True):
     ax.set_xlim(t[0], t[-1])
     if len(chosen) <= 10:
         ax.legend(frameon=False)
-    return ax
-
-
-def contacts(solution, ax=None, sign=1):
-    """A bar for each guard while its sign is ``sign``: who touches when."""
-    ax = _axes(ax)
-    system, start, end = solution.system, solution.t[0], solution.t[-1]
-    word = solution.word(start)
-    since = {k: start for k in range(system.m) if word[k] == sign}
-    bars: list[list] = [[] for _ in range(system.m)]
-    for t, k, direction in zip(solution.events.t, solution.events.guard, solution.events.direction, strict=True):
-        if direction == sign:
-            since[k] = t
-        elif k in since:
-            begin = since.pop(k)
-            bars[k].append((begin, t - begin))
-    for k, begin in since.items():
-        bars[k].append((begin, end - begin))
-    for k, spans in enumerate(bars):
-        ax.broken_barh(spans, (k - 0.4, 0.8), color="C0")
-    ax.set_xlim(start, end)
-    ax.set_ylim(-0.6, system.m - 0.4)
-    ax.set_xlabel("t")
-    if system.m <= 20:
-        ax.set_yticks(range(system.m), system.guards)
-    else:
-        ax.set_ylabel("guard")
     return ax
 
 
@@ -71,7 +46,7 @@ def perturbations(B, radius=None, plane=(0, 1), image=None, count=180, flow=True
     -------
     array of two axes
     """
-    from .solve import solve
+    from ..solve import solve
 
     system, solution = B.system, B.solution
     across = [_state(system, name) for name in plane]
@@ -84,7 +59,7 @@ def perturbations(B, radius=None, plane=(0, 1), image=None, count=180, flow=True
     dx[:, across] = radius * np.column_stack([np.cos(angle), np.sin(angle)])
     images = B(dx)[:, seen]
     orders = [tuple(B.orders(d)) for d in dx]
-    axes = _axes(ax, 2)
+    axes = new_axes(ax, 2)
     colours = {order: f"C{q % 10}" for q, order in enumerate(dict.fromkeys(orders))}
     for order, colour in colours.items():
         rows = np.array([other == order for other in orders])
@@ -116,11 +91,11 @@ def fan(B, radius, plane=(0, 1), count=24, ax=None):
 
     Solved anew from each start; with the crossings marked.
     """
-    from .solve import solve
+    from ..solve import solve
 
     system, solution = B.system, B.solution
     across = [_state(system, name) for name in plane]
-    ax = _axes(ax)
+    ax = new_axes(ax)
     start, span = solution(B.since), (B.since, B.t)
     for q, angle in enumerate(np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)):
         x0 = start.copy()
@@ -142,12 +117,3 @@ def _state(system, name):
             raise ValueError(f"no state is called {name!r}; states: {', '.join(system.states)}")
         return system.states.index(name)
     return int(name)
-
-
-def _axes(ax, count=1):
-    """The given axes, or new ones: one, or a row of so many."""
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(1, count, figsize=(4.8 * count, 4.4) if count > 1 else None, layout="constrained")[1]

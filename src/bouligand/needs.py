@@ -1,4 +1,4 @@
-"""Packages that only the experiments and the benchmarks use."""
+"""Packages that only optional parts use."""
 
 from importlib import import_module
 

@@ -1,0 +1,162 @@
+"""Where a robot is filmed: MuJoCo's renderer without a window, a camera that follows, a floor, light, and marks."""
+
+import copy
+import os
+
+import mujoco
+import numpy as np
+
+TOUCHING, SKY, LINK = (0.85, 0.12, 0.15, 1.0), (0.97, 0.98, 1.0, 1.0), (0.36, 0.44, 0.58, 1.0)
+TILES = 24  # along each side of a floor that is drawn because the model has none
+_BOX, _SPHERE, _STRAIGHT = mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_SPHERE, np.eye(3)
+
+
+class RenderingError(RuntimeError):
+    """MuJoCo cannot render here; the message says what to set."""
+
+
+class Stage:
+    """A renderer with its own copy of the model (nothing of the robot's is changed), a camera, a floor, and light."""
+
+    def __init__(self, model, size, camera, floor):
+        self.width, self.height = (int(side) for side in size)
+        self.model = copy.copy(model)
+        visual = self.model.vis
+        visual.global_.offwidth = max(visual.global_.offwidth, self.width)
+        visual.global_.offheight = max(visual.global_.offheight, self.height)
+        self.needs_light = model.nlight == 0
+        self.needs_sky = not np.any(model.tex_type == mujoco.mjtTexture.mjTEXTURE_SKYBOX)
+        if self.needs_light:
+            visual.headlight.ambient[:], visual.headlight.diffuse[:] = 0.3, 0.3
+        self.data = mujoco.MjData(self.model)
+        self.tracking = camera is None
+        self.camera = mujoco.MjvCamera() if self.tracking else self._known(camera)
+        self.ground, self.tiled = _floor(model, floor)
+        self.option = mujoco.MjvOption()
+        solid = np.zeros(model.nbody, dtype=bool)
+        solid[model.geom_bodyid] = True
+        # links of which the file has no shape are drawn as the box that has their inertia
+        self.boxes = bool(np.any((model.body_mass > 0) & ~solid))
+        self.option.flags[mujoco.mjtVisFlag.mjVIS_INERTIA] = self.boxes
+        visual.rgba.inertia[:] = LINK
+        if self.tiled:
+            self.model.geom_rgba[model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE, 3] = 0.0
+        self.renderer = _renderer(self.model, self.height, self.width)
+
+    def _known(self, camera):
+        if isinstance(camera, str):
+            if mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_CAMERA, camera) < 0:
+                names = [self.model.camera(i).name for i in range(self.model.ncam)]
+                raise ValueError(f"no camera is called {camera!r}; cameras: {', '.join(names) or 'none'}")
+        elif isinstance(camera, int | np.integer) and not 0 <= camera < self.model.ncam:
+            raise ValueError(f"camera {camera} does not exist; the model has {self.model.ncam}")
+        return camera
+
+    def look_at(self, positions):
+        """Where the robot is over the film decides the distance; the camera then follows its middle, smoothly as that moves."""
+        boxes = [self._box(qpos) for qpos in positions[:: max(1, len(positions) // 20)]]
+        self.reach = float(max(np.linalg.norm(high - low) for low, high in boxes))
+        if self.ground is None:
+            self.ground = float(min(low[2] for low, _ in boxes))
+        # (MuJoCo draws up to zfar, in units of the model's extent)
+        self.model.vis.map.zfar = max(self.model.vis.map.zfar, 100.0 * self.reach / self.model.stat.extent)
+        if self.tracking:
+            self.camera.type = mujoco.mjtCamera.mjCAMERA_FREE
+            self.camera.azimuth, self.camera.elevation = 130.0, -15.0
+            self.camera.distance = (2.1 if self.boxes else 1.6) * self.reach
+
+    def _box(self, qpos):
+        """Corners of a box around the moving bodies."""
+        self._place(qpos)
+        moving = self.model.body_weldid[self.model.geom_bodyid] != 0
+        bodies = self.model.body_weldid != 0
+        points = np.vstack([self.data.geom_xpos[moving], self.data.xpos[bodies]])
+        radii = np.concatenate([self.model.geom_rbound[moving], np.zeros(bodies.sum())])[:, None]
+        return (points - radii).min(axis=0), (points + radii).max(axis=0)
+
+    def _place(self, qpos):
+        self.data.qpos[:] = qpos
+        mujoco.mj_normalizeQuat(self.model, self.data.qpos)
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_comPos(self.model, self.data)
+        mujoco.mj_camlight(self.model, self.data)
+        mujoco.mj_tendon(self.model, self.data)
+
+    def picture(self, qpos, spots):
+        """One frame; ``spots``: (place, radius) of what to mark."""
+        low, high = self._box(qpos)  # (places everything, too)
+        if self.tracking:
+            self.camera.lookat[:2] = 0.5 * (low + high)[:2]
+            self.camera.lookat[2] = max(self.ground + 0.3 * self.reach, 0.5 * (low + high)[2])
+        self.renderer.update_scene(self.data, self.camera, self.option)
+        self._light(0.5 * (low + high))
+        if self.tiled:
+            self._draw_floor(self.ground, 0.5 * (low + high))
+        for spot, radius in spots:
+            self._add(_SPHERE, [max((0.045 if self.boxes else 0.02) * self.reach, 1.15 * radius), 0, 0], spot, TOUCHING)
+        return self.renderer.render()
+
+    def _light(self, middle):
+        """Where the model has none of its own: a lamp above, and a bright wall behind everything instead of black."""
+        scene = self.renderer.scene
+        if self.needs_sky:
+            eye = scene.camera[0]
+            forward, up = np.array(eye.forward, dtype=float), np.array(eye.up, dtype=float)
+            turn = np.column_stack([np.cross(forward, up), up, -forward])
+            far = 25.0 * self.reach
+            wall = self._add(_BOX, [3 * far, 3 * far, 0.01], np.array(eye.pos) + far * forward, SKY, turn)
+            if wall is not None:
+                wall.emission, wall.specular = 1.0, 0.0
+        if self.needs_light:
+            lamp = scene.lights[scene.nlight]
+            lamp.type, lamp.castshadow, lamp.headlight = mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, 0, 0
+            lamp.pos[:] = middle + 2.0 * self.reach * np.array([-0.3, 0.3, 1.0])
+            lamp.dir[:] = np.array([0.3, -0.3, -1.0]) / np.sqrt(1.18)
+            lamp.ambient[:], lamp.diffuse[:], lamp.specular[:] = 0.1, 0.6, 0.1
+            scene.nlight += 1
+
+    def _draw_floor(self, height, middle):
+        """Tiles that stay where they are while the robot walks over them."""
+        tile = 0.25 * self.reach
+        first = np.round(middle[:2] / tile).astype(int) - TILES // 2
+        for i in range(first[0], first[0] + TILES):
+            for j in range(first[1], first[1] + TILES):
+                shade = 0.9 if (i + j) % 2 else 0.78
+                centre = [i * tile, j * tile, height - 0.009 * tile]
+                self._add(_BOX, [tile / 2, tile / 2, 0.01 * tile], centre, [shade, shade, shade, 1.0])
+
+    def _add(self, kind, size, centre, colour, turn=_STRAIGHT):
+        """One more shape in the scene (None where that is full)."""
+        scene = self.renderer.scene
+        if scene.ngeom >= scene.maxgeom:
+            return None
+        geom, size, centre = scene.geoms[scene.ngeom], np.array(size, dtype=float), np.asarray(centre, dtype=float)
+        mujoco.mjv_initGeom(
+            geom, kind, size, centre, np.ascontiguousarray(turn).ravel(), np.array(colour, dtype=np.float32)
+        )
+        scene.ngeom += 1
+        return geom
+
+    def close(self):
+        self.renderer.close()
+
+
+def _floor(model, floor):
+    """Height of the ground (None: not known), and whether tiles are to be drawn on it."""
+    planes = np.flatnonzero(model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE)
+    if not len(planes):
+        return (None, False) if floor is None else (float(floor), True)
+    first = planes[0]
+    level = abs(model.geom_quat[first][0]) > 1.0 - 1e-9
+    return float(model.geom_pos[first][2]), bool(level and model.geom_matid[first] < 0)
+
+
+def _renderer(model, height, width):
+    try:
+        return mujoco.Renderer(model, height, width, max_geom=model.ngeom + TILES**2 + 2000)
+    except Exception as error:  # each backend has errors of its own
+        backend = os.environ.get("MUJOCO_GL") or "not set"
+        raise RenderingError(
+            f"MuJoCo cannot render here (MUJOCO_GL is {backend}): {error}\nSet MUJOCO_GL=egl before Python starts; without a "
+            "graphics driver, MUJOCO_GL=osmesa (package libosmesa6)"
+        ) from error

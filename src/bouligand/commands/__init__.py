@@ -1,0 +1,1 @@
+"""The subcommands of ``bouligand``, one a file, each with ``add(commands)``: its arguments, and what runs them."""

@@ -1,0 +1,135 @@
+"""A hand with n fingers that closes on a disc, in the plane of a table.
+
+            o hinge                disc: (x, y, theta), mass M, radius R, on an oil film (drag)
+             \\                     finger i: one link of length l about a hinge, opened by the angle q_i, moved by
+       l, q_i \\    .---.                      J q'' = -torque_i - stiffness q - damping q'
+               ( )/     \\         its round tip (radius rho) touches the disc where d_i > 0, on the way in along a radius:
+             tip |   +   |           d = R + rho - |tip - centre|
+                  \\     /         it pushes with N = k d + c d', and drags by T = -mu N v / sqrt(v^2 + slip^2),
+             ( )   '-. .'             v the speed at which the surfaces slip: Coulomb's law, smoothed over the speed `slip`
+              /      ( )---o
+             o                     guards, two a finger:   touches = d,   pushes = k d + c d'
+
+A finger acts on the disc while it touches *and* pushes: a tip never pulls, and that is a guard too, not a clip inside f. At
+the touch the force jumps to c d'; where it would turn negative it fades to zero. Hinges stand at the angles 2 pi i / n, so that
+for a disc in the middle and fingers opened alike all n contacts happen at the same instant.
+
+The smoothed friction creeps under a load that is held for long, at up to the speed `slip`; the rate mu N / (slip M) is the
+fastest of the system (a few thousand a second), and explicit steps are no longer than a few times its inverse.
+"""
+
+import math
+from functools import cache
+
+import numpy as np
+
+from ..system import System
+
+OPEN = 0.5  # rad: how far the fingers are opened at the usual start
+DEFAULTS = {
+    "mass": 0.1,
+    "radius": 0.04,
+    "drag": 0.05,
+    "length": 0.08,
+    "tip": 0.01,
+    "inertia": 2e-4,
+    "stiffness": 0.3,
+    "damping": 0.02,
+    "k": 2000.0,
+    "c": 0.5,
+    "mu": 0.8,
+    "slip": 0.02,
+}
+FIXED = len(DEFAULTS)  # parameters before the torques
+CLOSED = 0.05  # m: distance of a tip from the middle when q = 0: disc and tip just touch
+
+
+def contact(x, k, m, p):
+    """Finger k of m: direction to the disc's centre (nx, ny), of the link (wx, wy), depth d, its rate, speed of slipping."""
+    angle = 2.0 * math.pi * k / m + x[3 + k]
+    ex, ey = math.cos(angle - x[3 + k]), math.sin(angle - x[3 + k])
+    wx, wy = math.sin(angle), -math.cos(angle)  # from the hinge to the tip
+    length, turning = p[3], x[6 + m + k]
+    apart_x = x[0] - CLOSED * ex + length * ey - length * wx
+    apart_y = x[1] - CLOSED * ey - length * ex - length * wy
+    distance = math.sqrt(apart_x * apart_x + apart_y * apart_y)
+    nx, ny = apart_x / distance, apart_y / distance
+    vx, vy = (
+        x[3 + m] + length * turning * wy,
+        x[4 + m] - length * turning * wx,
+    )  # of the disc's centre, seen from the tip
+    slipping = vy * nx - vx * ny - x[5 + m] * p[1] - turning * p[4]
+    return nx, ny, wx, wy, p[1] + p[4] - distance, -(vx * nx + vy * ny), slipping
+
+
+@cache
+def _functions():
+    """f and h, which share `contact`: compiled once, for any number of fingers."""
+    from numba import njit
+
+    look = njit(contact, nogil=True, error_model="numpy")
+
+    def field(t, x, b, p, dx):
+        m = b.size // 2
+        force_x, force_y, moment = 0.0, 0.0, 0.0
+        for k in range(m):
+            dx[3 + k] = x[6 + m + k]
+            torque = -p[FIXED + k] - p[6] * x[3 + k] - p[7] * x[6 + m + k]
+            if b[k] > 0.0 and b[m + k] > 0.0:
+                nx, ny, wx, wy, depth, rate, slipping = look(x, k, m, p)
+                push = p[8] * depth + p[9] * rate
+                drag = -p[10] * push * slipping / math.sqrt(slipping * slipping + p[11] * p[11])
+                fx, fy = push * nx - drag * ny, push * ny + drag * nx
+                force_x += fx
+                force_y += fy
+                moment -= p[1] * drag
+                torque -= (p[3] * wx + p[4] * nx) * fy - (p[3] * wy + p[4] * ny) * fx
+            dx[6 + m + k] = torque / p[5]
+        dx[0] = x[3 + m]
+        dx[1] = x[4 + m]
+        dx[2] = x[5 + m]
+        dx[3 + m] = (force_x - p[2] * x[3 + m]) / p[0]
+        dx[4 + m] = (force_y - p[2] * x[4 + m]) / p[0]
+        dx[5 + m] = (2.0 * moment / (p[1] * p[1]) - p[2] * x[5 + m]) / p[0]
+
+    def guards(t, x, p, out):
+        m = out.size // 2
+        for k in range(m):
+            _, _, _, _, depth, rate, _ = look(x, k, m, p)
+            out[k] = depth
+            out[m + k] = p[8] * depth + p[9] * rate
+
+    return field, guards
+
+
+def hand(fingers=3, torque=0.16, **params):
+    """The hand. ``torque``: of all fingers, or one for each; other parameters by name, those of DEFAULTS.
+
+    The usual start is ``start(fingers)``; the disc off the middle makes the contacts nearly simultaneous instead of exactly.
+    """
+    if int(fingers) != fingers or fingers < 1:
+        raise ValueError(f"fingers must be a whole number, at least 1; got {fingers!r}")
+    unknown = set(params) - set(DEFAULTS)
+    if unknown:
+        raise ValueError(f"hand does not know {sorted(unknown)}; parameters: torque, {', '.join(DEFAULTS)}")
+    if np.size(torque) not in (1, fingers):
+        raise ValueError(f"torque must be a number, or one for each of the {fingers} fingers; got {torque!r}")
+    field, guards = _functions()
+    every = range(int(fingers))
+    torques = {f"torque{i}": float(value) for i, value in enumerate(np.broadcast_to(torque, fingers))}
+    return System(
+        field,
+        guards,
+        states=("x", "y", "theta", *(f"q{i}" for i in every), "vx", "vy", "omega", *(f"u{i}" for i in every)),
+        guards=(*(f"finger{i} touches" for i in every), *(f"finger{i} pushes" for i in every)),
+        params={**DEFAULTS, **params, **torques},
+        name=f"hand with {fingers} fingers",
+    )
+
+
+def start(fingers=3, x=0.0, y=0.0, opened=OPEN):
+    """The state in which all fingers are open by the same angle and at rest, and the disc lies at rest at (x, y)."""
+    out = np.zeros(2 * (3 + fingers))
+    out[:2] = x, y
+    out[3 : 3 + fingers] = opened
+    return out
