@@ -17,10 +17,10 @@ from tqdm import tqdm
 
 import bouligand as bd
 from bouligand.experiments.figures import COLOURS, pyplot, tidy
-from bouligand.experiments.needs import need
 from bouligand.experiments.results import Run
 from bouligand.experiments.tables import number, seconds, table
 from bouligand.experiments.timing import interleaved, rms
+from bouligand.needs import need
 
 FILE = "cmeel.prefix/share/example-robot-data/robots/solo_description/robots/solo12.urdf"
 LEGS = ("FL", "FR", "HL", "HR")
@@ -173,7 +173,7 @@ def measure(friction, quick):
     known["MuJoCo, RK4"] = MuJoCo(friction, "RK4", tight).sample()
     known["MuJoCo, Euler"] = MuJoCo(friction, "Euler", tight).sample()
     doubt = rms(known["MuJoCo, RK4"] - known["MuJoCo, Euler"])
-    arms = [Ours(robot, x0, *tolerance) for tolerance in TOLERANCES]
+    arms: list = [Ours(robot, x0, *tolerance) for tolerance in TOLERANCES]
     for integrator, steps in STEPS.items():
         arms += [MuJoCo(friction, integrator, dt) for dt in steps if dt > 10.0 * tight]
     rows, usable = [], []
