@@ -507,9 +507,16 @@ def test_other_defaults_are_the_same_module_other_equations_are_not():
     assert system([z, v], [v, -g + (1 + s) / 2 * PUSH], FOOT, {g: 1.0, k: 2.0, rest: 3.0}, sides=[s]).key == made.key
     assert hopper((v, -g + (1 + s) / 3 * PUSH)).key != made.key
     assert hopper(name="another").key != made.key
-    dummy = sympy.Dummy("z")  # the same equations in other symbols: the names are what matters
+    dummy = sympy.Dummy("z")  # the same equations in another symbol of the same name
     rates = [e.subs(z, dummy) for e in (v, -g + (1 + s) / 2 * PUSH)]
-    assert system([dummy, v], rates, {"foot": rest - dummy}, DEFAULTS, sides=[s]).key != made.key  # called _z
+    assert system([dummy, v], rates, {"foot": rest - dummy}, DEFAULTS, sides=[s]).key == made.key
+
+
+def test_a_state_may_be_called_t_and_time_otherwise():
+    real, tau = sympy.Symbol("t", real=True), sympy.Symbol("tau")
+    made = system([real], [real + tau], params={}, t=tau, compile=False)
+    assert made.function("f")(2.0, np.array([3.0]), np.empty(0), made.defaults) == [5.0]
+    assert system([real], [-real], compile=False).states == ("t",)
 
 
 def test_without_a_place_to_write_nothing_is_kept_and_all_works(monkeypatch):
