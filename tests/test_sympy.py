@@ -242,6 +242,7 @@ def test_a_sum_over_contacts_is_found_and_declared():
     sol, model = (bd.solve(q, (0.0, 1.0), bd.models.falling.START, rtol=1e-9) for q in (made, bd.models.plate(3)))
     assert np.abs(sol.x[-1] - model.x[-1]).max() < 1e-7
     assert not derived.plate(3).has("g")  # few contacts: not worth it
+    assert not derived.plate(9, additive=False, compile=False).has("g")
 
 
 def test_contacts_that_are_alike_share_one_loop():
