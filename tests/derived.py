@@ -47,7 +47,6 @@ def kane_of_hexapod():
     centre = origin.locatenew("C", sum((q[i] * axis for i, axis in enumerate(ground)), 0 * ground.x))
     centre.set_vel(ground, sum((u[i] * axis for i, axis in enumerate(ground)), 0 * ground.x))
     rate = sum((u[3 + i] * axis for i, axis in enumerate(body)), 0 * body.x)
-    solved = sympy.solve(kinematic[3:], [a.diff(t) for a in q[3:]])
     body.set_ang_vel(ground, rate)
     loads = [(centre, -mass * g * ground.z)]
     guards, sides = {}, sympy.symbols("b:6")
@@ -80,9 +79,9 @@ def kane_of_hexapod():
     kane = KanesMethod(ground, q_ind=q, u_ind=u, kd_eqs=kinematic)
     kane.kanes_equations([robot], loads)
     values = dict(zip(names, bd.models.hexapod().defaults, strict=True))
-    return kane, guards, values, sides, solved
+    return kane, guards, values, sides
 
 
 def hexapod(**options):
-    kane, guards, values, sides, _ = kane_of_hexapod()
+    kane, guards, values, sides = kane_of_hexapod()
     return bd.bridges.sympy.from_kane(kane, guards, values, sides=sides, **options)

@@ -524,6 +524,21 @@ def test_pickle_round_trip():
     assert twin.memory.model._address != robot.memory.model._address
 
 
+def test_pickle_with_a_feedback_function():
+    def feedback(t, x, p, u):
+        u[0], u[1] = -p[3] * x[0], 0.0
+
+    cart = """<mujoco><worldbody><body><joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>
+    <geom name="wheel" type="sphere" size="0.1" mass="2"/></body></worldbody></mujoco>"""
+    robot = mj.load(cart, contacts="wheel", control=feedback, params={"pull": 8.0}, floor=-1.0)
+    twin = pickle.loads(pickle.dumps(robot))
+    ends = [bd.solve(each, (0.0, 1.0), [1.0, 0.0, 0.0, 0.0], rtol=1e-9).x[-1] for each in (robot, twin)]
+    assert np.array_equal(*ends)
+    assert ends[0][0] == pytest.approx(np.cos(2.0), abs=1e-7)
+    assert len(robots.when(bd.solve(robot, (0.0, 1.0), [1.0, 0.0, 0.0, 0.0]), "touches")) > 0
+    assert robot.model.geom("floor").pos[2] == -1.0
+
+
 def test_between_x_and_mujocos_data():
     robot = robots.solo()
     x = robots.random_state(robot, 8)

@@ -301,7 +301,7 @@ def test_a_feedback_that_fails_says_why():
     with pytest.raises(IndexError) as error:
         mj.load(ARM, control=broken)
     assert "hinge" in error.value.__notes__[0]
-    with pytest.raises(ValueError, match="control returned 2 values"):
+    with pytest.raises(ValueError, match=r"control returned 2 values.*one for each input"):
         mj.load(ARM, control=lambda t, x, p: [0.0, 0.0])
 
     def breaks_later(t, x, p, u):

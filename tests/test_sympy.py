@@ -242,6 +242,7 @@ def test_a_sum_over_contacts_is_found_and_declared():
     sol, model = (bd.solve(q, (0.0, 1.0), bd.models.falling.START, rtol=1e-9) for q in (made, bd.models.plate(3)))
     assert np.abs(sol.x[-1] - model.x[-1]).max() < 1e-7
     assert not derived.plate(3).has("g")  # few contacts: not worth it
+    assert not derived.plate(9, additive=False, compile=False).has("g")
 
 
 def test_contacts_that_are_alike_share_one_loop():
@@ -507,9 +508,16 @@ def test_other_defaults_are_the_same_module_other_equations_are_not():
     assert system([z, v], [v, -g + (1 + s) / 2 * PUSH], FOOT, {g: 1.0, k: 2.0, rest: 3.0}, sides=[s]).key == made.key
     assert hopper((v, -g + (1 + s) / 3 * PUSH)).key != made.key
     assert hopper(name="another").key != made.key
-    dummy = sympy.Dummy("z")  # the same equations in other symbols: the names are what matters
+    dummy = sympy.Dummy("z")  # the same equations in another symbol of the same name
     rates = [e.subs(z, dummy) for e in (v, -g + (1 + s) / 2 * PUSH)]
-    assert system([dummy, v], rates, {"foot": rest - dummy}, DEFAULTS, sides=[s]).key != made.key  # called _z
+    assert system([dummy, v], rates, {"foot": rest - dummy}, DEFAULTS, sides=[s]).key == made.key
+
+
+def test_a_state_may_be_called_t_and_time_otherwise():
+    real, tau = sympy.Symbol("t", real=True), sympy.Symbol("tau")
+    made = system([real], [real + tau], params={}, t=tau, compile=False)
+    assert made.function("f")(2.0, np.array([3.0]), np.empty(0), made.defaults) == [5.0]
+    assert system([real], [-real], compile=False).states == ("t",)
 
 
 def test_without_a_place_to_write_nothing_is_kept_and_all_works(monkeypatch):

@@ -100,7 +100,8 @@ class UserFunction:
         """Raise unless ``values``, what the function gave at (t, x), has the right shape."""
         shape = self.output_shape(sizes)
         if values.shape != shape and values.size != int(np.prod(shape)):
-            what = {"n": "one for each state", "m": "one for each guard"}.get(str(self.shapes[-1]), "")
+            guards = "one for each input" if self.name == "control" else "one for each guard"
+            what = {"n": "one for each state", "m": guards}.get(str(self.shapes[-1]), "")
             raise ValueError(
                 f"{self.name} returned {_describe(values.shape)}, but {_describe(shape)} expected{', ' + what if what else ''} "
                 f"(at t = {t:g}, x = {np.array2string(np.asarray(x), threshold=8)})"

@@ -28,13 +28,19 @@ def rotation(x):
 
 
 @compiled
-def leg(t, i, p):
-    """Foot i in the body's frame, and its velocity there."""
-    phase = 2.0 * math.pi * t / p[PERIOD] + p[PHASE] + (math.pi if i % 6 >= 3 else 0.0)
+def clock(t, tripod, p):
+    """How the legs of a tripod stand: l sin gamma, l cos gamma, and how fast gamma goes."""
+    phase = 2.0 * math.pi * t / p[PERIOD] + p[PHASE] + math.pi * tripod
     angle = phase - p[SWING] * math.sin(phase)
     rate = (1.0 - p[SWING] * math.cos(phase)) * 2.0 * math.pi / p[PERIOD]
-    sine, cosine = p[LEG] * math.sin(angle), p[LEG] * math.cos(angle)
-    place = (p[LENGTH] * ALONG[i % 6] - sine, p[WIDTH] * ACROSS[i % 6], -cosine)
+    return p[LEG] * math.sin(angle), p[LEG] * math.cos(angle), rate
+
+
+@compiled
+def leg(i, stand, p):
+    """Foot i in the body's frame, and its velocity there."""
+    sine, cosine, rate = stand
+    place = (p[LENGTH] * ALONG[i] - sine, p[WIDTH] * ACROSS[i], -cosine)
     return place, (-cosine * rate, 0.0, sine * rate)
 
 
@@ -58,9 +64,9 @@ def normal(x, R, place, v, p):
 
 
 @compiled
-def wrench(t, x, R, i, p):
+def wrench(x, R, i, stand, p):
     """What foot i does to the body: the force in the world, the moment in the body's frame."""
-    place, turning = leg(t, i, p)
+    place, turning = leg(i, stand, p)
     v = velocity(x, R, place, turning)
     push = normal(x, R, place, v, p)
     drag = -p[MU] * push / math.sqrt(v[0] * v[0] + v[1] * v[1] + p[SLIP] * p[SLIP])
@@ -97,8 +103,8 @@ def free(t, x, p, dx):
 
 
 @compiled
-def add(t, x, R, i, p, dx):
-    fx, fy, fz, mx, my, mz = wrench(t, x, R, i, p)
+def add(x, R, i, stand, p, dx):
+    fx, fy, fz, mx, my, mz = wrench(x, R, i, stand, p)
     dx[6] += fx / p[MASS]
     dx[7] += fy / p[MASS]
     dx[8] += fz / p[MASS]
@@ -109,7 +115,7 @@ def add(t, x, R, i, p, dx):
 
 @compiled
 def contact(t, x, k, p, dx):
-    add(t, x, rotation(x), k, p, dx)
+    add(x, rotation(x), k, clock(t, k // 3, p), p, dx)
 
 
 @compiled
@@ -117,27 +123,31 @@ def field(t, x, b, p, dx):
     """A foot pushes while it is in the ground and, if that is a guard too, while its force is positive."""
     free(t, x, p, dx)
     R = rotation(x)
-    for i in range(6):
-        if b[i] > 0.0 and b[b.size - 6 + i] > 0.0:
-            add(t, x, R, i, p, dx)
+    for tripod in range(2):
+        stand = clock(t, tripod, p)
+        for i in range(3 * tripod, 3 * tripod + 3):
+            if b[i] > 0.0 and b[b.size - 6 + i] > 0.0:
+                add(x, R, i, stand, p, dx)
 
 
 @compiled
 def guards(t, x, p, out):
     """How deep each foot is in the ground; then, if there are twelve, its normal force."""
     R = rotation(x)
-    for i in range(6):
-        place, turning = leg(t, i, p)
-        out[i] = -(x[2] + R[2][0] * place[0] + R[2][1] * place[1] + R[2][2] * place[2])
-        if out.size > 6:
-            out[6 + i] = normal(x, R, place, velocity(x, R, place, turning), p)
+    for tripod in range(2):
+        stand = clock(t, tripod, p)
+        for i in range(3 * tripod, 3 * tripod + 3):
+            place, turning = leg(i, stand, p)
+            out[i] = -(x[2] + R[2][0] * place[0] + R[2][1] * place[1] + R[2][2] * place[2])
+            if out.size > 6:
+                out[6 + i] = normal(x, R, place, velocity(x, R, place, turning), p)
 
 
 @compiled
 def guard_row(t, x, k, p, out):
     """Dh, of the six depths."""
     sr, cr, sp, cp = math.sin(x[3]), math.cos(x[3]), math.sin(x[4]), math.cos(x[4])
-    place, _ = leg(t, k, p)
+    place, _ = leg(k, clock(t, k // 3, p), p)
     for i in range(out.size):
         out[i] = 0.0
     out[2] = -1.0
@@ -150,5 +160,5 @@ def guards_by_time(t, x, p, out):
     """Dt_h, of the six depths: the legs turn."""
     R = rotation(x)
     for i in range(6):
-        _, turning = leg(t, i, p)
+        _, turning = leg(i, clock(t, i // 3, p), p)
         out[i] = -(R[2][0] * turning[0] + R[2][1] * turning[1] + R[2][2] * turning[2])

@@ -79,7 +79,7 @@ def load(
     if joint_friction is not None and joint_friction != "ignore" and not joint_friction > 0:
         raise ValueError(f"joint_friction must be a positive speed or 'ignore'; got {joint_friction!r}")
     height = float(floor) if isinstance(floor, int | float) else 0.0
-    mj = read_model(model, free_base=free_base, package_dirs=package_dirs, meshes=meshes, edit=edit)
+    mj = read_model(model, free_base=free_base, package_dirs=package_dirs, meshes=meshes, edit=edit, height=height)
     if mj.nv == 0:
         raise ValueError("the model has no joints: nothing in it can move" + ("" if free_base else "; free_base=True?"))
     refuse(mj, limits, joint_friction)

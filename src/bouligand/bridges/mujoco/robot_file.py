@@ -17,16 +17,16 @@ class RobotFileWarning(UserWarning):
     """Something in a robot file was changed so that it can be simulated."""
 
 
-def read_model(source, *, free_base=False, package_dirs=(), meshes=False, edit=None):
+def read_model(source, *, free_base=False, package_dirs=(), meshes=False, edit=None, height=0.0):
     """A compiled MjModel of a path, of XML text, of an MjSpec or of an MjModel (which is taken as it is)."""
     if isinstance(source, mujoco.MjModel):
         if free_base or edit is not None:
             raise ValueError("free_base and edit need a file or an MjSpec: a compiled MjModel cannot be changed")
         return source
     if isinstance(source, mujoco.MjSpec):
-        return _compile(source.copy(), free_base, edit, "the MjSpec")
+        return _compile(source.copy(), free_base, edit, height, "the MjSpec")
     if isinstance(source, str) and source.lstrip().startswith("<"):
-        return _from_text(source, pathlib.Path.cwd(), "the XML text", free_base, package_dirs, meshes, edit)
+        return _from_text(source, pathlib.Path.cwd(), "the XML text", free_base, package_dirs, meshes, edit, height)
     if not isinstance(source, str | os.PathLike):
         raise TypeError(f"model must be a path, XML text, an MjSpec or an MjModel; got {type(source).__name__}")
     path = pathlib.Path(source).expanduser()
@@ -36,10 +36,10 @@ def read_model(source, *, free_base=False, package_dirs=(), meshes=False, edit=N
         return read_model(mujoco.MjModel.from_binary_path(str(path)), free_base=free_base, edit=edit)
     if path.suffix not in (".xml", ".urdf", ".mjcf"):
         raise ValueError(f"a robot file is .xml (MJCF), .urdf or .mjb; got {path.name!r}")
-    return _from_text(path.read_text(), path.parent, path, free_base, package_dirs, meshes, edit)
+    return _from_text(path.read_text(), path.parent, path, free_base, package_dirs, meshes, edit, height)
 
 
-def _from_text(text, folder, what, free_base, package_dirs, meshes, edit):
+def _from_text(text, folder, what, free_base, package_dirs, meshes, edit, height):
     try:
         root = ET.fromstring(text)
     except ET.ParseError as error:
@@ -54,7 +54,7 @@ def _from_text(text, folder, what, free_base, package_dirs, meshes, edit):
                 spec = mujoco.MjSpec.from_string(text)
         else:
             raise ValueError(f"its root is <{root.tag}>; expected <mujoco> (MJCF) or <robot> (URDF)")
-        return _compile(spec, free_base, edit, what)
+        return _compile(spec, free_base, edit, height, what)
     except ValueError as error:
         raise ValueError(f"{what} cannot be read: {error}") from error
 
@@ -170,7 +170,7 @@ def _possible_inertia(inertia, mass):
 # ---------------------------------------------------------------------------------------------------------------- compile
 
 
-def _compile(spec, free_base, edit, what):
+def _compile(spec, free_base, edit, height, what):
     if free_base:
         _free(spec, what)
     if edit is not None:
@@ -180,6 +180,7 @@ def _compile(spec, free_base, edit, what):
             name=_unused(spec, "floor"),
             type=mujoco.mjtGeom.mjGEOM_PLANE,
             size=[0.0, 0.0, 1.0],
+            pos=[0.0, 0.0, height],
             rgba=[0.8, 0.8, 0.8, 1.0],
             contype=0,
             conaffinity=0,

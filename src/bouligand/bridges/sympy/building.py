@@ -66,17 +66,24 @@ def equations(given, additive, name):
     h = [renamed(e) for e in given.guards.values()]
     if mass is not None:
         cases, mass = _without_small_blocks(cases, mass)
+    parts, alike = _contacts(cases, mass, h, additive)
+    states, params, guards = ([name_of(s) for s in what] for what in (given.states, given.params, given.guards))
+    return Equations(name, states, params, guards, cases, h, mass, parts, alike)
+
+
+def _contacts(cases, mass, h, additive):
+    """The rates as a sum over contacts, where that is wanted and worth it, and whether these are all alike."""
     m = len(h)
-    parts = contacts(cases[0][1], mass, m) if cases[0][0] is None and (additive is True or m >= FEWEST) else None
+    if additive is False or (additive == "auto" and m < FEWEST):
+        return None, None
+    parts = contacts(cases[0][1], mass, m) if cases[0][0] is None else None
     if parts is None and additive is True:
         raise ValueError(
             "additive=True, but the rates are not a sum over contacts: sides are multiplied with each other"
         )
-    alike = None if mass is not None or additive is False else find_alike(parts, h)
-    if alike is None and additive == "auto" and m < MANY:
-        parts = None
-    states, params, guards = ([name_of(s) for s in what] for what in (given.states, given.params, given.guards))
-    return Equations(name, states, params, guards, cases, h, mass, parts, alike)
+    alike = find_alike(parts, h) if mass is None else None
+    worth = alike is not None or additive is True or m >= MANY
+    return (parts, alike) if worth else (None, None)
 
 
 def _replace_derivatives(given, renamed):

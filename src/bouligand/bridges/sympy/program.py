@@ -16,8 +16,8 @@ class Program:
 
     def __init__(self, statements, outputs, names):
         self._names = names
-        self.outputs = list(outputs)
-        self.statements = _needed(dict(statements), self.outputs)
+        statements, self.outputs = _without_copies(dict(statements), list(outputs))
+        self.statements = _needed(statements, self.outputs)
 
     @classmethod
     def of(cls, expressions):
@@ -75,9 +75,9 @@ class Program:
         values = reduced[len(names) :]
         whole = [*shared, *zip(names, reduced, strict=False)]
         whole, values = _lift(whole, values, self._names)
-        elements = dict(zip(elements, values, strict=False))
-        outputs = values[len(elements) :]
-        return Program(whole, [*outputs, *elements.values()], self._names), elements
+        count = len(elements)
+        program = Program(whole, [*values[count:], *values[:count]], self._names)
+        return program, dict(zip(elements, program.outputs[len(self.outputs) :], strict=True))
 
 
 def _choose(choice, gradients):
@@ -116,6 +116,16 @@ def _lift(statements, outputs, names):
     kept = [(symbol, inside(e)) for symbol, e in statements]
     outputs = [terms(e) for e in outputs]
     return [*kept, *made], outputs
+
+
+def _without_copies(statements, outputs):
+    """Statements that only give another name, or a name to a number, are taken out."""
+    while copies := {symbol: e for symbol, e in statements.items() if e.is_Atom}:
+        while any(e in copies for e in copies.values()):
+            copies = {symbol: copies.get(e, e) for symbol, e in copies.items()}
+        statements = {symbol: e.xreplace(copies) for symbol, e in statements.items() if symbol not in copies}
+        outputs = [e.xreplace(copies) for e in outputs]
+    return statements, outputs
 
 
 def _needed(statements, outputs):

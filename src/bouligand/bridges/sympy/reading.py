@@ -49,7 +49,8 @@ class Given:
 
 
 def name_of(symbol):
-    return symbol.func.__name__ if isinstance(symbol, AppliedUndef) else str(symbol)
+    """What a symbol is called; also a guard, whose name is its own."""
+    return symbol.func.__name__ if isinstance(symbol, AppliedUndef) else getattr(symbol, "name", str(symbol))
 
 
 def gather(states, rates, guards, params, sides, t, mass):
@@ -66,7 +67,7 @@ def gather(states, rates, guards, params, sides, t, mass):
             raise TypeError(f"params: the default of {symbol} must be a number; got {value!r}")
     sides = _sides(sides, guards)
     if t is None:
-        t = None if sympy.Symbol("t") in [*states, *params, *sides] else sympy.Symbol("t")
+        t = None if any(name_of(s) == "t" for s in (*states, *params, *sides)) else sympy.Symbol("t")
     elif not isinstance(t, sympy.Symbol):
         raise TypeError(f"t must be the Symbol of time; got {t!r}")
     everything = [*states, *params, *sides, *([] if t is None else [t])]

@@ -16,7 +16,7 @@ import types
 
 import numba
 
-from ...functions import SHAPES
+from ...functions import SHAPES, UserFunction
 from ...system import System
 from .compiling import compiled
 
@@ -116,13 +116,7 @@ class SymbolicSystem(System):
         return state
 
     def __setstate__(self, state):
-        from ...functions import UserFunction
-
         super().__setstate__(state)
         self._functions = {
             name: UserFunction(name, f) for name, f in load(self.key, self.source, self._compile is False).items()
         }
-        if not self.m:
-            from ...system import _nothing
-
-            self._functions.setdefault("h", UserFunction("h", _nothing))

@@ -44,8 +44,8 @@ def module_text(eq):
     ]
     if p:
         parts.append(function("Dp_f(t, x, b, p, out)", _by_word(eq, lambda rates: _jacobian(eq, rates, params))))
+    parts.append(function("h(t, x, p, out)", _straight(guards, [f"out[{k}]" for k in range(m)])))
     if m:
-        parts.append(function("h(t, x, p, out)", _straight(guards, [f"out[{k}]" for k in range(m)])))
         parts.append(function("Dh_row(t, x, k, p, out)", _rows(eq, x)))
         parts.append(function("Dt_h(t, x, p, out)", _guards_by_time(guards, m)))
         if p:
