@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 import bouligand as bd
 
@@ -155,3 +156,38 @@ def test_batches_must_agree():
     with pytest.raises(ValueError, match="same length"):
         B(np.ones((3, 2)), dt0=[0.0, 1.0])
     assert B(np.empty((0, 2))).shape == (0, 2)
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-9])
+def test_a_mode_that_the_trajectory_does_not_excite(rtol):
+    """At rest steps grow beyond the time of a swing; its perturbations are still taken along it to the tolerance."""
+    A = np.array([[0.0, 1.0], [-400.0, -2.0]])
+    swing = bd.System(lambda t, x, b, p: (x[1], -400.0 * x[0] - 2.0 * x[1]), n=2)
+    sol = bd.solve(swing, (0.0, 1.0), [0.0, 0.0], rtol=rtol)
+    assert len(sol.t) < 12  # (or there would be nothing to show)
+    B, exact = sol.bderivative(), expm(A)
+    scale = np.abs(exact).max()
+    close(B([1.0, 0.0]), exact[:, 0], 30.0 * rtol * scale)
+    close(B.matrix(), exact, 30.0 * rtol * scale)
+    close(B.vjp([1.0, 2.0]), np.array([1.0, 2.0]) @ exact, 30.0 * rtol * scale)
+
+
+def test_a_stiff_contact_that_is_not_excited():
+    """A mass at rest on a spring and damper that would settle in a millisecond, kicked: then B is what differences say."""
+
+    def f(t, x, b, p, dx):
+        dx[0] = x[1]
+        dx[1] = -9.81 - ((1e4 * x[0] + 4e3 * x[1]) if b[0] > 0.0 else 0.0)
+
+    foot = bd.System(f, lambda t, x, p: (-x[0],), n=2, guards=("foot",))
+    rest = [-9.81e-4, 0.0]
+    sol = bd.solve(foot, (0.0, 0.5), rest, rtol=1e-8)
+    A = np.array([[0.0, 1.0], [-1e4, -4e3]])
+    close(sol.bderivative().matrix(), expm(0.5 * A), 1e-6)
+
+
+def test_perturbations_that_would_take_forever_are_refused():
+    still = bd.System(lambda t, x, b, p: (-1e9 * x[0],), n=1)
+    sol = bd.solve(still, (0.0, 1.0), [0.0])
+    with pytest.raises(bd.DerivativeError, match="stiff: perturbations would need"):
+        sol.bderivative()

@@ -399,14 +399,14 @@ def test_a_mirrored_start_gives_the_mirrored_motion():
 def test_bderivative_through_the_landing():
     """Four feet at once: perturbed, they land in any of 24 orders. One-sided differences both ways, in tangent coordinates.
 
-    (Forces add, and change no speed at once: here the pieces of B agree, whatever the order. ``max_step``: while the robot falls
-    nothing happens in its legs, and steps grow beyond what their perturbations allow.)
+    (Forces add, and change no speed at once: here the pieces of B agree, whatever the order. While the robot falls nothing
+    happens in its legs, and steps grow beyond what their perturbations allow: B divides them.)
     """
     robot = robots.solo(robots.symmetric_solo())
     x = robots.above_floor(robot, 0.02)
     x[robot.model.nq + 2] = -0.5
     span, step, nq, nv = (0.0, 0.045), 1e-6, robot.model.nq, robot.model.nv
-    sol = bd.solve(robot, span, x, rtol=1e-11, atol=1e-13, max_step=5e-4)
+    sol = bd.solve(robot, span, x, rtol=1e-11, atol=1e-13)
     assert len(robots.when(sol, "touches")) == 4
     tangent = robot.tangent(sol.bderivative(), sol.x[0], sol.x[-1])
     project = robot.project(sol.x[-1])
@@ -425,7 +425,7 @@ def test_bderivative_through_the_landing():
             orders.add(tuple(other.events.name))
     assert len(orders) > 1
     still = robots.solo(contacts=None)
-    free = bd.solve(still, span, x, rtol=1e-11, max_step=5e-4)
+    free = bd.solve(still, span, x, rtol=1e-11)
     without = robot.tangent(free.bderivative(), x, free.x[-1])
     assert np.abs(tangent(one) - without(one)).max() > 1.0  # the landing matters
 

@@ -217,15 +217,8 @@ class Solution:
         from .stepper import _say_if_compiling
 
         system = self.system
-        V, H = np.zeros((at.V_ROWS, system.n)), np.zeros((at.H_ROWS, system.m))
-        S, I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
-        S[at.RTOL], S[at.CAP], V[at.ATOL] = 1.0, 1e300, 1.0
-        H[at.B] = self._word_start
-        legs = self._legs or [(0, self._p)]
-        P = np.array([p for _, p in legs]).reshape(len(legs), -1)
-        first = np.array([r for r, _ in legs], dtype=np.int64)
-        bound = system._bind()
-        lease = bound.lease(system)
+        V, H, S, I, P, first = self._fresh_workspace()
+        lease = system._bind().lease(system)
         work = S, I, V, H, self._R, self._E, self._breaks, ordered, out
         if spanning:
             from .core.respan import sample_spans
@@ -240,10 +233,38 @@ class Solution:
             done = sample(lease.fn, P, first, *work)
         lease.give_back()
         if done < len(ordered):
-            failures, bound.failures[:] = list(bound.failures), []
-            raise (
-                failures[0] if failures else RuntimeError(f"f failed at t = {S[at.T_FAIL]} when a step was taken again")
-            )
+            self._raise_failure(S)
+
+    def _fresh_workspace(self):
+        """V, H (with the word at the start), S, I, and the parameters with the records from which on they held."""
+        system = self.system
+        V, H = np.zeros((at.V_ROWS, system.n)), np.zeros((at.H_ROWS, system.m))
+        S, I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
+        S[at.RTOL], S[at.CAP], V[at.ATOL] = 1.0, 1e300, 1.0
+        H[at.B] = self._word_start
+        legs = self._legs or [(0, self._p)]
+        P = np.array([p for _, p in legs]).reshape(len(legs), -1)
+        return V, H, S, I, P, np.array([r for r, _ in legs], dtype=np.int64)
+
+    def _raise_failure(self, S):
+        """What a function raised when it was called again along the record."""
+        failures, self.system._bind().failures[:] = list(self.system._bind().failures), []
+        raise failures[0] if failures else RuntimeError(f"f failed at t = {S[at.T_FAIL]} when a step was taken again")
+
+    @cached_property
+    def _liveliness(self):
+        """For each record the rate of the fastest mode in the step to it, whether that is excited or not: see `core.lively`."""
+        from .core.lively import liveliness
+
+        V, H, S, I, P, first = self._fresh_workspace()
+        S[at.RTOL], V[at.ATOL] = self._tolerances
+        out, lease = np.zeros(len(self._R)), self.system._bind().lease(self.system)
+        Q = np.empty(self.system.n + P.shape[1] + 1)
+        failed = liveliness(lease.fn, P, first, S, I, V, H, self._R, self._E, Q, out)
+        lease.give_back()
+        if failed:
+            self._raise_failure(S)
+        return out
 
     # -------------------------------------------------------------------------------------------------- words
 

@@ -5,6 +5,7 @@ import numpy as np
 from .core import layout as at
 from .cornering import corner_here, refuse_jumps_of_f, start_corner
 from .errors import FunctionError, GrazingError
+from .refining import refined
 
 _FIRST_LEG = np.zeros(1, dtype=np.int64)
 _NO_TIMES = np.empty((0, 0))
@@ -55,11 +56,13 @@ class Tape:
         self.wanted = -1 if wanted is None else wanted - first
         self.word = _after(solution._word_start, E[:first])
         self._spans = bool(solution._integers[at.NSPANS])
-        more = self._inside(R, observers)
-        if more.size == 0 and complete and not self._spans:
+        divided, kinds = refined(solution)
+        more = np.concatenate([self._inside(R, observers), divided])
+        if more.size == 0 and complete and not self._spans and np.array_equal(kinds[1:], R[1:, at.R_KIND]):
             self.R = R
             return
         R = R.copy()
+        R[:, at.R_KIND] = kinds
         R[R[:, at.R_KIND] == at.SPAN, at.R_KIND] = 1  # between its crossings, a spanning step is one of dopri5
         moments = R[:, at.R_T]
         keep = R[np.searchsorted(moments, since) :]

@@ -1,0 +1,48 @@
+"""Which recorded steps are too long for perturbations, and where to divide them.
+
+A step's own error says how long it may be for what happens along the trajectory. A perturbation may excite modes that the
+trajectory does not: for those the step must be short as well, to the same tolerance.
+"""
+
+from math import factorial
+
+import numpy as np
+
+from .core import layout as at
+from .errors import DerivativeError
+
+# the order of the formula with which a step of a kind is taken: methods, rungs of a hop, a spanning step
+_ORDERS = {1: 5, 2: 3, 3: 8, at.HOP + 1: 1, at.HOP + 2: 2, at.HOP + 3: 3, at.HOP + 4: 4, at.HOP + 5: 5, at.SPAN: 5}
+_SLACK = 2.0  # tolerances that a step of a perturbation may be off by
+_WORTH = 1.5  # a step that is longer by less than this is left as it is: dividing costs a look at the whole record
+MOST = 200_000  # records
+
+
+def longest(order, rtol):
+    """How long a step of this order may be, in units of the time of the fastest mode: its error is ``z^(p+1) / (p+1)!``."""
+    return min((_SLACK * rtol * factorial(order + 1)) ** (1.0 / (order + 1)), 2.0)
+
+
+def refined(solution):
+    """Times at which to divide steps, and for each record the kind of step that a perturbation is to take to it."""
+    R, rates = solution._R, solution._liveliness
+    kinds = R[:, at.R_KIND].copy()
+    kinds[:1] = 0  # (no step leads to the start)
+    base = kinds.astype(np.int64) % at.BACK
+    lively = rates * np.diff(R[:, at.R_T], prepend=R[0, at.R_T])
+    rtol = max(solution._tolerances[0], 1e-13)
+    bound = np.full(len(R), np.inf)
+    for kind, order in _ORDERS.items():
+        bound[base == kind] = longest(order, rtol)
+    # a hop is taken by a better formula first: it is short
+    hops = (lively > _WORTH * bound) & (base > at.HOP) & (base < at.SPAN)
+    kinds[hops], bound[hops] = 1, longest(5, rtol)
+    parts = np.where(lively > _WORTH * bound, np.ceil(lively / bound), 1.0)
+    if parts.sum() > MOST:
+        worst = int(np.argmax(parts))
+        raise DerivativeError(
+            f"stiff: perturbations would need {parts.sum():.0f} steps, most of them near t = {R[worst, at.R_T]:g}, where a mode "
+            f"goes at {rates[worst]:.2g} per unit of time. Make that mode slower, or loosen rtol."
+        )
+    more = [np.linspace(R[k - 1, at.R_T], R[k, at.R_T], int(parts[k]) + 1)[1:-1] for k in np.flatnonzero(parts > 1.0)]
+    return np.concatenate(more) if more else np.empty(0), kinds
