@@ -7,23 +7,11 @@ import numpy as np
 from .core import layout as at
 from .events import Events
 
-
 # what a solution takes from its integration
 _TAKEN = (
-    "system",
-    "status",
-    "error",
-    "_p",
-    "_message",
-    "_R",
-    "_E",
-    "_word_end",
-    "_integers",
-    "_legs",
-    "_breaks",
-    "_requested",
+    *("system", "status", "error", "_p", "_message", "_legs", "_breaks", "_requested", "_tolerances"),
+    *("_R", "_E", "_word_end", "_integers"),
 )
-_TAKEN = (*_TAKEN, "_tolerances")
 
 
 @dataclass(frozen=True)
@@ -41,7 +29,7 @@ class Counts:
     events: int
 
 
-class lazy:
+class lazy:  # noqa: N801  (used like a function, as Python's own is)
     """A value that is computed when it is first asked for, and kept. (Python's own ``cached_property`` takes a lock, which in
     Python 3.11 costs as much as a landing on a guard.)"""
 

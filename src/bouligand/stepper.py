@@ -270,10 +270,8 @@ class Stepper:
 
     def _span(self):
         """Steps across many crossings."""
-        from .core.span import span
-
+        span = _spans or _load_spans()
         if self._contacts is None:
-            _say_if_compiling(span, "steps across many contacts")
             self._contacts = spanning.borrow(self.system)
         c = self._contacts
         return span(
@@ -311,25 +309,42 @@ class Stepper:
             error.solution = Solution(self)
 
 
-_loop = None  # the compiled loop
+_loop = _spans = None  # the machine code of the compiled loop, and of its spanning steps
 
 
 def _load():
-    """The loop, which Numba compiles (or reads from its cache) now; from the next call on, its machine code alone."""
-    global _loop
-    from .core import jit
     from .core.loop import run
 
-    _say_if_compiling(run, "the integrator")
-
-    def first_run(*arguments):
+    def keep(code):
         global _loop
-        jit.compile_for(run, arguments)
-        code = run(*arguments)
-        _loop = jit.direct(run)
+        _loop = code
+
+    return _first(run, "the integrator", keep)
+
+
+def _load_spans():
+    from .core.span import span
+
+    def keep(code):
+        global _spans
+        _spans = code
+
+    return _first(span, "steps across many contacts", keep)
+
+
+def _first(function, what, keep):
+    """For its first call: a function that Numba compiles (or reads from its cache) then; its machine code alone is kept."""
+    from .core import jit
+
+    _say_if_compiling(function, what)
+
+    def call(*arguments):
+        jit.compile_for(function, arguments)
+        code = function(*arguments)
+        keep(jit.direct(function))
         return code
 
-    return first_run
+    return call
 
 
 _said: set[str] = set()

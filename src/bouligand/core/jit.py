@@ -246,6 +246,27 @@ else:
         return min(most, H[row, begin:end].min())
 
 
+if JIT:
+
+    @intrinsic
+    def clear(typingctx, vector, begin, count):
+        """vector[begin : begin + count] = 0. (A loop does not become that: its index might be negative, for all Numba knows.)"""
+        signature = types.void(vector, types.int64, types.int64)
+
+        def codegen(context, builder, signature, args):
+            view = context.make_array(signature.args[0])(context, builder, args[0])
+            start = builder.gep(view.data, [args[1]])
+            cgutils.memset(builder, start, builder.mul(args[2], _INT64(8)), 0)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+else:
+
+    def clear(vector, begin, count):
+        vector[begin : begin + count] = 0.0
+
+
 # ------------------------------------------------------------------------------- Runge-Kutta stages as straight code
 
 

@@ -170,6 +170,7 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         # --- which step: onto the guard that is reached first, if it is within the natural step
         remaining = stop - t
         s = min(S[DT], S[DTMAX])
+        foreseen = S[REACH] > 0.0
         reach = max(s, S[REACH])
         S[REACH] = 0.0
         landing = False
@@ -183,7 +184,7 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
                 shrink_bands(I, H)
                 continue
             landing, s = tau < remaining, tau
-        elif (j >= 0 and tau < 1.5 * reach) or (j < 0 and H.shape[1] > 0 and (I[FRESH] == 0 or reach > s)):
+        elif (j >= 0 and tau < 1.5 * reach) or (j < 0 and H.shape[1] > 0 and (I[FRESH] == 0 or foreseen)):
             # (where no guard is being approached, one that now recedes may come back)
             if j < 0 or I[FRESH] == 0 or tau > 0.1 * s:
                 tau = tau if j >= 0 else min(reach, remaining)
