@@ -319,7 +319,7 @@ def _load():
         global _loop
         _loop = code
 
-    return _first(run, "the integrator", keep)
+    return _first(run, "the integrator", keep, quickly=True)
 
 
 def _load_spans():
@@ -332,14 +332,14 @@ def _load_spans():
     return _first(span, "steps across many contacts", keep)
 
 
-def _first(function, what, keep):
+def _first(function, what, keep, quickly=False):
     """For its first call: a function that Numba compiles (or reads from its cache) then; its machine code alone is kept."""
     from .core import jit
 
     _say_if_compiling(function, what)
 
     def call(*arguments):
-        jit.compile_for(function, arguments)
+        jit.compile_for(function, arguments, quickly)
         code = function(*arguments)
         keep(jit.direct(function))
         return code

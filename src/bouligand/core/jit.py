@@ -12,6 +12,7 @@ recompiles nothing, and a simulator's model has a place that is not ``p``. (A fu
 its own, with their number as well.) The function returns 0, or a status that says it failed.
 """
 
+import contextlib
 import gc
 import hashlib
 import os
@@ -20,8 +21,10 @@ import tempfile
 
 import numpy as np
 from llvmlite import ir
-from numba import cfunc, config, njit, typeof, types
+from numba import _dynfunc, cfunc, config, njit, typeof, types
 from numba.core import cgutils
+from numba.core.codegen import JITCodeLibrary
+from numba.core.cpu import CPUContext
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
@@ -97,7 +100,44 @@ def direct(dispatcher):
     return compiled.entry_point
 
 
-def compile_for(dispatcher, arguments):
+@contextlib.contextmanager
+def _as_a_whole(quickly):
+    """Let Numba translate an entry as a whole, not each of its parts before: nobody calls these by themselves.
+
+    ``quickly``: nor are they optimised before, but for those that are not ``compact``, whose loops are to become vector code
+    (inside a compact one they would not). Together that is a fifth of a cold start.
+    """
+    executable, optimise = CPUContext.get_executable, JITCodeLibrary._optimize_final_module
+    finish = JITCodeLibrary._finalize_final_module
+
+    def get_executable(context, library, fndesc, env):
+        if fndesc.modname.startswith(__package__) and not fndesc.qualname.endswith(STAMP):
+            library.part = fndesc.llvm_func_name
+            return _dynfunc.make_function(fndesc.lookup_module(), fndesc.qualname, "", 0, env, (library,))
+        return executable(context, library, fndesc, env)
+
+    def optimise_whole(library):
+        part = getattr(library, "part", None)
+        if part is None or not quickly or not any(b"optsize" in a for a in library.get_function(part).attributes):
+            optimise(library)
+
+    def finish_whole(library):
+        if hasattr(library, "part"):
+            library._finalize_dynamic_globals()
+            library._finalized = True
+        else:
+            finish(library)
+
+    CPUContext.get_executable = get_executable
+    JITCodeLibrary._optimize_final_module, JITCodeLibrary._finalize_final_module = optimise_whole, finish_whole
+    try:
+        yield
+    finally:
+        CPUContext.get_executable = executable
+        JITCodeLibrary._optimize_final_module, JITCodeLibrary._finalize_final_module = optimise, finish
+
+
+def compile_for(dispatcher, arguments, quickly=False):
     """Compile (or read from the cache) what a call with these arguments needs, without what only takes time: the garbage
     collector, which looks through all that the compiler builds, and a pass over counts of references, which the core has none of.
     """
@@ -108,7 +148,8 @@ def compile_for(dispatcher, arguments):
     if prunes is not None:
         config.LLVM_REFPRUNE_PASS = 0
     try:
-        dispatcher.compile(tuple(typeof(argument) for argument in arguments))
+        with _as_a_whole(quickly):
+            dispatcher.compile(tuple(typeof(argument) for argument in arguments))
     finally:
         if prunes is not None:
             config.LLVM_REFPRUNE_PASS = prunes
