@@ -21,7 +21,7 @@ import tempfile
 
 import numpy as np
 from llvmlite import ir
-from numba import _dynfunc, cfunc, config, njit, typeof, types
+from numba import _dynfunc, cfunc, config, njit, typeof, types  # type: ignore[attr-defined]  # (compiled: no stubs)
 from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.cpu import CPUContext
@@ -101,6 +101,18 @@ def direct(dispatcher):
 
 
 @contextlib.contextmanager
+def _no_collector():
+    """Without the garbage collector, which would look through all that the compiler builds, again and again."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+@contextlib.contextmanager
 def _as_a_whole(quickly):
     """Let Numba translate an entry as a whole, not each of its parts before: nobody calls these by themselves.
 
@@ -139,22 +151,19 @@ def _as_a_whole(quickly):
 
 def compile_for(dispatcher, arguments, quickly=False):
     """Compile (or read from the cache) what a call with these arguments needs, without what only takes time: the garbage
-    collector, which looks through all that the compiler builds, and a pass over counts of references, which the core has none of.
+    collector, and a pass over counts of references, which the core has none of.
     """
     if not JIT or dispatcher.overloads:
         return
-    collects, prunes = gc.isenabled(), getattr(config, "LLVM_REFPRUNE_PASS", None)
-    gc.disable()
+    prunes = getattr(config, "LLVM_REFPRUNE_PASS", None)
     if prunes is not None:
         config.LLVM_REFPRUNE_PASS = 0
     try:
-        with _as_a_whole(quickly):
+        with _no_collector(), _as_a_whole(quickly):
             dispatcher.compile(tuple(typeof(argument) for argument in arguments))
     finally:
         if prunes is not None:
             config.LLVM_REFPRUNE_PASS = prunes
-        if collects:
-            gc.enable()
 
 
 def in_disk_cache(dispatcher):
@@ -521,6 +530,7 @@ def argument_types(shapes):
     return (types.float64, *[_kind(shape) for shape in shapes])
 
 
+@_no_collector()
 def c_function(dispatcher, shapes, in_place):
     """The address of a C function around a dispatcher, and what must be kept alive for it.
 
