@@ -69,14 +69,16 @@ def _absolute(atol, n):
     return np.maximum(atol, 1e-290)
 
 
-def begin(work, system, t0, tf, x0, rtol, atol, method, max_step, max_steps):
+def begin(work, system, t_span, x0, rtol, atol, method, max_step, max_steps):
     """Write scalars, interval and state to a workspace: the long way, for what is no plain number or list of numbers."""
+    t0, tf = span(t_span)
     several = np.ndim(atol) > 0
     work.head[:] = settings(rtol, None if several else atol, method, max_step, max_steps)
     if several:
         work.S[at.ATOL_ALL] = -1.0
         work.V[at.ATOL] = _absolute(atol, system.n)
     work.write(work.begin, 0, t0, t0, tf, tf, *state(system, x0))
+    return t0, tf
 
 
 def state(system, x0):

@@ -1,12 +1,17 @@
 """What an integration found. Everything that is not needed to have it is computed when it is asked for."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from .core import layout as at
 from .events import Events
+
+# what a solution takes from its integration
+_TAKEN = (
+    *("system", "status", "error", "_p", "_message", "_legs", "_breaks", "_requested", "_tolerances"),
+    *("_R", "_E", "_word_end", "_integers"),
+)
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,24 @@ class Counts:
     hops: int
     spans: int
     events: int
+
+
+class lazy:  # noqa: N801  (used like a function, as Python's own is)
+    """A value that is computed when it is first asked for, and kept. (Python's own ``cached_property`` takes a lock, which in
+    Python 3.11 costs as much as a landing on a guard.)"""
+
+    def __init__(self, compute):
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        value = instance.__dict__[self.name] = self.compute(instance)
+        return value
 
 
 class Solution:
@@ -55,11 +78,7 @@ class Solution:
     """
 
     def __init__(self, stepper):
-        self.system = stepper.system
-        self.status = stepper.status
-        self.error = stepper.error
-        self._p = stepper._p
-        # the workspace of the integration; what is asked for is taken from it then
+        # the integration; what is asked for is taken from it then
         self._work = stepper
         if stepper.status != "finished":
             self._keep()
@@ -69,63 +88,66 @@ class Solution:
         work = self._work
         if work is None:
             return
-        self._message = work.message
-        for name in ("_R", "_E", "_word_end", "_integers", "_legs", "_breaks", "_requested", "_tolerances"):
+        for name in _TAKEN:
             getattr(self, name)
+        if self.status == "running":
+            self._R, self._E = self._R.copy(), self._E.copy()
         self._work = None
 
-    @cached_property
+    system = lazy(lambda self: self._work.system)
+    status = lazy(lambda self: self._work.status)
+    error = lazy(lambda self: self._work.error)
+    _p = lazy(lambda self: self._work._p)
+    _breaks = lazy(lambda self: self._work._breaks)
+    _message = lazy(lambda self: self._work.message)
+
+    @lazy
     def _R(self):
-        used = self._work._R[: int(self._work._I[at.NRECORDS])]
-        return used.copy() if self.status == "running" else used
+        work = self._work
+        return work._R[: work._work.I.item(at.NRECORDS)]
 
-    @cached_property
+    @lazy
     def _E(self):
-        used = self._work._E[: int(self._work._I[at.NEVENTS])]
-        return used.copy() if self.status == "running" else used
+        work = self._work
+        return work._E[: work._work.I.item(at.NEVENTS)]
 
-    @cached_property
+    @lazy
     def _word_end(self):
         return self._work._H[at.B].copy()
 
-    @cached_property
+    @lazy
     def _integers(self):
         return self._work._I.copy()
 
-    @cached_property
+    @lazy
     def _legs(self):
         return list(self._work._legs) if self._work._legs is not None else None
 
-    @cached_property
-    def _breaks(self):
-        return self._work._breaks
-
-    @cached_property
+    @lazy
     def _requested(self):
         work = self._work
-        return (work._TQ, work._Y, int(work._I[at.NQ])) if work._TQ.size else None
+        return (work._TQ, work._Y, int(work._I[at.NQ])) if len(work._TQ) else None
 
-    @cached_property
+    @lazy
     def _tolerances(self):
         return float(self._work._S[at.RTOL]), self._work._V[at.ATOL].copy()
 
-    @cached_property
-    def _message(self):
-        return self._work.message
-
     # -------------------------------------------------------------------------------------------------- trajectory
 
-    @cached_property
+    @lazy
     def t(self):
         if self._requested is None:
             return self._R[:, 0].copy()
         times, _, done = self._requested
         return times[: self._done(times, done)]
 
-    @cached_property
+    @lazy
     def x(self):
+        work = self._work
+        if work is not None and not len(work._TQ):  # the same in one go: what most ask for first
+            return work._R[: work._work.I.item(at.NRECORDS), at.R_X :].copy()
         if self._requested is None:
-            return self._R[:, 5:].copy()
+            return self._R[:, at.R_X :].copy()
         times, states, done = self._requested
         states = states[: self._done(times, done)]
         states[done:] = self._R[-1, 5:]
@@ -139,7 +161,7 @@ class Solution:
     def y(self):
         return self.x.T
 
-    @cached_property
+    @lazy
     def b(self):
         return self.word(self.t)
 
@@ -147,7 +169,7 @@ class Solution:
     def events(self):
         return self._events
 
-    @cached_property
+    @lazy
     def _events(self):
         return Events(self)
 
@@ -159,7 +181,7 @@ class Solution:
     def y_events(self):
         return [self.events.x[self.events.guard == k] for k in range(self.system.m)]
 
-    @cached_property
+    @lazy
     def margins(self):
         rows = self._E[self._E[:, 5] == 2]
         out = np.empty(len(rows), dtype=[("t", float), ("guard", int), ("h", float)])
@@ -251,7 +273,7 @@ class Solution:
         failures, self.system._bind().failures[:] = list(self.system._bind().failures), []
         raise failures[0] if failures else RuntimeError(f"f failed at t = {S[at.T_FAIL]} when a step was taken again")
 
-    @cached_property
+    @lazy
     def _liveliness(self):
         """For each record the rate of the fastest mode in the step to it, whether that is excited or not: see `core.lively`."""
         from .core.lively import liveliness
@@ -268,7 +290,7 @@ class Solution:
 
     # -------------------------------------------------------------------------------------------------- words
 
-    @cached_property
+    @lazy
     def _word_start(self):
         """The word at t0: each guard is on the other side than its first flip leaves it on."""
         word, flips = self._word_end.copy(), self._E[self._E[:, 5] != 2]
@@ -327,7 +349,7 @@ class Solution:
 
     # -------------------------------------------------------------------------------------------------- the rest
 
-    @cached_property
+    @lazy
     def counts(self):
         c = self._integers
         return Counts(

@@ -39,7 +39,7 @@ def give_back(system, contacts):
         spare.append(contacts)
 
 
-def possible(I, H, S, method):
-    """Whether crossings may be spanned: guards that only flip signs, no bands, and a tolerance that is not very tight."""
-    plain = I[at.ONE_SIDED] == 0 and I[at.OBSERVERS] == 0 and I[at.BANDS] == 0 and I[at.POOL] == 0
-    return bool(plain and method in ("auto", "dopri5") and S[at.RTOL] >= TIGHTEST and not H[at.TERMINAL].any())
+def possible(rtol, method):
+    """Whether crossings may be spanned where all guards only flip signs (no bands, none terminal): a tolerance that is not very
+    tight, and no scheme that was asked for instead."""
+    return rtol >= TIGHTEST and method in ("auto", "dopri5")

@@ -13,7 +13,7 @@ from .errors import StartError
 from .failures import failure
 from .solution import Solution
 from .words import consistent_word
-from .workspace import workspace
+from .workspace import workspace, write_times
 
 RUNNING, FINISHED, TERMINATED, FAILED = "running", "finished", "terminated", "failed"
 
@@ -82,15 +82,22 @@ class Stepper:
         """What `__init__` does, without names: `solve` comes here at once, which saves half a microsecond."""
         # fmt: on
         self.system = system
-        t0, tf = options.span(t_span)
         self._p = system.defaults if p is None else system.parameters(p)
         self._legs = None
         work = self._work = workspace(system)
         try:
+            t0, tf = t_span
+            written = -1e300 < t0 <= tf < 1e300
             work.head[:] = options.settings(rtol, atol, method, max_step, max_steps)
-            work.write(work.begin, 0, t0, t0, tf, tf, *(x0 if type(x0) in _LISTS else options.state(system, x0)))
-        except (TypeError, struct.error):
-            options.begin(work, system, t0, tf, x0, rtol, atol, method, max_step, max_steps)
+            if type(x0) in _LISTS:
+                work.write(work.begin, 0, t0, t0, tf, tf, *x0)
+            else:
+                write_times(work.begin, 0, t0, t0, tf, tf)
+                work.state[:] = x0
+        except (TypeError, ValueError, struct.error):
+            written = False
+        if not written:  # what is no array or list of numbers, or wrong
+            t0, tf = options.begin(work, system, t_span, x0, rtol, atol, method, max_step, max_steps)
         if system._special or eps is not None or projection is not None or terminal is not None:
             options.mark(work, system, eps, projection, terminal)
         if b0 is not None:
@@ -109,11 +116,11 @@ class Stepper:
         bound = self._bound = system._bound or system._bind()
         self._lease = bound if system._contexts is None else bound.lease(system)
         if not system._probed:
-            system._probe(t0, work.V[at.X].copy(), self._p)
+            system._probe(float(t0), work.V[at.X].copy(), self._p)
         self._jacobian = np.empty((system.m, system.n)) if bound.has_jacobian else options.NO_MATRIX
         self._R, self._E = work.R, work.E
         self._contacts = None
-        if system._is_sum and spanning.possible(work.I, work.H, work.S, method):
+        if system._is_sum and not work.marked and spanning.possible(rtol, method):
             work.I[at.SPANS] = 1
         self.status = RUNNING
         self.error: BaseException | None = None
@@ -267,10 +274,8 @@ class Stepper:
 
     def _span(self):
         """Steps across many crossings."""
-        from .core.span import span
-
+        span = _spans or _load_spans()
         if self._contacts is None:
-            _say_if_compiling(span, "steps across many contacts")
             self._contacts = spanning.borrow(self.system, self._lease)
         c = self._contacts
         return span(
@@ -308,25 +313,42 @@ class Stepper:
             error.solution = Solution(self)
 
 
-_loop = None  # the compiled loop
+_loop = _spans = None  # the machine code of the compiled loop, and of its spanning steps
 
 
 def _load():
-    """The loop, which Numba compiles (or reads from its cache) now; from the next call on, its machine code alone."""
-    global _loop
-    from .core import jit
     from .core.loop import run
 
-    _say_if_compiling(run, "the integrator")
-
-    def first_run(*arguments):
+    def keep(code):
         global _loop
-        jit.compile_for(run, arguments)
-        code = run(*arguments)
-        _loop = jit.direct(run)
+        _loop = code
+
+    return _first(run, "the integrator", keep, quickly=True)
+
+
+def _load_spans():
+    from .core.span import span
+
+    def keep(code):
+        global _spans
+        _spans = code
+
+    return _first(span, "steps across many contacts", keep)
+
+
+def _first(function, what, keep, quickly=False):
+    """For its first call: a function that Numba compiles (or reads from its cache) then; its machine code alone is kept."""
+    from .core import jit
+
+    _say_if_compiling(function, what)
+
+    def call(*arguments):
+        jit.compile_for(function, arguments, quickly)
+        code = function(*arguments)
+        keep(jit.direct(function))
         return code
 
-    return first_run
+    return call
 
 
 _said: set[str] = set()

@@ -12,6 +12,8 @@ import numpy as np
 
 from .core import layout as at
 
+write_times = struct.Struct(f"{at.S_OWN}d").pack_into  # like a workspace's own ``write``, without the state
+
 ROOM = 64  # rows of the record and of the event table to begin with
 MOST_KEPT = 100_000  # numbers in a workspace that is kept for the next integration
 
@@ -19,7 +21,7 @@ MOST_KEPT = 100_000  # numbers in a workspace that is kept for the next integrat
 class Workspace:
     """The core's arrays (see `core.layout`) in one buffer: I and S, then V, whose first row is the state, H, R and E."""
 
-    __slots__ = ("E", "H", "I", "R", "S", "V", "begin", "buffer", "head", "idle", "marked", "size", "write")
+    __slots__ = ("E", "H", "I", "R", "S", "V", "begin", "buffer", "head", "idle", "marked", "size", "state", "write")
 
     def __init__(self, n, m, room):
         rows, at_S, at_V, at_H, at_R, at_E, self.size, self.write = _plan(n, m, room)
@@ -35,6 +37,7 @@ class Workspace:
         self.head = buffer[:at_V].data  # I and S
         # the last slots of S and the first row of V, what each integration has of its own: write(begin, 0, t0, t0, tf, tf, *x0)
         self.begin = buffer[at_V - at.S_OWN : at_V + n].data
+        self.state = buffer[at_V : at_V + n].data
         self.idle = 0  # references to it and to its memory while nobody uses it
 
 
@@ -53,10 +56,10 @@ def workspace(system):
     """
     for _ in range(2):
         system._spare, system._later = system._later, system._spare
-        if system._spare is None:
+        work = system._spare
+        if work is None:
             break
-        if _references(system) == system._spare.idle:
-            work = system._spare
+        if getrefcount(work) + getrefcount(work.buffer) == work.idle:
             if work.marked:
                 work.H.fill(0.0)
                 work.marked = False
@@ -67,15 +70,7 @@ def workspace(system):
         if system._spare is not None:
             system._later = system._spare  # (and the one that has been in use for longer is left to its user)
         system._spare = work
-        del work
-        system._spare.idle = _references(system)
-        return system._spare
+        # the references to it and to its memory now: any Stepper, Solution or view adds one. (So does another thread that is
+        # at this very place: then neither takes it.)
+        work.idle = getrefcount(work) + getrefcount(work.buffer)
     return work
-
-
-def _references(system):
-    """Counts the references to the spare workspace and to its memory: any Stepper, Solution or view adds one.
-
-    (So does another thread that is at this very place: then neither takes it.)
-    """
-    return getrefcount(system._spare) + getrefcount(system._spare.buffer)

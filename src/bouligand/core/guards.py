@@ -265,6 +265,16 @@ def halfway(H, s):
     return wrong, rough
 
 
+@core(fastmath=QUICK)
+def all_right(H, row):
+    """Whether no guard is on the wrong side where h is H[row]."""
+    count = 0.0
+    for k in range(H.shape[1]):
+        b = H[WB, k]
+        count += 1.0 if (b != 0.0) & (b * H[row, k] < H[LEVEL, k]) else 0.0
+    return count == 0.0
+
+
 @core
 def wrong_at(H, row):
     """Of the guards on the wrong side where h is H[row]: the one that a straight line from the start crosses first.
@@ -272,6 +282,8 @@ def wrong_at(H, row):
     Its number (-1: all are on the right side).
     """
     best, j = NEVER, -1
+    if all_right(H, row):
+        return j
     for k in range(H.shape[1]):
         b = H[WB, k]
         a = b * H[row, k] - H[LEVEL, k]
@@ -309,6 +321,25 @@ def hold(I, H, k):
             I[NHELD] += 1
 
 
+@core(fastmath=QUICK)
+def may_dip(H, s):
+    """How many guards `dip` must look at: wrong in the middle, rough, or turning round inside the step."""
+    count = 0.0
+    for k in range(H.shape[1]):
+        b, level = H[WB, k], H[LEVEL, k]
+        y0 = b * H[HX, k] - level
+        y1 = b * H[HP, k] - level
+        y2 = b * H[HN, k] - level
+        v0 = 0.5 * s * b * H[HD, k]
+        v2 = 0.5 * s * b * H[HE, k]
+        v1 = 0.75 * (y2 - y0) - 0.25 * (v0 + v2)
+        off = 10.0 * abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1)
+        rough = (off > y0) | (off > y1) | (off > y2)
+        turns = ((v0 < 0.0) & (v1 > 0.0)) | ((v1 <= 0.0) & (v2 > 0.0))
+        count += 1.0 if (b != 0.0) & ((y1 < 0.0) | rough | turns) else 0.0
+    return count
+
+
 @core
 def dip(H, s):
     """After a smooth step whose ends are on the right side: where, 0 to 1, and which guard comes nearest to a crossing.
@@ -320,6 +351,8 @@ def dip(H, s):
     """
     where, which, lowest = 0.0, -1, NEVER
     rough = False
+    if H.shape[1] > FEW and may_dip(H, s) == 0.0:
+        return where, which, lowest, rough
     for k in range(H.shape[1]):
         b = H[WB, k]
         if b == 0.0:

@@ -12,6 +12,7 @@ recompiles nothing, and a simulator's model has a place that is not ``p``. (A fu
 its own, with their number as well.) The function returns 0, or a status that says it failed.
 """
 
+import contextlib
 import gc
 import hashlib
 import os
@@ -20,8 +21,10 @@ import tempfile
 
 import numpy as np
 from llvmlite import ir
-from numba import cfunc, config, njit, typeof, types
+from numba import _dynfunc, cfunc, config, njit, typeof, types  # type: ignore[attr-defined]  # (compiled: no stubs)
 from numba.core import cgutils
+from numba.core.codegen import JITCodeLibrary
+from numba.core.cpu import CPUContext
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
@@ -106,23 +109,70 @@ def direct(dispatcher):
     return compiled.entry_point
 
 
-def compile_for(dispatcher, arguments):
+@contextlib.contextmanager
+def _no_collector():
+    """Without the garbage collector, which would look through all that the compiler builds, again and again."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+@contextlib.contextmanager
+def _as_a_whole(quickly):
+    """Let Numba translate an entry as a whole, not each of its parts before: nobody calls these by themselves.
+
+    ``quickly``: nor are they optimised before, but for those that are not ``compact``, whose loops are to become vector code
+    (inside a compact one they would not). Together that is a fifth of a cold start.
+    """
+    executable, optimise = CPUContext.get_executable, JITCodeLibrary._optimize_final_module
+    finish = JITCodeLibrary._finalize_final_module
+
+    def get_executable(context, library, fndesc, env):
+        if fndesc.modname.startswith(__package__) and not fndesc.qualname.endswith(STAMP):
+            library.part = fndesc.llvm_func_name
+            return _dynfunc.make_function(fndesc.lookup_module(), fndesc.qualname, "", 0, env, (library,))
+        return executable(context, library, fndesc, env)
+
+    def optimise_whole(library):
+        part = getattr(library, "part", None)
+        if part is None or not quickly or not any(b"optsize" in a for a in library.get_function(part).attributes):
+            optimise(library)
+
+    def finish_whole(library):
+        if hasattr(library, "part"):
+            library._finalize_dynamic_globals()
+            library._finalized = True
+        else:
+            finish(library)
+
+    CPUContext.get_executable = get_executable
+    JITCodeLibrary._optimize_final_module, JITCodeLibrary._finalize_final_module = optimise_whole, finish_whole
+    try:
+        yield
+    finally:
+        CPUContext.get_executable = executable
+        JITCodeLibrary._optimize_final_module, JITCodeLibrary._finalize_final_module = optimise, finish
+
+
+def compile_for(dispatcher, arguments, quickly=False):
     """Compile (or read from the cache) what a call with these arguments needs, without what only takes time: the garbage
-    collector, which looks through all that the compiler builds, and a pass over counts of references, which the core has none of.
+    collector, and a pass over counts of references, which the core has none of.
     """
     if not JIT or dispatcher.overloads:
         return
-    collects, prunes = gc.isenabled(), getattr(config, "LLVM_REFPRUNE_PASS", None)
-    gc.disable()
+    prunes = getattr(config, "LLVM_REFPRUNE_PASS", None)
     if prunes is not None:
         config.LLVM_REFPRUNE_PASS = 0
     try:
-        dispatcher.compile(tuple(typeof(argument) for argument in arguments))
+        with _no_collector(), _as_a_whole(quickly):
+            dispatcher.compile(tuple(typeof(argument) for argument in arguments))
     finally:
         if prunes is not None:
             config.LLVM_REFPRUNE_PASS = prunes
-        if collects:
-            gc.enable()
 
 
 def in_disk_cache(dispatcher):
@@ -302,6 +352,27 @@ else:
 
     def minimum(H, row, begin, end, most):
         return min(most, H[row, begin:end].min())
+
+
+if JIT:
+
+    @intrinsic
+    def clear(typingctx, vector, begin, count):
+        """vector[begin : begin + count] = 0. (A loop does not become that: its index might be negative, for all Numba knows.)"""
+        signature = types.void(vector, types.int64, types.int64)
+
+        def codegen(context, builder, signature, args):
+            view = context.make_array(signature.args[0])(context, builder, args[0])
+            start = builder.gep(view.data, [args[1]])
+            cgutils.memset(builder, start, builder.mul(args[2], _INT64(8)), 0)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+else:
+
+    def clear(vector, begin, count):
+        vector[begin : begin + count] = 0.0
 
 
 # ------------------------------------------------------------------------------- Runge-Kutta stages as straight code
@@ -517,6 +588,7 @@ def argument_types(shapes):
     return (types.float64, *[_kind(shape) for shape in shapes])
 
 
+@_no_collector()
 def c_function(dispatcher, shapes, in_place):
     """The address of a C function around a dispatcher, and what must be kept alive for it.
 

@@ -9,7 +9,7 @@ the integral up to the crossing. Then the jumps at any time, J, and their integr
 from .dense import extension
 from .evaluate import eval_f
 from .guards import QUICK
-from .jit import call, compact, core, row_address
+from .jit import call, clear, compact, core, row_address
 from .layout import (
     CAP,
     COUNT,
@@ -51,8 +51,7 @@ def contacts(fn, ctx, p, S, I, V, N, G, first, count, t, x, slot):
     n = V.shape[1]
     t = min(t, S[CAP])
     base = slot * (G.size // 3)
-    for i in range(base, base + n * count):
-        G[i] = 0.0
+    clear(G, base, n * count)
     if fn[GG_MANY] != 0:
         ctx[LISTED] = count
         who = row_address(N, WHO) + 8 * first

@@ -85,7 +85,8 @@ from .layout import (
 )
 from .start import start
 
-MANY = 16  # guards ahead for which a spanning step is asked for
+# guards ahead for which a spanning step is asked for: so many, and more where there are few in all and hops are cheap
+MANY, MORE = 8, 256
 MOST_TRIES = 500  # refused steps in a row
 MOST_IDLE = 2_000  # passes through the loop without anything done
 
@@ -132,7 +133,7 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         if I[SPANS] == 1 and j >= 0 and not ending and not odd and t < stop and t >= S[HOPS_UNTIL] and I[BUDGET] > 0:
             # --- many guards within a spanning step: across all of them at once
             ahead_of_it = min(1.5 * S[DTS] if S[DTS] > 0.0 else 0.2 * S[DT], stop - t)
-            if tau < ahead_of_it and arriving(H, ahead_of_it) >= MANY:
+            if tau < ahead_of_it and arriving(H, ahead_of_it) >= MANY + MORE // H.shape[1]:
                 S[DTS] = S[DTS] if S[DTS] > 0.0 else ahead_of_it
                 code = NEED_SPAN
                 break
@@ -170,6 +171,7 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
         # --- which step: onto the guard that is reached first, if it is within the natural step
         remaining = stop - t
         s = min(S[DT], S[DTMAX])
+        foreseen = S[REACH] > 0.0
         reach = max(s, S[REACH])
         S[REACH] = 0.0
         landing = False
@@ -183,7 +185,7 @@ def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
                 shrink_bands(I, H)
                 continue
             landing, s = tau < remaining, tau
-        elif (j >= 0 and tau < 1.5 * reach) or (j < 0 and H.shape[1] > 0 and (I[FRESH] == 0 or reach > s)):
+        elif (j >= 0 and tau < 1.5 * reach) or (j < 0 and H.shape[1] > 0 and (I[FRESH] == 0 or foreseen)):
             # (where no guard is being approached, one that now recedes may come back)
             if j < 0 or I[FRESH] == 0 or tau > 0.1 * s:
                 tau = tau if j >= 0 else min(reach, remaining)
