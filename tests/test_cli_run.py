@@ -1,7 +1,6 @@
 """``bouligand run``: real runs, what they leave behind, and what is said when something is wrong."""
 
 import csv
-import importlib.util
 import json
 import os
 import pathlib
@@ -18,6 +17,7 @@ from bouligand import cli
 from bouligand.commands import outputs, ready, show
 from bouligand.models import hopping, tripod
 
+from . import robots
 from .systems import close
 
 PLAIN = ["--no-figures", "--no-animation"]
@@ -250,9 +250,6 @@ def test_only_the_command_chooses_how_mujoco_renders():
 
 # ------------------------------------------------------------------------------------------------------- robot files
 
-BRIDGE = importlib.util.find_spec("bouligand.bridges.mujoco.load") is not None
-needs_bridge = pytest.mark.skipif(not BRIDGE, reason="the MuJoCo bridge is not there")
-
 TABLE_ON_LEGS = """<mujoco model="table"><worldbody><body name="top"><freejoint name="base"/>
 <geom type="box" size=".3 .2 .02" mass="2"/>{}</body></worldbody></mujoco>"""
 LEG = '<geom name="leg{}" type="sphere" size=".02" pos="{} {} -.3" mass=".1"/>'
@@ -265,7 +262,6 @@ def robot_file(folder):
     return path
 
 
-@needs_bridge
 @pytest.mark.fresh
 def test_a_robot_file(tmp_path):
     """Dropped level by 0.1 m: four legs at the same instant, sqrt(2 h / g) later; in a process of its own, which renders."""
@@ -291,7 +287,6 @@ def test_a_robot_file(tmp_path):
     assert _frames(tmp_path / "out" / "table" / "animation.gif") == 7
 
 
-@needs_bridge
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -303,3 +298,9 @@ def test_a_robot_file(tmp_path):
 def test_what_is_wrong_with_a_robot_is_named(arguments, says, tmp_path, capsys):
     assert cli.main(["run", str(robot_file(tmp_path)), *arguments, "--out", str(tmp_path / "out"), *PLAIN]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_a_fixed_robot_under_the_floor_is_refused(tmp_path, capsys):
+    """A quadruped from a URDF has no joint to the world: without --free-base its feet would start deep in the floor."""
+    assert cli.main(["run", str(robots.SOLO), "--out", str(tmp_path), *PLAIN]) == 2
+    assert "--free-base lets it fall" in capsys.readouterr().err

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib import import_module
 
 import numpy as np
 
 from .. import models
-from ..models import falling, grasp, hopping, octants, spiral, tripod
+from ..models import falling, grasp, hopping, octants, running, spiral, tripod
 from .errors import CommandError
 
 
@@ -52,20 +51,13 @@ TABLE = {
         size=3,
         speed=0.03,
     ),
+    "hexapod": Ready(
+        "a hexapod in an alternating tripod", models.hexapod, lambda: running.START, 1.5, drawing="hexapod", speed=0.4
+    ),
     "oscillators": Ready("oscillators with a relay each", models.oscillators, _oscillators, 6.0, size=10),
     "circle": Ready("a spiral that turns round at a circle", models.circle, lambda: spiral.START, spiral.END),
     "order_test": Ready("the paper's order test", models.order_test, lambda: octants.START, octants.END),
 }
-
-if hasattr(models, "hexapod"):
-    TABLE["hexapod"] = Ready(
-        "a hexapod in an alternating tripod",
-        models.hexapod,
-        lambda: import_module("bouligand.models.running").START,
-        1.5,
-        drawing="hexapod",
-        speed=0.4,
-    )
 
 
 def ready(name, size=None):

@@ -1,7 +1,6 @@
 """Robot files for ``bouligand run``, through the MuJoCo bridge."""
 
 import pathlib
-from importlib import import_module
 
 import numpy as np
 
@@ -47,7 +46,7 @@ def subject(chosen):
     if chosen.size is not None:
         raise CommandError("--size is for ready models; a robot file has its own")
     need("mujoco", "mujoco")
-    bridge = import_module("bouligand.bridges.mujoco")
+    from ..bridges import mujoco as bridge
 
     try:
         hold = _hold(bridge, chosen, path) if chosen.hold else None
@@ -85,19 +84,29 @@ class _Robot:
         self.gait = None
         touches = any(name.endswith(" touches") for name in robot.guards)
         self.start = robot.neutral(chosen.key)
-        free = robot.model.njnt > 0 and robot.model.jnt_type[0] == 0
+        self.free = robot.model.njnt > 0 and robot.model.jnt_type[0] == 0
         self.height = 0.1 if chosen.height is None else chosen.height
-        self.lifted = free and touches and chosen.key is None  # (a keyframe says where the robot is)
+        self.lifted = self.free and touches and chosen.key is None  # (a keyframe says where the robot is)
         if chosen.height is not None and not self.lifted:
             raise CommandError("--height is for a robot with a free base and contacts, and without --key")
 
     def place(self, x0, given):
         """The start, lifted (unless --x0 has the height) until the lowest contact is that high above touching."""
         if self.lifted and self.system.states[2] not in given:
-            touches = [k for k, name in enumerate(self.system.guards) if name.endswith(" touches")]
-            # h is how deep each of them is pressed
-            x0[2] += self.height + np.max(self.system.function("h")(0.0, x0, self.system.parameters())[touches])
+            x0[2] += self.height + np.max(self._depths(x0))
+        elif not self.free and np.max(self._depths(x0), initial=-np.inf) > 0.0:
+            depths = self._depths(x0)
+            name = self.system.contacts[int(np.argmax(depths))]
+            raise CommandError(
+                f"the robot is fixed to the world, and {name} begins {depths.max():.3g} m under the floor: --free-base lets it "
+                "fall; or choose other --contacts"
+            )
         return x0
+
+    def _depths(self, x0):
+        """How deep each contact is pressed."""
+        touches = [k for k, name in enumerate(self.system.guards) if name.endswith(" touches")]
+        return self.system.function("h")(0.0, x0, self.system.parameters())[touches]
 
     def film(self, solution, path, **options):
         from ..bridges.mujoco import pictures

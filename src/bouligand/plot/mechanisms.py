@@ -1,7 +1,6 @@
 """Drawings of the ready models, for `animate`: ``draw(ax, t, x, b, p)``. What touches is red."""
 
 import math
-from importlib import import_module
 
 import numpy as np
 
@@ -90,7 +89,8 @@ def hand(ax, t, x, b, p):
 
 def hexapod(ax, t, x, b, p):
     """From the side, the camera going along; lines across the floor stay where they are."""
-    feet = import_module("bouligand.models.feet")
+    from ..models import feet  # (compiled: not before it is needed)
+
     turn, centre = np.array(feet.rotation(x)), np.array([0.0, 0.0, x[2]])
     length, width, high = p[5], p[6], 0.35 * p[7]
     view = (-1.25, 0.28)

@@ -11,6 +11,7 @@ try:
 except ImportError as error:
     raise ImportError("bouligand.bridges.mujoco needs MuJoCo: pip install 'bouligand[mujoco]'") from error
 
+from . import pictures
 from .contacts import Contact
 from .control import PD, PiecewiseConstant, Sinusoid
 from .features import UnsupportedFeatureError
@@ -33,4 +34,5 @@ __all__ = [
     "Stops",
     "UnsupportedFeatureError",
     "load",
+    "pictures",
 ]
