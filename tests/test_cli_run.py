@@ -73,7 +73,20 @@ def test_every_ready_model_runs(name, tmp_path, capsys):
 
 
 def test_start_and_parameters_by_name(tmp_path, capsys):
-    command = ["run", "three_legs", "--x0", "z=0.6", "roll=0", "pitch=0", "--p", "c=0", "preload=25", "--tf", "1"]
+    command = [
+        "run",
+        "three_legs",
+        "--x0",
+        "z=0.6",
+        "--x0",
+        "roll=0",
+        "pitch=0",
+        "--p",
+        "c=0",
+        "preload=25",
+        "--tf",
+        "1",
+    ]
     assert cli.main([*command, "--rtol", "1e-11", "--out", str(tmp_path), *PLAIN]) == 0
     state = json.loads((tmp_path / "three_legs" / "run.json").read_text())["x"]
     exact, _ = tripod.exact([1.0], 0.6, c=0.0, preload=25.0)

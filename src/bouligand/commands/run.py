@@ -33,13 +33,22 @@ def add(commands):
         "--size", type=int, metavar="N", help="number of contacts, fingers, ... of a model that lets you choose"
     )
     add_argument("--tf", type=float, metavar="T", help="end of the simulation; it starts at 0")
-    add_argument("--x0", nargs="+", default=[], metavar="STATE=VALUE", help="what differs from the usual start")
-    add_argument("--p", nargs="+", default=[], metavar="NAME=VALUE", help="parameters that differ from the defaults")
+    add_argument(
+        "--x0", nargs="+", action="extend", default=[], metavar="STATE=VALUE", help="what differs from the usual start"
+    )
+    add_argument(
+        "--p",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=VALUE",
+        help="parameters that differ from the defaults",
+    )
     add_argument("--rtol", type=float, default=1e-8, help="relative tolerance (%(default)s)")
     add_argument("--atol", type=float, help="absolute tolerance (rtol / 100)")
     add_argument("--out", default="results/run", metavar="DIR", help="folder; results go to DIR/MODEL (%(default)s)")
     add_argument(
-        "--contacts", nargs="+", metavar="PATTERN",
+        "--contacts", nargs="+", action="extend", metavar="PATTERN",
         help="of a robot file: what may touch the floor (names or patterns of geoms, sites, bodies; 'feet', the default); "
         "of a ready model: the guards that the gait diagram shows ('foot*', '!foot2')",
     )  # fmt: skip
