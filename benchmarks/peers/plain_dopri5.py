@@ -36,10 +36,10 @@ D = np.array(
 
 @njit(nogil=True, error_model="numpy")
 def integrate(f, x, p, tf, rtol, atol, longest, times, out):
-    """From x to tf, in place; rows of ``out`` get the states at ``times``."""
+    """From x to tf, in place; rows of ``out`` get the states at ``times``. Returns the evaluations of f."""
     n = x.size
     K, y = np.empty((7, n)), np.empty(n)
-    t, dt, row = 0.0, 1e-3, 0
+    t, dt, row, count = 0.0, 1e-3, 0, 1
     f(t, x, p, K[0])
     while t < tf:
         dt = min(dt, longest)
@@ -53,6 +53,7 @@ def integrate(f, x, p, tf, rtol, atol, longest, times, out):
                     total += A[s, q] * K[q, i]
                 y[i] = x[i] + dt * total
             f(t + C[s] * dt, y, p, K[s])
+            count += 1
         error = 0.0
         for i in range(n):
             total = 0.0
@@ -79,6 +80,7 @@ def integrate(f, x, p, tf, rtol, atol, longest, times, out):
                 x[i] = y[i]
                 K[0, i] = K[6, i]
         dt *= min(5.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2))
+    return count
 
 
 def settings(problem):
