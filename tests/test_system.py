@@ -215,3 +215,11 @@ def test_pickle():
 
 def test_repr():
     assert "2 states (z, vz), 1 guards (foot), 3 parameters" in repr(hopper())
+
+
+def test_linear_algebra_compiles():
+    """Numba's array maths are imported without looking for BLAS, which must be found where it is needed."""
+    A = np.array([[0.0, 1.0], [-4.0, 0.0]])
+    turning = bd.System(lambda t, x, b, p: np.dot(A, x) + np.linalg.solve(np.eye(2), x) - x, n=2)
+    assert turning.compiled
+    close(bd.solve(turning, (0.0, 1.0), [1.0, 0.0], rtol=1e-9).x[-1], [np.cos(2.0), -2.0 * np.sin(2.0)], 1e-7)

@@ -33,6 +33,25 @@ JIT = not getattr(config, "DISABLE_JIT")  # noqa: B009  (made at run time: type 
 _HERE = pathlib.Path(__file__).parent
 
 
+def _array_maths():
+    """Import Numba's array maths without scipy.linalg: a fifth of a second, which it spends only to see that it is there.
+
+    (SciPy is a dependency of ours; and where linear algebra is compiled, Numba looks again.)
+    """
+    from numba.np import linalg
+
+    looks, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        linalg.ensure_blas = looks
+
+
+if JIT:
+    with contextlib.suppress(ImportError, AttributeError):  # a Numba with other insides does without
+        _array_maths()
+
+
 def stamp_of(*folders):
     """A hash of all sources in these folders.
 
