@@ -147,8 +147,12 @@ def _as_a_whole(quickly):
     ``quickly``: nor are they optimised before, but for those that are not ``compact``, whose loops are to become vector code
     (inside a compact one they would not). Together that is a fifth of a cold start.
     """
-    executable, optimise = CPUContext.get_executable, JITCodeLibrary._optimize_final_module
-    finish = JITCodeLibrary._finalize_final_module
+    try:
+        executable, optimise = CPUContext.get_executable, JITCodeLibrary._optimize_final_module
+        finish = JITCodeLibrary._finalize_final_module
+    except AttributeError:  # a Numba with other insides: it takes longer
+        yield
+        return
 
     def get_executable(context, library, fndesc, env):
         if fndesc.modname.startswith(__package__) and not fndesc.qualname.endswith(STAMP):
