@@ -488,8 +488,13 @@ def test_parameters_change_without_compiling():
     x = ball.x()
     deep = [bd.solve(ball, (0.0, 0.6), x, p={"stiffness": k}).x[:, 2].min() for k in (500.0, 2000.0)]
     assert deep[0] < deep[1] < 0.1
-    with pytest.raises(ValueError, match="damping"):
-        bd.solve(ball, (0.0, 0.6), x, p={"damping": 3.0})
+    for wrong, why in (
+        ({"damping": 3.0}, "could pull"),
+        ({"preload": -1.0}, "could pull"),
+        ({"stiffness": -1.0}, "must not be negative"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            bd.solve(ball, (0.0, 0.6), x, p=wrong)
 
 
 # ------------------------------------------------------------------------------------------------- threads and pickles
