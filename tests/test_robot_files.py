@@ -338,6 +338,18 @@ def test_a_height_field_has_no_distance():
         mj.load(text, contacts=("ball", "ground"))
 
 
+def test_a_body_touches_with_the_shapes_that_touch_in_mujoco():
+    """Not also with those that are only there to be seen; and one without a shape that is known has no place to touch with."""
+    text = """<mujoco><worldbody><body name="foot" pos="0 0 1"><freejoint/><geom type="{}" size="0.1 0.1"/>
+    <geom type="sphere" size="0.12" contype="0" conaffinity="0" mass="0"/></body></worldbody></mujoco>"""
+    robot = mj.load(text.format("sphere"), contacts="foot")
+    assert robot.contacts == ("foot",)
+    assert robot.places[0].radius == 0.1
+    assert mj.load(text.format("sphere"), contacts="feet").places[0].radius == 0.1
+    with pytest.raises(ValueError, match=r"'foot' is a sphere.*Contact\(body='foot'"):
+        mj.load(text.format("cylinder"), contacts="foot")
+
+
 def test_keyframes_and_names_that_are_not_there():
     robot = mj.load(ARM)
     assert robot.name == "robot"

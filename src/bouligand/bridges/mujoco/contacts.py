@@ -226,12 +226,22 @@ def _of_geom(model, i, name, contact):
     ]
 
 
+def _shapes(model, body):
+    """The geoms of a body: those that can touch in MuJoCo, or all, where none of them can (they are there to be seen)."""
+    geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] == body]
+    return [g for g in geoms if model.geom_contype[g] or model.geom_conaffinity[g]] or geoms
+
+
 def _of_body(model, i):
     """The geoms of a body that have a shape to touch with, or its frame's origin."""
-    name = name_of(model, _BODY, i)
-    geoms = [
-        g for g in range(model.ngeom) if model.geom_bodyid[g] == i and model.geom_type[g] in (_SPHERE, _CAPSULE, _BOX)
-    ]
+    name, shapes = name_of(model, _BODY, i), _shapes(model, i)
+    geoms = [g for g in shapes if model.geom_type[g] in (_SPHERE, _CAPSULE, _BOX)]
+    solid = [g for g in shapes if model.geom_contype[g] or model.geom_conaffinity[g]]
+    if solid and not geoms:
+        raise ValueError(
+            f"contacts: no geom of the body {name!r} is a sphere, a capsule or a box; say where it touches: "
+            f"Contact(body={name!r}, point=(x, y, z), radius=r)"
+        )
     if not geoms:
         return [Place(name, i)]
     if len(geoms) == 1:
@@ -294,7 +304,7 @@ def _tip(model, body):
         return float(np.linalg.norm(place.point))
 
     sites = [_of_site(model, s, None) for s in range(model.nsite) if model.site_bodyid[s] == body]
-    geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] == body]
+    geoms = _shapes(model, body)
     for kind in (_SPHERE, _CAPSULE):
         balls = [(p, g) for g in geoms if model.geom_type[g] == kind for p in _of_geom(model, g, "", None)]
         if balls:
