@@ -338,6 +338,26 @@ def test_a_height_field_has_no_distance():
         mj.load(text, contacts=("ball", "ground"))
 
 
+SWING = """<robot name="swing"><link name="base"/><link name="one"><inertial><mass value="{mass}"/>{tensor}</inertial></link>
+<link name="two"><inertial><mass value="1"/>{tensor}</inertial></link>
+<joint name="lead" type="continuous"><parent link="base"/><child link="one"/><axis xyz="0 1 0"/></joint>
+<joint name="follow" type="continuous"><parent link="base"/><child link="two"/><axis xyz="0 1 0"/>{mimic}</joint></robot>"""
+TENSOR = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+
+
+def test_what_is_wrong_with_a_urdf_is_named(tmp_path):
+    good = SWING.format(mass=1, tensor=TENSOR, mimic="")
+    (tmp_path / "SWING.URDF").write_text(good)
+    assert mj.load(tmp_path / "SWING.URDF").inputs == ("lead", "follow")
+    with pytest.raises(mj.UnsupportedFeatureError, match="'follow', which follows 'lead'"):
+        mj.load(SWING.format(mass=1, tensor=TENSOR, mimic='<mimic joint="lead" multiplier="2"/>'))
+    with pytest.raises(ValueError, match=r"link 'one'.*'heavy'"):
+        mj.load(SWING.format(mass="heavy", tensor=TENSOR, mimic=""))
+    (tmp_path / "binary.urdf").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match=r"binary\.urdf is not text"):
+        mj.load(tmp_path / "binary.urdf")
+
+
 def test_a_body_touches_with_the_shapes_that_touch_in_mujoco():
     """Not also with those that are only there to be seen; and one without a shape that is known has no place to touch with."""
     text = """<mujoco><worldbody><body name="foot" pos="0 0 1"><freejoint/><geom type="{}" size="0.1 0.1"/>
