@@ -306,11 +306,47 @@ def test_a_robot_file(tmp_path):
         (["--contacts", "paw*"], "paw*"),
         (["--contacts", "leg*", "--x0", "qpos:knee=1"], "no state is called 'qpos:knee'"),
         (["--size", "3"], "--size is for ready models"),
+        (["--contacts", "leg*", "--key", "stand"], "no keyframe is 'stand'"),
+        (["--contacts", "leg*", "--height", "-1"], "--height must not be negative"),
+        (["--contacts", "leg*", "--p", "stiffness=-1"], "stiffness and damping must not be negative"),
+        (["--contacts", "leg*", "--hold", "1", "1"], "no hinges or slides to hold"),
     ],
 )
 def test_what_is_wrong_with_a_robot_is_named(arguments, says, tmp_path, capsys):
     assert cli.main(["run", str(robot_file(tmp_path)), *arguments, "--out", str(tmp_path / "out"), *PLAIN]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_held_are_the_joints_that_have_motors(tmp_path, capsys):
+    """The pole of a cart swings freely; the cart stays where it starts, to what the pole pulls."""
+    (tmp_path / "cart.xml").write_text("""<mujoco><worldbody><body><joint name="rail" type="slide" axis="1 0 0"/>
+    <geom size="0.1" mass="1" pos="0 0 1"/><body pos="0 0 1"><joint name="pole" axis="0 1 0"/><geom name="tip" size="0.05"
+    pos="0 0 0.3" mass="0.001"/></body></body></worldbody><actuator><motor joint="rail"/></actuator></mujoco>""")
+    start = [
+        "--x0",
+        "qpos:rail=0.5",
+        "--x0",
+        "qpos:pole=0.5",
+        "--hold",
+        "1000",
+        "10",
+        "--contacts",
+        "tip",
+        "--tf",
+        "0.3",
+    ]
+    command = ["run", str(tmp_path / "cart.xml"), *start, "--out", str(tmp_path / "out")]
+    assert cli.main([*command, *PLAIN]) == 0
+    with np.load(tmp_path / "out" / "cart" / "trajectory.npz") as saved:
+        assert np.ptp(saved["x"][:, 0]) < 1e-4
+        assert np.ptp(saved["x"][:, 1]) > 0.3
+    assert cli.main([*command, "--x0", "qpos:rail=here", *PLAIN]) == 2
+    assert "qpos:rail must be a finite number; got 'here'" in capsys.readouterr().err
+
+
+def test_a_height_of_zero_is_one_too(tmp_path, capsys):
+    assert cli.main(["run", "hopper", "--height", "0", "--out", str(tmp_path), *PLAIN]) == 2
+    assert "--height is for robot files" in capsys.readouterr().err
 
 
 def test_a_fixed_robot_under_the_floor_is_refused(tmp_path, capsys):

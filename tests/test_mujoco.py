@@ -243,6 +243,31 @@ def test_two_geoms_through_mujocos_distance():
     assert robot.function("h")(0.0, x, robot.defaults)[0] > 0
 
 
+def test_two_bodies_that_collide_keep_their_momentum():
+    """Linear and angular, about the origin: push and drag act along one line on both, wherever the geoms sit on their bodies."""
+    robot = mj.load(
+        """<mujoco><option gravity="0 0 0"/><worldbody><body><freejoint/><geom name="rod" type="capsule" size="0.06 0.1"
+        euler="30 20 10" pos="0.03 0 0.01" mass="1"/></body><body pos="0.05 0.02 0.5"><freejoint/><geom name="brick" type="box"
+        size="0.1 0.1 0.1" euler="10 20 30" mass="2"/></body></worldbody></mujoco>""",
+        contacts=("rod", "brick"),
+        law=mj.Spring(5000.0, 5.0),
+        friction=mj.Coulomb(0.5, 0.05),
+    )
+
+    def momentum(x):
+        data = robot.data(x)
+        mujoco.mj_subtreeVel(robot.model, data)
+        linear = robot.model.body_mass[1:, None] * data.subtree_linvel[1:]
+        angular = data.subtree_angmom[1:] + np.cross(data.subtree_com[1:], linear)
+        return np.concatenate([linear.sum(axis=0), angular.sum(axis=0)])
+
+    x = robot.x(qvel=[0.1, 0.0, 1.0, 2.0, 1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 3.0])
+    sol = bd.solve(robot, (0.0, 0.4), x, rtol=1e-9)
+    assert "rod-brick touches" in sol.events.name
+    assert robot.energy(sol.x[-1])[0] < 0.9 * robot.energy(x)[0]
+    assert momentum(sol.x[-1]) == pytest.approx(momentum(x), abs=1e-10)
+
+
 def test_stops_at_joint_limits():
     """A hinge that runs into its stop: energy comes back without damping, less with; the guard is named."""
     pendulum = """<mujoco><option gravity="0 0 0"/><worldbody><body>
@@ -488,8 +513,13 @@ def test_parameters_change_without_compiling():
     x = ball.x()
     deep = [bd.solve(ball, (0.0, 0.6), x, p={"stiffness": k}).x[:, 2].min() for k in (500.0, 2000.0)]
     assert deep[0] < deep[1] < 0.1
-    with pytest.raises(ValueError, match="damping"):
-        bd.solve(ball, (0.0, 0.6), x, p={"damping": 3.0})
+    for wrong, why in (
+        ({"damping": 3.0}, "could pull"),
+        ({"preload": -1.0}, "could pull"),
+        ({"stiffness": -1.0}, "must not be negative"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            bd.solve(ball, (0.0, 0.6), x, p=wrong)
 
 
 # ------------------------------------------------------------------------------------------------- threads and pickles

@@ -266,6 +266,13 @@ def test_files_that_are_no_robots(tmp_path):
         ({"friction": mj.Spring(1.0)}, "friction must be"),
         ({"limits": "maybe"}, "limits must be"),
         ({"joint_friction": -1.0}, "joint_friction"),
+        ({"joint_friction": "some"}, "joint_friction"),
+        ({"floor": float("nan")}, "floor.*finite.*nan"),
+        ({"floor": [1.0]}, "floor.*finite"),
+        ({"contacts": 3}, "contacts: expected a name"),
+        ({"control": mj.PD([0.0, 1.0], 1.0)}, "2 values for 1 driven joints: hinge"),
+        ({"control": mj.PD({"hinge": float("nan")}, 1.0)}, "'hinge'.*finite"),
+        ({"control": mj.PD("up", 1.0)}, "'hinge'.*finite"),
         ({"control": 3}, "control must be"),
         ({"control": mj.PD({"knee": 0.0}, 1.0)}, "'knee'.*hinge"),
         ({"control": mj.PiecewiseConstant([0.0], [[1.0, 2.0]])}, "2 columns.*hinge"),
@@ -279,6 +286,99 @@ def test_options_that_make_no_sense(options, message):
         mj.load(ARM, **options)
 
 
+def test_numbers_of_any_type_count():
+    """NumPy's numbers are not Python's: a floor or a friction given as one was left out without a word."""
+    ball = """<mujoco><worldbody><body pos="0 0 1"><joint type="slide" axis="0 0 1" frictionloss="2"/>
+    <geom name="ball" size="0.1" mass="1"/></body></worldbody></mujoco>"""
+    robot = mj.load(
+        ball,
+        contacts="ball",
+        floor=np.float32(0.5),
+        joint_friction=np.float32(0.25),
+        law=mj.Spring(np.float32(100.0)),  # type: ignore[arg-type]
+    )
+    x = np.array([0.0, 3.0])
+    assert robot.function("h")(0.0, x, robot.defaults) == pytest.approx([0.1 - 0.5])
+    acceleration = robot.function("f")(0.0, x, -np.ones(1), robot.defaults)[1]
+    assert acceleration == pytest.approx(-9.81 - 2.0 * 3.0 / np.hypot(3.0, 0.25))
+
+
+DOUBLE = """<mujoco><option gravity="0 0 0"/><worldbody><body><joint axis="0 1 0"/><geom size="0.1" pos="0.3 0 0"/>
+<body pos="0.5 0 0"><joint name="elbow" axis="0 1 0"/><geom size="0.1" pos="0.3 0 0"/></body></body></worldbody>{}</mujoco>"""
+
+
+def test_targets_of_a_pd_by_name_and_in_order():
+    """Also of joints that have no name; and through a gear the torque on the joint is the same."""
+    x, rates = np.array([0.2, -0.4, 0.3, 0.1]), []
+    motors = "<actuator><motor joint='elbow' gear='3'/><motor joint='elbow'/></actuator>"
+    for target, tail in (([0.0, 1.0], ""), ({"elbow": 1.0, "joint0": 0.0}, ""), ({"elbow": 1.0}, ""), ([1.0], motors)):
+        robot = mj.load(
+            DOUBLE.format(tail), control=mj.PD(np.array(target) if isinstance(target, list) else target, 5.0, 0.5)
+        )
+        rates.append(robot.function("f")(0.0, x, np.empty(0), robot.defaults))
+    assert np.array_equal(rates[0], rates[1])
+    assert not np.allclose(rates[0], rates[2])
+    assert rates[2] == pytest.approx(rates[3], abs=1e-12)
+
+
+@pytest.mark.parametrize("motor", ["<motor name='m' joint='elbow' gear='0'/>", "<motor name='m' joint='ball'/>"])
+def test_what_a_pd_cannot_hold(motor):
+    text = DOUBLE.format(f"<actuator>{motor}</actuator>").replace(
+        "<joint axis", "<joint name='ball' type='ball' axis", 1
+    )
+    with pytest.raises(ValueError, match="'m' is none"):
+        mj.load(text, control=mj.PD(0.0, 1.0))
+
+
+def test_a_height_field_has_no_distance():
+    text = """<mujoco><asset><hfield name="hills" nrow="3" ncol="3" size="1 1 1 0.1"/></asset><worldbody>
+    <geom name="ground" type="hfield" hfield="hills"/><body pos="0 0 1"><freejoint/><geom name="ball" size="0.1"/></body>
+    </worldbody></mujoco>"""
+    with pytest.raises(ValueError, match=r"'ground'.*height field"):
+        mj.load(text, contacts=("ball", "ground"))
+
+
+SWING = """<robot name="swing"><link name="base"/><link name="one"><inertial><mass value="{mass}"/>{tensor}</inertial></link>
+<link name="two"><inertial><mass value="1"/>{tensor}</inertial></link>
+<joint name="lead" type="continuous"><parent link="base"/><child link="one"/><axis xyz="0 1 0"/></joint>
+<joint name="follow" type="continuous"><parent link="base"/><child link="two"/><axis xyz="0 1 0"/>{mimic}</joint></robot>"""
+TENSOR = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+
+
+def test_what_is_wrong_with_a_urdf_is_named(tmp_path):
+    good = SWING.format(mass=1, tensor=TENSOR, mimic="")
+    (tmp_path / "SWING.URDF").write_text(good)
+    assert mj.load(tmp_path / "SWING.URDF").inputs == ("lead", "follow")
+    with pytest.raises(mj.UnsupportedFeatureError, match="'follow', which follows 'lead'"):
+        mj.load(SWING.format(mass=1, tensor=TENSOR, mimic='<mimic joint="lead" multiplier="2"/>'))
+    with pytest.raises(ValueError, match=r"link 'one'.*'heavy'"):
+        mj.load(SWING.format(mass="heavy", tensor=TENSOR, mimic=""))
+    (tmp_path / "binary.urdf").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match=r"binary\.urdf is not text"):
+        mj.load(tmp_path / "binary.urdf")
+
+
+def test_a_body_touches_with_the_shapes_that_touch_in_mujoco():
+    """Not also with those that are only there to be seen; and one without a shape that is known has no place to touch with."""
+    text = """<mujoco><worldbody><body name="foot" pos="0 0 1"><freejoint/><geom type="{}" size="0.1 0.1"/>
+    <geom type="sphere" size="0.12" contype="0" conaffinity="0" mass="0"/></body></worldbody></mujoco>"""
+    robot = mj.load(text.format("sphere"), contacts="foot")
+    assert robot.contacts == ("foot",)
+    assert robot.places[0].radius == 0.1
+    assert mj.load(text.format("sphere"), contacts="feet").places[0].radius == 0.1
+    with pytest.raises(ValueError, match=r"'foot' is a sphere.*Contact\(body='foot'"):
+        mj.load(text.format("cylinder"), contacts="foot")
+
+
+def test_keyframes_and_names_that_are_not_there():
+    robot = mj.load(ARM)
+    assert robot.name == "robot"
+    with pytest.raises(ValueError, match="no keyframe is 'stand'; there are: none"):
+        robot.neutral("stand")
+    with pytest.raises(TypeError, match="hinge must be a finite number"):
+        robot.x(hinge=[1.0, 2.0])
+
+
 def test_laws_check_their_numbers():
     for wrong in (
         lambda: mj.Spring(-1.0),
@@ -289,6 +389,11 @@ def test_laws_check_their_numbers():
         lambda: mj.PiecewiseConstant([1.0, 0.0], [[1.0], [2.0]]),
         lambda: mj.Contact(),
         lambda: mj.Contact(geom="a", radius=-1.0),
+        lambda: mj.Contact(geom="a", radius=np.inf),
+        lambda: mj.Contact(geom="a", point=(0.0, 0.0, 1.0)),  # it would be left out
+        lambda: mj.Contact(geom="a", against="b", radius=1.0),
+        lambda: mj.PD(0.0, kp=[1.0, 2.0]),  # type: ignore[arg-type]
+        lambda: mj.Sinusoid(np.nan),
     ):
         with pytest.raises((ValueError, TypeError)):
             wrong()

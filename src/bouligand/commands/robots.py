@@ -5,6 +5,7 @@ import pathlib
 import numpy as np
 
 from ..needs import need
+from .assignments import assignments
 from .errors import CommandError
 
 SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
@@ -34,7 +35,7 @@ def add_arguments(group):
 def refuse_options(chosen):
     """Options that only robot files have."""
     for name in ("free_base", "hold", "height", "key", "camera"):
-        if getattr(chosen, name):
+        if getattr(chosen, name) is not None and getattr(chosen, name) is not False:
             raise CommandError(f"--{name.replace('_', '-')} is for robot files; {chosen.model!r} is not one")
 
 
@@ -59,15 +60,16 @@ def subject(chosen):
 def _hold(bridge, chosen, path):
     """A PD towards the joints' angles at the start: the file's own, or what --x0 says (qpos:JOINT=ANGLE)."""
     plain = bridge.load(path, free_base=chosen.free_base)
-    start, joints = plain.neutral(chosen.key), {}
+    start, joints, driven = plain.neutral(chosen.key), {}, bridge.control.driven(plain.model)
     for name, value in zip(plain.states, start, strict=True):
         kind, _, joint = name.partition(":")
-        if kind == "qpos" and ":" not in joint:  # (a free base has several coordinates: qpos:base:x)
+        if kind == "qpos" and joint in driven:
             joints[joint] = float(value)
-    for text in chosen.x0:
-        name, _, value = text.rpartition("=")
-        if name.removeprefix("qpos:") in joints and name.startswith("qpos:"):
-            joints[name.removeprefix("qpos:")] = float(value)
+    if not joints:
+        raise CommandError("--hold: the robot has no hinges or slides to hold")
+    for name, value in assignments("--x0", chosen.x0, plain.states, "state").items():
+        if name.startswith("qpos:") and name.removeprefix("qpos:") in joints:
+            joints[name.removeprefix("qpos:")] = value
     return bridge.PD(joints, *chosen.hold)
 
 
@@ -87,6 +89,8 @@ class _Robot:
         self.free = robot.model.njnt > 0 and robot.model.jnt_type[0] == 0
         self.height = 0.1 if chosen.height is None else chosen.height
         self.lifted = self.free and touches and chosen.key is None  # (a keyframe says where the robot is)
+        if not 0.0 <= self.height < np.inf:
+            raise CommandError(f"--height must not be negative; got {chosen.height:g}")
         if chosen.height is not None and not self.lifted:
             raise CommandError("--height is for a robot with a free base and contacts, and without --key")
 

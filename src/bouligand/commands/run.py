@@ -1,7 +1,6 @@
 """``bouligand run MODEL``: simulate a ready model or a robot file; events on the terminal, everything else in a folder."""
 
 import contextlib
-import math
 import pathlib
 import time
 
@@ -11,6 +10,7 @@ from ..errors import SolveError
 from ..needs import need
 from ..stepper import Stepper
 from . import outputs, robots, show
+from .assignments import assignments
 from .errors import CommandError
 from .ready import listing, ready
 
@@ -136,25 +136,6 @@ def _guards(system, patterns):
         select(system, patterns)
     except ValueError as error:
         raise CommandError(f"--contacts: {error}") from None
-
-
-def assignments(option, texts, known, what):
-    """{name: number} of what was typed as NAME=VALUE."""
-    out = {}
-    for text in texts:
-        name, equals, value = text.rpartition("=")
-        if not equals:
-            raise CommandError(f"{option}: expected NAME=VALUE; got {text!r}")
-        if name not in known:
-            some = ", ".join(known[:20]) + (f" and {len(known) - 20} more" if len(known) > 20 else "")
-            raise CommandError(f"{option}: no {what} is called {name!r}; there are: {some or 'none'}")
-        try:
-            out[name] = float(value)
-        except ValueError:
-            out[name] = math.nan
-        if not math.isfinite(out[name]):
-            raise CommandError(f"{option}: {name} must be a finite number; got {value!r}")
-    return out
 
 
 def _solve(subject, chosen):

@@ -7,9 +7,11 @@ import mujoco
 import numpy as np
 
 from .features import name_of
+from .given import finite
 from .laws import Coulomb, HuntCrossley, LuGre, Spring
 
 _GEOM, _SITE, _BODY = mujoco.mjtObj.mjOBJ_GEOM, mujoco.mjtObj.mjOBJ_SITE, mujoco.mjtObj.mjOBJ_BODY
+_HFIELD, _SDF = int(mujoco.mjtGeom.mjGEOM_HFIELD), int(mujoco.mjtGeom.mjGEOM_SDF)
 _SPHERE, _CAPSULE, _BOX, _PLANE = (
     int(mujoco.mjtGeom.mjGEOM_SPHERE),
     int(mujoco.mjtGeom.mjGEOM_CAPSULE),
@@ -45,8 +47,12 @@ class Contact:
         point = np.asarray(self.point, dtype=float)
         if point.shape != (3,) or not np.isfinite(point).all():
             raise ValueError(f"Contact: point must be three numbers; got {self.point!r}")
-        if self.radius is not None and not self.radius >= 0:
+        if self.radius is not None and not finite("Contact: radius", self.radius) >= 0:
             raise ValueError(f"Contact: radius must not be negative; got {self.radius!r}")
+        if self.against is not None and (self.radius is not None or point.any()):
+            raise ValueError(f"Contact: against= takes both geoms as they are, without point and radius; got {self!r}")
+        if self.geom is not None and self.radius is None and point.any():
+            raise ValueError(f"Contact: a geom with a point needs a radius too (0 for the point itself); got {self!r}")
         check_laws(self.law, self.friction)
 
 
@@ -73,7 +79,7 @@ def find_places(model, contacts):
     """The places of all contacts: ``"feet"``, a name or a pattern, a pair of names, a Contact, or a sequence of these."""
     if contacts is None:
         return []
-    if isinstance(contacts, str | Contact) or _is_pair(contacts):
+    if isinstance(contacts, str | Contact) or _is_pair(contacts) or not np.iterable(contacts):
         contacts = [contacts]
     places = []
     for item in contacts:
@@ -167,6 +173,7 @@ def _of_contact(model, contact):
     fused = [i for i in range(model.nsite) if mujoco.mj_id2name(model, _SITE, i) == contact.body]
     named = [i for i in range(model.nbody) if mujoco.mj_id2name(model, _BODY, i) == contact.body]
     if fused and not named:
+        _must_move(model, model.site_bodyid[fused[0]], contact)
         return [_of_site(model, fused[0], contact)]
     i = _index(model, _BODY, model.nbody, contact.body, "body")
     _must_move(model, i, contact)
@@ -219,12 +226,22 @@ def _of_geom(model, i, name, contact):
     ]
 
 
+def _shapes(model, body):
+    """The geoms of a body: those that can touch in MuJoCo, or all, where none of them can (they are there to be seen)."""
+    geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] == body]
+    return [g for g in geoms if model.geom_contype[g] or model.geom_conaffinity[g]] or geoms
+
+
 def _of_body(model, i):
     """The geoms of a body that have a shape to touch with, or its frame's origin."""
-    name = name_of(model, _BODY, i)
-    geoms = [
-        g for g in range(model.ngeom) if model.geom_bodyid[g] == i and model.geom_type[g] in (_SPHERE, _CAPSULE, _BOX)
-    ]
+    name, shapes = name_of(model, _BODY, i), _shapes(model, i)
+    geoms = [g for g in shapes if model.geom_type[g] in (_SPHERE, _CAPSULE, _BOX)]
+    solid = [g for g in shapes if model.geom_contype[g] or model.geom_conaffinity[g]]
+    if solid and not geoms:
+        raise ValueError(
+            f"contacts: no geom of the body {name!r} is a sphere, a capsule or a box; say where it touches: "
+            f"Contact(body={name!r}, point=(x, y, z), radius=r)"
+        )
     if not geoms:
         return [Place(name, i)]
     if len(geoms) == 1:
@@ -241,6 +258,11 @@ def _pair(model, one, two, contact):
             f"contacts: neither {one!r} nor {two!r} is a sphere or a capsule; their distance has corners where two faces or "
             "edges meet, and no direction at zero"
         )
+    for geom, name in ((i, one), (j, two)):
+        if model.geom_type[geom] in (_HFIELD, _SDF):
+            raise ValueError(
+                f"contacts: of the geom {name!r}, a height field or an SDF, MuJoCo has no distance to others"
+            )
     if model.body_weldid[model.geom_bodyid[i]] == model.body_weldid[model.geom_bodyid[j]]:
         raise ValueError(f"contacts: {one!r} and {two!r} belong to the same body")
     if not _moves(model, model.geom_bodyid[i]):
@@ -282,7 +304,7 @@ def _tip(model, body):
         return float(np.linalg.norm(place.point))
 
     sites = [_of_site(model, s, None) for s in range(model.nsite) if model.site_bodyid[s] == body]
-    geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] == body]
+    geoms = _shapes(model, body)
     for kind in (_SPHERE, _CAPSULE):
         balls = [(p, g) for g in geoms if model.geom_type[g] == kind for p in _of_geom(model, g, "", None)]
         if balls:

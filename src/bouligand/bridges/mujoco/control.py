@@ -13,6 +13,7 @@ import numpy as np
 
 from ...functions import UserFunction
 from . import layout as at
+from .given import finite
 from .inputs import PD_COLUMNS
 
 HINGE, SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
@@ -41,13 +42,18 @@ class PiecewiseConstant:
 class PD:
     """Towards a gait: ``torque = kp (q_gait - q) + kd (v_gait - v)`` on each joint that ``target`` names.
 
-    ``target`` is a mapping from joint to an angle, or to a ``Sinusoid``; or one of these for all joints that have an input.
-    ``kp`` and ``kd`` become parameters of the system.
+    ``target`` is a mapping from joint to an angle, or to a ``Sinusoid``; or one of these for all joints that have an input; or a
+    sequence, one for each of these joints in the order of the robot's ``inputs``. ``kp`` and ``kd`` become parameters of the
+    system.
     """
 
     target: object
     kp: float
     kd: float = 0.0
+
+    def __post_init__(self):
+        finite("PD: kp", self.kp)
+        finite("PD: kd", self.kd)
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,10 @@ class Sinusoid:
     amplitude: float = 0.0
     frequency: float = 1.0
     phase: float = 0.0
+
+    def __post_init__(self):
+        for name in ("centre", "amplitude", "frequency", "phase"):
+            finite(f"Sinusoid: {name}", getattr(self, name))
 
 
 class Driver:
@@ -115,15 +125,14 @@ class Driver:
         table = np.zeros((len(self.names), PD_COLUMNS))
         table[:, 2] = -1.0
         joints, factors = _driven_joints(model, self.torques)
-        wanted = control.target
-        if not isinstance(wanted, Mapping):
-            wanted = dict.fromkeys(joints, wanted)
-        for name, gait in wanted.items():
-            if name not in joints:
-                raise ValueError(f"control: PD: no input drives a joint {name!r}; driven joints: {', '.join(joints)}")
-            gait = gait if isinstance(gait, Sinusoid) else Sinusoid(centre=float(gait))
-            row = joints.index(name)
-            joint = model.joint(name).id
+        names = [_joint_name(model, joint) for joint in joints]
+        for name, gait in _targets(control.target, list(dict.fromkeys(names))).items():
+            if name not in names:
+                raise ValueError(f"control: PD: no input drives a joint {name!r}; driven joints: {', '.join(names)}")
+            if not isinstance(gait, Sinusoid):
+                gait = Sinusoid(centre=finite(f"control: PD: the target of {name!r}, if it is no Sinusoid,", gait))
+            row = names.index(name)
+            joint = joints[row]
             table[row] = (
                 model.jnt_qposadr[joint],
                 model.nq + model.jnt_dofadr[joint],
@@ -144,29 +153,56 @@ def _inputs(model):
         names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) or f"actuator{i}" for i in range(model.nu)]
         return names, np.zeros(0, dtype=np.int64)
     single = [j for j in range(model.njnt) if int(model.jnt_type[j]) in (HINGE, SLIDE)]
-    names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, j) or f"joint{j}" for j in single]
+    names = [_joint_name(model, j) for j in single]
     return names, np.array([model.jnt_dofadr[j] for j in single], dtype=np.int64)
+
+
+def _joint_name(model, joint):
+    return mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, int(joint)) or f"joint{joint}"
+
+
+def _targets(target: Any, joints):
+    """{joint: angle or Sinusoid}, of a mapping, a sequence in the order of the joints, or one for all."""
+    if isinstance(target, Mapping):
+        return target
+    if isinstance(target, str) or not np.iterable(target):
+        return dict.fromkeys(joints, target)
+    target = list(target)
+    if len(target) != len(joints):
+        raise ValueError(
+            f"control: PD: target has {len(target)} values for {len(joints)} driven joints: {', '.join(joints)}; "
+            "or give a mapping {joint: angle}"
+        )
+    return dict(zip(joints, target, strict=True))
+
+
+def driven(model):
+    """The names of the joints that a PD can hold."""
+    return [_joint_name(model, joint) for joint in _driven_joints(model, model.nu == 0)[0]]
 
 
 def _driven_joints(model, torques):
     """The joint that each input drives, and the factor from torque to input. Only plain motors make a torque of an input."""
     if torques:
-        names, _ = _inputs(model)
-        return names, [1.0] * len(names)
+        _, dofs = _inputs(model)
+        return [int(joint) for joint in model.dof_jntid[dofs]], [1.0] * len(dofs)
     joints, factors = [], []
     for i in range(model.nu):
+        joint, factor = int(model.actuator_trnid[i, 0]), model.actuator_gear[i, 0] * model.actuator_gainprm[i, 0]
         plain = (
             model.actuator_trntype[i] == int(mujoco.mjtTrn.mjTRN_JOINT)
             and model.actuator_dyntype[i] == int(mujoco.mjtDyn.mjDYN_NONE)
             and model.actuator_gaintype[i] == int(mujoco.mjtGain.mjGAIN_FIXED)
             and model.actuator_biastype[i] == int(mujoco.mjtBias.mjBIAS_NONE)
+            and int(model.jnt_type[joint]) in (HINGE, SLIDE)
+            and factor != 0.0
         )
         if not plain:
             name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) or f"number {i}"
             raise ValueError(
-                f"control: PD works on motors; the actuator {name!r} is none: give a function control(t, x, p, u)"
+                f"control: PD works on motors of hinges and slides; the actuator {name!r} is none (or its gear is 0): give a "
+                "function control(t, x, p, u)"
             )
-        joint = int(model.actuator_trnid[i, 0])
-        joints.append(mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, joint) or f"joint{joint}")
-        factors.append(1.0 / (model.actuator_gear[i, 0] * model.actuator_gainprm[i, 0]))
+        joints.append(joint)
+        factors.append(1.0 / factor)
     return joints, factors

@@ -53,6 +53,10 @@ def _constraints(model, limits, joint_friction):
     for i in range(model.neq):
         if model.eq_active0[i]:
             kind = mujoco.mjtEq(int(model.eq_type[i])).name.removeprefix("mjEQ_").lower()
+            if kind == "joint":
+                kind = f"of the joint {name_of(model, joint, model.eq_obj1id[i])!r}"
+                if model.eq_obj2id[i] >= 0:  # a URDF's mimic, too
+                    kind += f", which follows {name_of(model, joint, model.eq_obj2id[i])!r}"
             yield f"the equality constraint {name_of(model, mujoco.mjtObj.mjOBJ_EQUALITY, i)!r} ({kind})"
     if model.ntendon:
         if np.any(model.tendon_limited):

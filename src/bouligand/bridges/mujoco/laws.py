@@ -9,12 +9,18 @@ import math
 from dataclasses import dataclass, fields
 
 from . import layout as at
+from .given import finite
 
 
 class _Law:
     """Fields that are numbers become parameters of the system."""
 
     _switches = ("adhesion",)
+
+    @property
+    def has_pull_guard(self):
+        """Whether there is a second guard, where the contact stops pushing."""
+        return False
 
     @classmethod
     def parameter_names(cls):
@@ -29,9 +35,7 @@ class _Law:
 
     def _numbers(self):
         for name in self.parameter_names():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-                raise TypeError(f"{type(self).__name__}: {name} must be a finite number; got {value!r}")
+            finite(f"{type(self).__name__}: {name}", getattr(self, name))
 
 
 @dataclass(frozen=True)

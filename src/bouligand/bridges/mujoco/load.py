@@ -1,5 +1,8 @@
 """From a robot file to a System: reads it, finds its contacts, numbers its guards and parameters."""
 
+import os
+import pathlib
+
 import mujoco
 import numpy as np
 
@@ -7,6 +10,7 @@ from . import layout as at
 from .contacts import check_laws, find_places
 from .control import Driver
 from .features import name_of, refuse
+from .given import finite
 from .laws import Coulomb, LuGre, Spring, Stops
 from .memory import Memory, coordinates
 from .robot import Robot
@@ -76,9 +80,11 @@ def load(
     """
     check_laws(law, friction)
     limits = _limits(limits)
-    if joint_friction is not None and joint_friction != "ignore" and not joint_friction > 0:
-        raise ValueError(f"joint_friction must be a positive speed or 'ignore'; got {joint_friction!r}")
-    height = float(floor) if isinstance(floor, int | float) else 0.0
+    if joint_friction is not None and joint_friction != "ignore":
+        joint_friction = finite("joint_friction: a speed, or 'ignore'; it", joint_friction)
+        if not joint_friction > 0:
+            raise ValueError(f"joint_friction must be a positive speed or 'ignore'; got {joint_friction!r}")
+    height = 0.0 if floor is None or isinstance(floor, str) else finite("floor: a plane's name, or a height; it", floor)
     mj = read_model(model, free_base=free_base, package_dirs=package_dirs, meshes=meshes, edit=edit, height=height)
     if mj.nv == 0:
         raise ValueError("the model has no joints: nothing in it can move" + ("" if free_base else "; free_base=True?"))
@@ -97,7 +103,7 @@ def load(
             raise ValueError(f"params: {', '.join(taken)} is there already; another name, please")
         table.params.update(more)
     losses = []
-    if isinstance(joint_friction, int | float):
+    if isinstance(joint_friction, float):
         losses = [(i, loss, joint_friction) for i, loss in enumerate(mj.dof_frictionloss) if loss > 0]
     states = [*_state_names(mj), *table.bristles]
     memory = Memory(mj, table.rows, table.places, driver, losses, len(states), len(table.params))
@@ -114,7 +120,7 @@ def load(
         params=table.params,
         unit=[slice(int(q), int(q) + 4) for q, _ in quats],
         breakpoints=driver.breakpoints,
-        strict=table.strict,
+        laws=table.laws,
         name=name or _model_name(mj, model),
     )
 
@@ -128,7 +134,7 @@ class _Table:
         self.along, self.across = _directions(normal)
         self.rows, self.places, self.guards, self.bristles = [], [], [], []
         self.params: dict = {}
-        self.strict: dict = {}
+        self.laws: list = []  # (law, where its numbers begin among the parameters)
         self._known: dict = {}
         self._size = model.nq + model.nv + model.na
 
@@ -146,8 +152,6 @@ class _Table:
         row[at.PULL] = self._guard(f"{place.name} pushes") if law.has_pull_guard else -1
         row[at.BODY1] = place.body
         row[at.NORMAL], row[at.P_NORMAL] = law.kind, self._parameters(law, self.law, place.name)
-        if not law.adhesion and not law.has_pull_guard:
-            self.strict["damping" if law == self.law else f"damping[{place.name}]"] = 0.0
         if place.geoms is None:
             row[at.KIND] = at.POINT
             spot[at.AT : at.AT + 3], spot[at.RADIUS] = place.point, place.radius
@@ -174,6 +178,7 @@ class _Table:
         limited = [j for j in range(model.njnt) if model.jnt_limited[j]]
         if limited:
             first = len(self.params)
+            self.laws.append((stops, first))
             self.params.update(limit_stiffness=stops.stiffness, limit_damping=stops.damping)
         for joint in limited:
             dof = int(model.jnt_dofadr[joint])
@@ -199,6 +204,7 @@ class _Table:
         key = (type(law), None if shared else label)
         if key not in self._known:
             self._known[key] = len(self.params)
+            self.laws.append((law, len(self.params)))
             for parameter, value in zip(law.parameter_names(), law.parameter_values(), strict=True):
                 self.params[parameter if shared else f"{parameter}[{label}]"] = value
         return self._known[key]
@@ -274,4 +280,7 @@ def _state_names(model):
 
 def _model_name(model, source):
     text = model.names[: model.names.find(b"\0")].decode()
-    return text or (str(source) if not isinstance(source, str) or not source.lstrip().startswith("<") else "robot")
+    if text not in ("", "MuJoCo Model"):  # (what MuJoCo calls a model without a name)
+        return text
+    is_path = isinstance(source, os.PathLike) or (isinstance(source, str) and not source.lstrip().startswith("<"))
+    return pathlib.Path(source).stem if is_path else "robot"

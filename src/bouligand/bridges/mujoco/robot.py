@@ -1,6 +1,7 @@
 """A robot as a System, with what goes between its state and MuJoCo's data."""
 
 import ctypes
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -9,6 +10,7 @@ from ...functions import UserFunction
 from ...system import System
 from . import compiled
 from . import layout as at
+from .given import finite
 
 
 class Robot(System):
@@ -27,13 +29,13 @@ class Robot(System):
         Names of the places that may touch.
     """
 
-    def __init__(self, model, memory, places, *, states, guards, params, unit, breakpoints, strict, name):
+    def __init__(self, model, memory, places, *, states, guards, params, unit, breakpoints, laws, name):
         self.model = model
         self.memory = memory
         self.places = tuple(places)
         self.contacts = tuple(place.name for place in places)
         self.inputs = tuple(memory.driver.names)
-        self._strict = strict  # {parameter: value that it must keep}: of laws that have one guard less for it
+        self._laws = tuple(laws)  # (law, where its numbers begin among the parameters)
         super().__init__(
             **_low_level(bool(guards)),
             states=states,
@@ -55,9 +57,11 @@ class Robot(System):
         if key is None:
             x[: model.nq] = model.qpos0
             return x
-        if model.nkey == 0:
-            raise ValueError(f"the model has no keyframes; key={key!r}")
-        frame = model.key(key)
+        try:
+            frame = model.key(key)
+        except (KeyError, IndexError):
+            names = [model.key(i).name or f"number {i}" for i in range(model.nkey)]
+            raise ValueError(f"no keyframe is {key!r}; there are: {', '.join(names) or 'none'}") from None
         x[: model.nq], x[model.nq : model.nq + model.nv] = frame.qpos, frame.qvel
         x[model.nq + model.nv : model.nq + model.nv + model.na] = frame.act
         return x
@@ -82,7 +86,7 @@ class Robot(System):
             name = f"qpos:{joint}"
             if name not in self.states:
                 raise ValueError(f"no hinge or slide is called {joint!r}; states: {', '.join(self.states[:12])}, ...")
-            x[self.states.index(name)] = value
+            x[self.states.index(name)] = finite(joint, value)
         return x
 
     def data(self, x):
@@ -178,12 +182,19 @@ class Robot(System):
     # ----------------------------------------------------------------------------------------------------- the rest
 
     def parameters(self, p=None):
+        """As of any System; where they are the numbers of a law, they must be such that the law accepts them."""
         out = super().parameters(p)
-        for name, value in self._strict.items():
-            if out[self.params.index(name)] != value:
+        for law, first in self._laws if p is not None else ():
+            names = law.parameter_names()
+            given = dict(zip(names, out[first : first + len(names)].tolist(), strict=True))
+            try:
+                changed = replace(law, **given)
+            except ValueError as error:
+                raise ValueError(f"p: {error}") from None
+            if changed.has_pull_guard and not law.has_pull_guard:
                 raise ValueError(
-                    f"p: {name} was {value:g} when the robot was loaded, and its contact has no guard for pulling; "
-                    "load it with another value, or with adhesion=True"
+                    f"p: with damping {changed.damping:g} (or a negative preload) the contact could pull, and it was loaded "
+                    f"without a guard for that, as {law!r}; load it with another value, or with adhesion=True"
                 )
         return out
 

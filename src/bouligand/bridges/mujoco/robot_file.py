@@ -32,11 +32,15 @@ def read_model(source, *, free_base=False, package_dirs=(), meshes=False, edit=N
     path = pathlib.Path(source).expanduser()
     if not path.exists():
         raise FileNotFoundError(f"there is no robot file {str(path)!r}")
-    if path.suffix == ".mjb":
+    if path.suffix.lower() == ".mjb":
         return read_model(mujoco.MjModel.from_binary_path(str(path)), free_base=free_base, edit=edit)
-    if path.suffix not in (".xml", ".urdf", ".mjcf"):
+    if path.suffix.lower() not in (".xml", ".urdf", ".mjcf") or not path.is_file():
         raise ValueError(f"a robot file is .xml (MJCF), .urdf or .mjb; got {path.name!r}")
-    return _from_text(path.read_text(), path.parent, path, free_base, package_dirs, meshes, edit, height)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not text, and so neither MJCF nor URDF") from None
+    return _from_text(text, path.parent, path, free_base, package_dirs, meshes, edit, height)
 
 
 def _from_text(text, folder, what, free_base, package_dirs, meshes, edit, height):
@@ -129,12 +133,15 @@ def _balance(root):
         mass = None if inertial is None else inertial.find("mass")
         if tensor is None or mass is None:
             continue
-        inertia = _tensor(tensor)
-        heavy = float(mass.get("value", 0.0)) > 0
+        try:
+            inertia, weight = _tensor(tensor), float(mass.get("value", 0.0))
+        except ValueError as error:
+            raise ValueError(f"mass and inertia of the link {link.get('name')!r}: {error}") from None
+        heavy = weight > 0
         if not heavy and not inertia.any():
             link.remove(inertial)
             continue
-        possible = _possible_inertia(inertia, float(mass.get("value", 0.0)))
+        possible = _possible_inertia(inertia, weight)
         if possible is not inertia:
             changed.append(str(link.get("name")))
             for key, (i, j) in _ENTRIES.items():
