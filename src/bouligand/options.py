@@ -19,8 +19,9 @@ PROJECTIONS = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
 
 def span(t_span):
     try:
-        t0, tf = t_span
-        t0, tf = float(t0), float(tf)
+        if isinstance(t_span, str):
+            raise TypeError
+        t0, tf = (float(t) if isinstance(t, Real) else float(np.asarray(t) + 0.0) for t in t_span)
     except (TypeError, ValueError):
         raise ValueError(f"t_span must be two times (t0, tf); got {t_span!r}") from None
     if not -1e300 < t0 <= tf < 1e300:
@@ -73,6 +74,9 @@ def begin(work, system, t_span, x0, rtol, atol, method, max_step, max_steps):
     """Write scalars, interval and state to a workspace: the long way, for what is no plain number or list of numbers."""
     t0, tf = span(t_span)
     several = np.ndim(atol) > 0
+    for name, value in (("rtol", rtol), ("max_step", max_step), ("max_steps", max_steps)):
+        if np.ndim(value) > 0:
+            raise ValueError(f"{name} must be a number; got {value!r}")
     work.head[:] = settings(rtol, None if several else atol, method, max_step, max_steps)
     if several:
         work.S[at.ATOL_ALL] = -1.0
@@ -84,8 +88,9 @@ def begin(work, system, t_span, x0, rtol, atol, method, max_step, max_steps):
 def state(system, x0):
     """The state at the start, as a list."""
     try:
-        x = np.asarray(x0, dtype=float)
-        fits = x.shape == (system.n,)
+        x = np.asarray(x0)
+        fits = x.shape == (system.n,) and x.dtype.kind not in "cSU"  # (neither complex nor text)
+        x = x.astype(float) if fits else x
     except (TypeError, ValueError):
         fits = False
     if not fits:
