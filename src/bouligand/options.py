@@ -19,9 +19,10 @@ PROJECTIONS = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
 
 def span(t_span):
     try:
-        if isinstance(t_span, str):
+        t0, tf = t_span
+        if isinstance(t0, str) or isinstance(tf, str):
             raise TypeError
-        t0, tf = (float(t) if isinstance(t, Real) else float(np.asarray(t) + 0.0) for t in t_span)
+        t0, tf = float(t0), float(tf)
     except (TypeError, ValueError):
         raise ValueError(f"t_span must be two times (t0, tf); got {t_span!r}") from None
     if not -1e300 < t0 <= tf < 1e300:
