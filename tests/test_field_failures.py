@@ -132,6 +132,19 @@ def test_f12_times_strictly_increase():
         assert (np.diff(sol.events.t) >= 0).all()
 
 
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-9])
+@pytest.mark.parametrize("off", [0, 1, -1, 1e5, -1e5])  # in units of round-off
+def test_a_graze_at_the_end_or_the_start_of_a_step(rtol, off):
+    """A thrown ball that reaches its guard exactly: wherever the steps happen to end, it cannot be told, and it matters."""
+
+    def f(t, x, b, p, dx):
+        dx[0], dx[1], dx[2] = x[1], -1.0, 1e6 if b[0] > 0.0 else 0.0
+
+    system = bd.System(f, lambda t, x, p: (x[0] - 1.0,), n=3, m=1)
+    with pytest.raises(bd.GrazingError):
+        bd.solve(system, (0.0, 3.0), [0.0, math.sqrt(2.0) * (1.0 + off * 2.2e-16), 0.0], rtol=rtol)
+
+
 def test_f13_grazing():
     start = [math.cos(-1.0), -math.sin(-1.0), 0.0]
     # clearly short of the guard, and clearly beyond it: no error

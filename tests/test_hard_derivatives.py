@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.linalg import expm
 
 import bouligand as bd
@@ -191,3 +192,67 @@ def test_perturbations_that_would_take_forever_are_refused():
     sol = bd.solve(still, (0.0, 1.0), [0.0])
     with pytest.raises(bd.DerivativeError, match="stiff: perturbations would need"):
         sol.bderivative()
+
+
+def _swing(w2, duration):
+    """The flow of x'' = -w2 x."""
+    w = np.sqrt(w2)
+    c, s = np.cos(w * duration), np.sin(w * duration)
+    return np.array([[c, s / w], [-w * s, c]])
+
+
+def test_since_a_time_inside_a_divided_step():
+    """Times before ``since`` at which a step is divided do not belong to the record."""
+
+    def f(t, x, b, p, dx):
+        dx[0], dx[1] = x[1], -100.0 * x[0]
+
+    sol = bd.solve(bd.System(f, n=2), (0.0, 3.0), [0.0, 0.0], rtol=1e-8)
+    B = sol.bderivative(2.2, since=0.7)
+    assert_allclose(B.matrix(), _swing(100.0, 1.5), atol=1e-5)
+    assert_allclose(B.vjp([1.0, 2.0]), [1.0, 2.0] @ _swing(100.0, 1.5), atol=1e-5)
+
+
+def test_another_mode_is_the_fastest_after_an_event():
+    """Two swings at rest: one is stiff before the event, the other after it."""
+
+    def f(t, x, b, p, dx):
+        dx[0], dx[1], dx[3] = 1.0, x[2], x[4]
+        dx[2] = -(1600.0 if b[0] < 0.0 else 0.01) * x[1]
+        dx[4] = -(1600.0 if b[0] > 0.0 else 0.01) * x[3]
+
+    system = bd.System(f, lambda t, x, p: [x[0] - 1.5], n=5, m=1)
+    M = bd.solve(system, (0.0, 3.0), np.zeros(5), rtol=1e-7).bderivative().matrix()
+    first, second = (_swing(w2, 1.5) for w2 in (1600.0, 0.01))
+    assert_allclose(M[1:3, 1:3], second @ first, atol=1e-4)
+    assert_allclose(M[3:, 3:], first @ second, atol=1e-3)
+
+
+def test_a_mode_that_is_fast_from_a_breakpoint_on():
+    def f(t, x, b, p, dx):
+        dx[0], dx[1] = x[1], -(1600.0 if t >= 1.5 else 1.0) * x[0]
+
+    sol = bd.solve(bd.System(f, n=2, breakpoints=[1.5]), (0.0, 3.0), [0.0, 0.0], rtol=1e-7)
+    assert_allclose(sol.bderivative().matrix(), _swing(1600.0, 1.5) @ _swing(1.0, 1.5), atol=1e-4)
+
+
+def test_a_mode_that_is_fast_only_inside_a_long_step():
+    def f(t, x, b, p, dx):
+        dx[0], dx[1] = x[1], -(1.0 + 400.0 * np.exp(-(((t - p[0]) / 0.2) ** 2))) * x[0]
+
+    system = bd.System(f, n=2, params=[0.0])
+    for middle in (0.5, 1.5, 2.2):
+        M = bd.solve(system, (0.0, 3.0), [0.0, 0.0], p=[middle], rtol=1e-7).bderivative().matrix()
+        for i in range(2):  # the field is linear: a trajectory is a column
+            column = bd.solve(system, (0.0, 3.0), np.eye(2)[i], p=[middle], rtol=1e-11).x[-1]
+            assert_allclose(M[:, i], column, atol=1e-4)
+
+
+def test_the_rate_before_and_after_a_change_of_parameters():
+    stepper = bd.Stepper(bd.models.hopper(), (0.0, 0.4), [2.0, 0.0], max_step=0.1)
+    stepper.step()
+    changed = stepper.t
+    stepper.p = {"g": 1.0}
+    sol = stepper.finish()
+    assert sol.rate(0.5 * changed)[1] == sol.rate(changed, "left")[1] == -9.81
+    assert sol.rate(changed)[1] == sol.rate(0.4)[1] == -1.0

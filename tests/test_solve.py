@@ -3,6 +3,7 @@
 import io
 import math
 import pickle
+import warnings
 from contextlib import redirect_stderr
 
 import numpy as np
@@ -261,3 +262,18 @@ def test_not_event_selected_corner_is_refused():
     close(sol.x[-1], [1.0, -1.1], 1e-9)
     sol = bd.solve(systems.turned, (0, 2), [-1.0, -0.9])
     assert len(sol.events) == 3
+
+
+def test_text_and_complex_numbers_are_no_states_or_times():
+    hopper, start = bd.models.hopper(), [2.0, 0.0]
+    for x0 in (["2", "0"], np.array(["2", "0"]), np.array([2.0 + 1.0j, 0.0])):
+        with pytest.raises(ValueError, match="x0 must have 2 values"):
+            bd.solve(hopper, (0.0, 1.0), x0)
+    for t_span in ("01", ("0", "1"), (0.0, 1.0j)):
+        with pytest.raises(ValueError, match="t_span must be two times"):
+            bd.solve(hopper, t_span, start)
+    with pytest.raises(ValueError, match="rtol must be a number"):
+        bd.solve(hopper, (0.0, 1.0), start, rtol=np.array([1e-6]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bd.solve(hopper, (np.int64(0), np.float32(1.0)), start)

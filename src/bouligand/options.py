@@ -20,6 +20,8 @@ PROJECTIONS = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
 def span(t_span):
     try:
         t0, tf = t_span
+        if isinstance(t0, str) or isinstance(tf, str):
+            raise TypeError
         t0, tf = float(t0), float(tf)
     except (TypeError, ValueError):
         raise ValueError(f"t_span must be two times (t0, tf); got {t_span!r}") from None
@@ -73,6 +75,9 @@ def begin(work, system, t_span, x0, rtol, atol, method, max_step, max_steps):
     """Write scalars, interval and state to a workspace: the long way, for what is no plain number or list of numbers."""
     t0, tf = span(t_span)
     several = np.ndim(atol) > 0
+    for name, value in (("rtol", rtol), ("max_step", max_step), ("max_steps", max_steps)):
+        if np.ndim(value) > 0:
+            raise ValueError(f"{name} must be a number; got {value!r}")
     work.head[:] = settings(rtol, None if several else atol, method, max_step, max_steps)
     if several:
         work.S[at.ATOL_ALL] = -1.0
@@ -84,8 +89,9 @@ def begin(work, system, t_span, x0, rtol, atol, method, max_step, max_steps):
 def state(system, x0):
     """The state at the start, as a list."""
     try:
-        x = np.asarray(x0, dtype=float)
-        fits = x.shape == (system.n,)
+        x = np.asarray(x0)
+        fits = x.shape == (system.n,) and x.dtype.kind not in "cSU"  # (neither complex nor text)
+        x = x.astype(float) if fits else x
     except (TypeError, ValueError):
         fits = False
     if not fits:

@@ -282,10 +282,11 @@ class Solution:
         S[at.RTOL], V[at.ATOL] = self._tolerances
         out, lease = np.zeros(len(self._R)), self.system._bind().lease(self.system)
         Q = np.empty(self.system.n + P.shape[1] + 1)
-        failed = liveliness(lease.fn, P, first, S, I, V, H, self._R, self._E, Q, out)
+        failed = liveliness(lease.fn, P, first, S, I, V, H, self._R, self._E, self._breaks, Q, out)
         lease.give_back()
         if failed:
             self._raise_failure(S)
+        self.system._bind().failures.clear()  # (of looks inside a step that did not matter)
         return out
 
     # -------------------------------------------------------------------------------------------------- words
@@ -316,8 +317,12 @@ class Solution:
 
     def rate(self, t, side="right"):
         """x' at a time: f at the state of that time, under the word on that side of it."""
-        t = float(t)
-        return self.system.function("f")(t, self(t), self.word(t, side).astype(float), self._p)
+        t, p = float(t), self._p
+        for record, since in self._legs or ():
+            begins = self._R[record, at.R_T]
+            if begins < t or (begins == t and side == "right") or record == 0:
+                p = since
+        return self.system.function("f")(t, self(t), self.word(t, side).astype(float), p)
 
     # -------------------------------------------------------------------------------------------------- derivative
 

@@ -87,7 +87,7 @@ class Stepper:
         work = self._work = workspace(system)
         try:
             t0, tf = t_span
-            written = -1e300 < t0 <= tf < 1e300
+            written = -1e38 < t0 <= tf < 1e38  # (or a second look: a float32 is not compared with more)
             work.head[:] = options.settings(rtol, atol, method, max_step, max_steps)
             if type(x0) in _LISTS:
                 work.write(work.begin, 0, t0, t0, tf, tf, *x0)

@@ -67,7 +67,7 @@ class Tape:
         moments = R[:, at.R_T]
         keep = R[np.searchsorted(moments, since) :]
         more = np.unique(np.concatenate([[since, until], more]))
-        more = more[~np.isin(more, moments)]
+        more = more[(more >= since) & ~np.isin(more, moments)]
         added = np.zeros((more.size, R.shape[1]))
         added[:, at.R_T] = more
         added[:, at.R_KIND] = R[np.searchsorted(moments, more), at.R_KIND]

@@ -125,8 +125,9 @@ def deepest(fn, p, S, I, V, H, s, k, where):
         return -1.0, 0.0
     b, bend, behind = H[WB, k], H[WB, k] * s * (H[HE, k] - H[HD, k]), 0.0
     for turn in range(5):
-        # at the guess, a little behind it, where the slope between the two says; once more
-        place = max(where - 1e-3, 0.0) if turn % 2 == 0 and turn < 4 else where
+        # a little before the guess, there, where the slope between the two says; once more
+        first = max(where - 1e-3, 0.0)
+        place = where if turn == 4 else first if turn % 2 == 0 else first + 1e-3
         interpolate(V, I[KIND], place, s, s, XM)
         if eval_h(fn, p, S, I, V, H, S[T] + place * s, XM, HP):
             return -1.0, 0.0
@@ -134,7 +135,7 @@ def deepest(fn, p, S, I, V, H, s, k, where):
         if value < 0.0:
             return max(place, 1e-3), value
         if turn % 2 == 1 and bend > 0.0:
-            where = min(max(where - 5e-4 - 1e3 * (value - behind) / bend, 1e-3), 1.0)
+            where = min(max(first + 5e-4 - 1e3 * (value - behind) / bend, 0.0), 1.0)
         behind = value
     return where, value
 

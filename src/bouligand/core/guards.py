@@ -372,7 +372,7 @@ def dip(H, s):
         if abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1) > 0.1 * min(y0, y1, y2):
             rough = True
         turns = v2 > 0.0 or (y1 < y0 and y1 < y2)  # (v1 alone is a guess)
-        if v0 < 0.0 and v1 > 0.0 and turns:
+        if v0 <= 0.0 and v1 > 0.0 and turns:  # (zero: it turns exactly where the step begins)
             place, value = cubic_minimum(y0, y1, v0, v1)
             if value < lowest:
                 where, which, lowest = 0.5 * place, k, value

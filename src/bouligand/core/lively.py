@@ -2,71 +2,135 @@
 
 Where nothing happens (a robot that falls with its legs held, a swing at rest) steps grow far beyond the time of a mode that
 is not excited. A perturbation excites it. So before a derivative goes along a record, the size of Df is looked at here, by a
-power iteration that is carried along, with two rounds at every few records and where the word has changed.
+power iteration that is carried along: at both ends of a step and inside it, where the word or the field has changed, and else
+at every few records, as long as nothing changes from one look to the next.
 """
 
 import math
 
-from .dense import catch_up
+from .dense import before, catch_up
 from .evaluate import eval_f
 from .jit import compact, core
-from .layout import BACK, HOP, KE, KP, R_KIND, R_T, R_X, SPAN, XM, T, X
+from .layout import BACK, CAP, HOP, KE, KP, R_KIND, R_T, R_X, SPAN, XM, XN, K, X
 from .ready import difference_steps
 
-EVERY = 8  # records
+EVERY = 8  # records between looks, at most
+STEADY = 1.25  # rates that differ by less are one: the next look may be later
+PLACES = 60  # looks at least that a whole trajectory is worth, however few its steps are
 U, JU = 35, 36  # rows of V: the vector that is iterated on, and Df times it
 FIRST = 2  # pairs of rounds at the start: the first of them mostly turns the vector
 SHORT = 0.01  # hops that are shorter, in units of the fastest mode so far, need no look
 
 
 @core(entry=True)
-def liveliness(fn, P, legs, S, I, V, H, R, E, Q, out):
-    """``out`` = the size of Df's largest eigenvalue, about, at the start of the step to each record. True if f failed.
+def liveliness(fn, P, legs, S, I, V, H, R, E, breaks, Q, out):
+    """``out`` = the size of Df's largest eigenvalue, about, in the step to each record. True if f failed.
 
     H[B] holds the word at the start, and is changed along the way.
     """
     compact()
     difference_steps(P, S, V, R, Q)
-    for i in range(V.shape[1]):
-        V[U, i] = Q[i] * (1.0 + 0.3 * (i * 7 % 5)) * (1.0 if i % 2 == 0 else -1.0)
-    event, leg, rate, largest = 0, 0, 0.0, 0.0
-    last, length, changed = -EVERY, 0.0, True
+    n, whole = V.shape[1], R[R.shape[0] - 1, R_T] - R[0, R_T]
+    event, leg, rate, largest, ahead = 0, 0, 0.0, 0.0, 0.0
+    last, wait, length, changed = -EVERY, 1, 0.0, True
+    for i in range(n):
+        V[U, i] = 0.0
     for step in range(1, R.shape[0]):
-        known = event
+        known, held = event, leg
         event, leg = catch_up(H, E, legs, event, leg, step)
-        changed = changed or event != known
-        s = R[step, R_T] - R[step - 1, R_T]
-        is_hop = HOP <= int(R[step, R_KIND]) % BACK < SPAN
-        if (not is_hop or s * largest > SHORT) and (changed or step - last >= EVERY or s > 1.5 * length):
-            S[T] = R[step - 1, R_T]
-            for i in range(V.shape[1]):
-                V[X, i] = R[step - 1, R_X + i]
-            # (two rounds make a rate, since one takes a length to a speed and the other back)
-            before = 1.0
-            for _ in range(2 * FIRST if step == 1 else 2):
-                growth = turn_and_measure(fn, P[leg], S, I, V, H, Q)
-                if growth < 0.0:
-                    return True
-                rate = math.sqrt(growth * before)
-                before = growth
+        t, s = R[step - 1, R_T], R[step, R_T] - R[step - 1, R_T]
+        S[CAP] = 1e300
+        for moment in breaks:
+            changed = changed or moment == t
+            if moment == R[step, R_T]:
+                S[CAP] = before(moment)
+        changed = changed or event != known or leg != held
+        kind = int(R[step, R_KIND]) % BACK
+        is_hop = HOP <= kind < SPAN
+        if (not is_hop or s * largest > SHORT) and (changed or step - last >= wait or s > 1.5 * length):
+            # --- at its start (where the last look may have been)
+            if changed or last != step - 1:
+                if changed:
+                    stir(V, Q)
+                for i in range(n):
+                    V[X, i] = R[step - 1, R_X + i]
+                ahead = look(fn, P[leg], S, I, V, H, Q, t, 2 * FIRST if step == 1 else 2, K)
+            else:
+                for i in range(n):
+                    V[K, i] = V[XN, i]
+            low, rate = ahead, ahead
+            # --- at its end, for one that spans crossings as it is behind them
+            if kind == SPAN:
+                event, leg = catch_up(H, E, legs, event, leg, step + 1)
+                stir(V, Q)
+            for i in range(n):
+                V[X, i] = R[step, R_X + i]
+            ahead = look(fn, P[leg], S, I, V, H, Q, t + s, 2, XN)
+            if rate < 0.0 or ahead < 0.0:
+                return True
+            low, rate = min(low, ahead), max(rate, ahead)
+            # --- inside, on a cubic
+            inside = 0 if is_hop else int(PLACES * s / whole)
+            if rate > STEADY * low:
+                inside = max(inside, 1)
+            for q in range(inside):
+                c = (q + 1.0) / (inside + 1.0)
+                for i in range(n):
+                    a, z = R[step - 1, R_X + i], R[step, R_X + i]
+                    bow = (1.0 - c) * (s * V[K, i] - (z - a)) - c * (s * V[XN, i] - (z - a))
+                    V[X, i] = a + c * (z - a) + c * (1.0 - c) * bow
+                there = look(fn, P[leg], S, I, V, H, Q, t + c * s, 2, JU)
+                if there >= 0.0:  # (the cubic may be where f has no value)
+                    low, rate = min(low, there), max(rate, there)
+            wait = min(2 * wait, EVERY) if rate <= STEADY * low else 1
             largest = max(rate, largest)
-            last, length, changed = step, s, False
+            last, length, changed = step, s, kind == SPAN
         out[step] = rate
     return False
 
 
 @core
-def turn_and_measure(fn, p, S, I, V, H, Q):
-    """V[U] = Df V[U], scaled to length 1 in units of Q; returns what it was scaled by. Negative if f failed."""
+def stir(V, Q):
+    """Bring something of every state into V[U]: the fastest mode may be another one from now on."""
+    for i in range(V.shape[1]):
+        V[U, i] = 0.5 * V[U, i] + Q[i] * (1.0 + 0.3 * (i * 7 % 5)) * (1.0 if i % 2 == 0 else -1.0)
+
+
+@core
+def look(fn, p, S, I, V, H, Q, t, rounds, slope):
+    """The rate of the fastest mode at V[X], and V[slope] = f there. Negative if f failed.
+
+    Two rounds make a rate, since one takes a length to a speed and the other back.
+    """
+    compact()
+    t, rate, last = min(t, S[CAP]), 0.0, 1.0
+    for q in range(rounds):
+        # (a little of what it was, after each pair: a vector that Df takes to zero must not be lost)
+        growth = turn_and_measure(fn, p, S, I, V, H, Q, t, 0.01 * (q % 2))
+        if growth < 0.0:
+            return -1.0
+        rate = math.sqrt(growth * last)
+        last = growth
+    for i in range(V.shape[1]):
+        V[slope, i] = 0.5 * (V[KE, i] + V[KP, i])
+    return rate
+
+
+@core
+def turn_and_measure(fn, p, S, I, V, H, Q, t, kept):
+    """V[U] = Df V[U], scaled to length 1 in units of Q; returns what it was scaled by. Negative if f failed.
+
+    The part ``kept`` of V[U] stays in it.
+    """
     compact()
     n = V.shape[1]
     for i in range(n):
         V[XM, i] = V[X, i] + V[U, i]
-    if eval_f(fn, p, S, I, V, H, S[T], XM, KE):
+    if eval_f(fn, p, S, I, V, H, t, XM, KE):
         return -1.0
     for i in range(n):
         V[XM, i] = V[X, i] - V[U, i]
-    if eval_f(fn, p, S, I, V, H, S[T], XM, KP):
+    if eval_f(fn, p, S, I, V, H, t, XM, KP):
         return -1.0
     size = 0.0
     for i in range(n):
@@ -75,6 +139,5 @@ def turn_and_measure(fn, p, S, I, V, H, Q):
     if not 1e-12 < size < 1e300:
         return 0.0
     for i in range(n):
-        # (a little of what it was: a vector that Df takes to zero must not be lost)
-        V[U, i] = V[JU, i] / size + 0.01 * V[U, i]
+        V[U, i] = V[JU, i] / size + kept * V[U, i]
     return size
