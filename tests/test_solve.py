@@ -58,9 +58,10 @@ def test_wrong_options_are_named(options, message):
         run(**options)
 
 
-def test_x0_that_is_not_finite():
-    with pytest.raises(bd.NotFiniteError, match="not finite at t = 0"):
-        run(x0=[np.nan, 0.0])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_x0_that_is_not_finite(bad):
+    with pytest.raises(bd.NotFiniteError, match="x0 must be finite; got"):
+        run(x0=[bad, 0.0])
 
 
 def test_t_eval_and_dense_output():

@@ -52,6 +52,9 @@ def failure(stepper, code):
     """The exception for a code of the core at which an integration stopped."""
     if code in _FUNCTIONS:
         return _user_error(stepper, _FUNCTIONS[code])
+    if code == at.NOT_FINITE and not np.isfinite(stepper.x).all() and stepper._I[at.NRECORDS] == 0:
+        x = np.array2string(stepper.x, threshold=12)
+        return errors.NotFiniteError(f"x0 must be finite; got {x}", t=stepper.t, x=stepper.x)
     kind, text = _MESSAGES[code]
     system, S, I, H = stepper.system, stepper._S, stepper._I, stepper._H
     k = int(I[at.TARGET])

@@ -16,7 +16,7 @@ from .ready import difference_steps
 
 EVERY = 8  # records between looks, at most
 STEADY = 1.25  # rates that differ by less are one: the next look may be later
-PLACES = 60  # looks at least that a whole trajectory is worth, however few its steps are
+PLACES = 32  # looks at least that a whole trajectory is worth, however few its steps are
 U, JU = 35, 36  # rows of V: the vector that is iterated on, and Df times it
 FIRST = 2  # pairs of rounds at the start: the first of them mostly turns the vector
 SHORT = 0.01  # hops that are shorter, in units of the fastest mode so far, need no look
