@@ -16,7 +16,7 @@ from tests import robots
 
 from bouligand.bridges import mujoco as mj
 from bouligand.bridges.mujoco import compiled
-from bouligand.core import jit
+from bouligand.core.intrinsics import call
 
 FILES = {
     "Solo12": (robots.SOLO, {"contacts": "feet", "free_base": True}),
@@ -40,7 +40,7 @@ def _forwards(model, data, count):
 def _calls(address, arguments, ctx, count):
     failed = 0
     for _ in range(count):
-        failed += jit.call(address, 0.0, arguments, ctx)
+        failed += call(address, 0.0, arguments, ctx)
     return failed
 
 

@@ -9,7 +9,7 @@ from numba import njit
 
 import bouligand as bd
 from bouligand.core import layout as at
-from bouligand.core.jit import call, row_address
+from bouligand.core.intrinsics import call, row_address
 from bouligand.experiments.timing import interleaved
 from bouligand.models import falling, hopping
 

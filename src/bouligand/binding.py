@@ -114,9 +114,11 @@ def compose(f0, f0_in_place, g, g_in_place):
     from .core import jit
 
     if jit.JIT:
+        from .core.wrapping import user_jit
+
         try:
-            f0 = f0 if hasattr(f0, "py_func") else jit.user_jit(f0)
-            g = g if hasattr(g, "py_func") else jit.user_jit(g)
+            f0 = f0 if hasattr(f0, "py_func") else user_jit(f0)
+            g = g if hasattr(g, "py_func") else user_jit(g)
         except Exception:  # they will run as plain Python, and _take tells why
             pass
 

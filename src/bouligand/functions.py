@@ -1,7 +1,7 @@
 """User functions, brought to the form in which the core calls them: an address with a C signature.
 
 A function may return its values or write them into its last argument; it may be plain Python (compiled where Numba can), a
-Numba dispatcher, or a ``scipy.LowLevelCallable`` with the core's own signature (see ``core.jit``).
+Numba dispatcher, or a ``scipy.LowLevelCallable`` with the core's own signature (see ``core.intrinsics``).
 """
 
 import ctypes
@@ -153,10 +153,10 @@ class UserFunction:
 @lru_cache(maxsize=512)
 def _compiled(function, shapes, in_place):
     """Dispatcher, address and what keeps it alive. Sizes come at run time: a plate with more contacts compiles nothing."""
-    from .core import jit
+    from .core.wrapping import c_function, user_jit
 
-    dispatcher = function if hasattr(function, "py_func") else jit.user_jit(function)
-    return dispatcher, *jit.c_function(dispatcher, shapes, in_place)
+    dispatcher = function if hasattr(function, "py_func") else user_jit(function)
+    return dispatcher, *c_function(dispatcher, shapes, in_place)
 
 
 def low_level_address(function):

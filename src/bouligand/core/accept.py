@@ -5,7 +5,8 @@ from .corner import cross_and_evaluate, note
 from .dense import find_on_step, interpolate, prepare, requested
 from .evaluate import eval_f, eval_h, nudge
 from .guards import dip, rates, take_over
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .land import FAILED, REFUSED, STEPPED
 from .layout import (
     ASK,

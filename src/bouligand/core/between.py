@@ -6,7 +6,8 @@ is found is then landed on by a hop of its own.
 
 from .evaluate import eval_h
 from .guards import halfway, wrong_at
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .layout import HD, HE, HM, HN, HP, HX, KE, LEVEL, WB, XM, XN, K, T, X
 
 

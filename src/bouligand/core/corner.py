@@ -8,7 +8,8 @@ import math
 
 from .evaluate import eval_f, eval_h, nudge
 from .guards import hold
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .layout import (
     ASK,
     ASK_BACK,

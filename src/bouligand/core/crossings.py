@@ -8,7 +8,8 @@ of its time, and the doubt about it.
 import math
 
 from .guards import QUICK
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .layout import COUNT, CUBIC, HD, HELD, HM, HN, HP, HX, PLACE, SHIFT, SHIFT2, SIGN, SIGN2, TAU, TAU2, WHO, WHO2, B
 
 ODD = -1  # instead of a number of crossings: a guard that was just crossed turns back, which hops must look at

@@ -8,7 +8,8 @@ spread over the step with flat ends, so that x is continuous and x' is right on 
 from .between import between
 from .evaluate import eval_f, eval_h
 from .hop import hop
-from .jit import compact, core, row_address
+from .intrinsics import compact, row_address
+from .jit import core
 from .layout import (
     BACK,
     CAP,

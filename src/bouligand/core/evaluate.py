@@ -5,7 +5,8 @@ Each returns True when the function failed; what it was given is then left where
 
 import math
 
-from .jit import call, core, row_address
+from .intrinsics import call, row_address
+from .jit import core
 from .layout import (
     ATOL,
     CAP,

@@ -7,7 +7,8 @@ or the edge of its band). A guard is being approached when ``b hdot < 0``. Guard
 import math
 
 from .evaluate import eval_Dh, eval_h
-from .jit import core, minimum
+from .intrinsics import minimum
+from .jit import core
 from .layout import (
     DT,
     HD,

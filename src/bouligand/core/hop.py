@@ -9,7 +9,8 @@ A negative length goes back in time: that is how a smooth step that overshot ret
 import math
 
 from .evaluate import eval_f, in_tolerances
-from .jit import compact, core, row_address
+from .intrinsics import compact, row_address
+from .jit import core
 from .layout import (
     AGE,
     CAP,

@@ -10,7 +10,8 @@ import math
 from .corner import cross, note
 from .evaluate import eval_f, eval_h, in_tolerances
 from .guards import hold
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .layout import (
     ASK,
     ASK_ANEW,

@@ -9,7 +9,8 @@ the integral up to the crossing. Then the jumps at any time, J, and their integr
 from .dense import extension
 from .evaluate import eval_f
 from .guards import QUICK
-from .jit import call, clear, compact, core, row_address
+from .intrinsics import call, clear, compact, row_address
+from .jit import core
 from .layout import (
     CAP,
     COUNT,

@@ -11,7 +11,8 @@ from .between import locate
 from .evaluate import eval_h, in_tolerances
 from .guards import passed, suspects
 from .hop import hop, natural_step
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .layout import (
     BACK,
     DT,

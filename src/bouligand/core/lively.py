@@ -10,7 +10,8 @@ import math
 
 from .dense import before, catch_up
 from .evaluate import eval_f
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .layout import BACK, CAP, HOP, KE, KP, R_KIND, R_T, R_X, SPAN, XM, XN, K, X
 from .ready import difference_steps
 

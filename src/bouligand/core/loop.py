@@ -11,7 +11,8 @@ from .corner import cross_and_evaluate
 from .dense import before
 from .evaluate import eval_h, in_tolerances
 from .guards import ahead, arriving, rates, refined
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .land import FAILED, LANDED, REFUSED, STEPPED, TURNS, take_step
 from .land import NOT_FINITE as TRIAL_NOT_FINITE
 from .layout import (

@@ -1,7 +1,8 @@
 """Crossings on the record that are near each other: which of them belong together, as one corner."""
 
 from .evaluate import eval_f
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .layout import (
     AT_EVENT,
     CAP,

@@ -6,7 +6,8 @@ somebody has to say which piece is wanted.
 
 from .dense import before
 from .evaluate import eval_f
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .layout import (
     AT_EVENT,
     AT_LEG,

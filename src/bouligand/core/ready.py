@@ -1,7 +1,8 @@
 """Before the derivative sets out along a record: steps for differences, and the guards it starts on."""
 
 from .evaluate import eval_h
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .layout import ATOL, HELD, HP, HX, OBSERVER, R_T, R_X, RTOL, XF, XM, X
 
 _STEP = 2.0**-24

@@ -3,7 +3,8 @@
 from .crossings import into_intervals
 from .dense import before, catch_up
 from .evaluate import eval_f
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .jumps import inside, none_yet, stages, sum_jumps, turn, walk
 from .layout import (
     CAP,

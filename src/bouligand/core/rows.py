@@ -1,7 +1,8 @@
 """Rows of Dh: what a perturbation does to a guard, and how well the time of a crossing is known."""
 
 from .evaluate import eval_h
-from .jit import call, compact, core, row_address
+from .intrinsics import call, compact, row_address
+from .jit import core
 from .layout import (
     ATOL,
     CAP,

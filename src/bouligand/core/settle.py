@@ -7,7 +7,8 @@ from .corner import note
 from .crossings import in_order
 from .evaluate import eval_f, eval_h, in_tolerances, nudge
 from .guards import QUICK, hold, take_over
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .jumps import contacts, inside, integral, jump, none_yet, turn, walk
 from .layout import (
     BUDGET,

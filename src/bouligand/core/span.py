@@ -12,7 +12,8 @@ from .crossings import ODD, list_crossings
 from .dense import before
 from .evaluate import eval_f, eval_h, in_tolerances
 from .guards import QUICK, arriving
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .jumps import inside, integral, stages, sum_jumps
 from .layout import (
     BUDGET,

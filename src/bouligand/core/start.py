@@ -2,7 +2,8 @@
 
 from .evaluate import eval_f, eval_h, in_tolerances
 from .guards import hold
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .layout import (
     ATOL,
     ATOL_ALL,

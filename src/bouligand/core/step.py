@@ -3,7 +3,8 @@
 import math
 
 from .evaluate import eval_f, eval_fh, in_tolerances
-from .jit import compact, core, row_address
+from .intrinsics import compact, row_address
+from .jit import core
 from .layout import (
     ATOL,
     CAP,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.polynomial import polynomial as poly
 
 from . import dop853 as _dop853
-from .jit import combination, stage_runner
+from .stages import combination, stage_runner
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ order. It takes as many evaluations of f as there are guards, although there are
 import math
 
 from .evaluate import eval_f
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .layout import AT_END, AT_START, CULPRIT, GO_ON, NOT_EVENT_SELECTED, STATUS, TO_GUARD, B, K, L, X
 
 

@@ -7,7 +7,8 @@ then loses what it has along that part.
 
 import math
 
-from .jit import compact, core
+from .intrinsics import compact
+from .jit import core
 from .layout import FN_SIZE, UNITS
 
 

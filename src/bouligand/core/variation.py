@@ -13,7 +13,8 @@ length. A step that was cut at a guard, or corrected to end on it, is taken as o
 import numpy as np
 
 from .evaluate import eval_f
-from .jit import call, combinations, compact, core, row_address
+from .intrinsics import call, compact, row_address
+from .jit import core
 from .layout import (
     BACK,
     CAP,
@@ -41,6 +42,7 @@ from .layout import (
     W,
     X,
 )
+from .stages import combinations
 from .tableau import TABLEAUX
 
 SMALL = 64  # up to this many states Df is formed as a matrix

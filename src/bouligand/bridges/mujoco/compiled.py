@@ -8,7 +8,9 @@ import ctypes
 import pathlib
 
 from ...core import jit
-from ...core.jit import c_entry, core, read, read_int, write
+from ...core.intrinsics import read, read_int, write
+from ...core.jit import core
+from ...core.wrapping import c_entry
 from . import layout as at
 from .inputs import add_joint_friction, set_inputs
 from .mechanics import position_rates, set_positions, set_velocities

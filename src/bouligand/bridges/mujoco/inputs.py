@@ -2,7 +2,8 @@
 
 import math
 
-from ...core.jit import call, core, read, read_int, write
+from ...core.intrinsics import call, read, read_int, write
+from ...core.jit import core
 from . import layout as at
 
 

@@ -2,7 +2,8 @@
 
 import math
 
-from ...core.jit import core, read, read_int, read_int32, write
+from ...core.intrinsics import read, read_int, read_int32, write
+from ...core.jit import core
 from . import layout as at
 
 

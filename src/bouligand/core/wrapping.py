@@ -1,0 +1,157 @@
+"""A user's function, compiled, as an address with the core's C signature (see ``intrinsics``)."""
+
+import numpy as np
+from numba import cfunc, njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
+
+from .intrinsics import DOUBLE, INT32, INT64
+from .jit import CACHED, no_collector
+
+WRONG_LENGTH = 2000  # status of a function that returned another number of values than it should
+
+_VECTOR = types.Array(types.float64, 1, "C")
+_INDICES = types.Array(types.int64, 1, "C")
+_MATRIX = types.Array(types.float64, 2, "C")
+_INTP = types.intp
+
+
+def _kind(shape):
+    """Numba's type of an argument: "k" is an index, "ks" several, a string a vector of that size, a pair a matrix."""
+    if shape in ("k", "ks"):
+        return _INTP if shape == "k" else _INDICES
+    return _MATRIX if isinstance(shape, tuple) else _VECTOR
+
+
+def _size(context, builder, ctx, name):
+    pointer = builder.inttoptr(ctx, INT64.as_pointer())
+    return builder.load(builder.gep(pointer, [INT64(("n", "m", "p", "user data", "ks").index(name))]))
+
+
+def _view(context, builder, address, shape, ctx):
+    """An array over bare memory, its sizes read from ``ctx``."""
+    names = shape if isinstance(shape, tuple) else (shape,)
+    sizes = [_size(context, builder, ctx, name) for name in names]
+    strides, width = [], INT64(8)
+    for size in reversed(sizes):
+        strides.insert(0, width)
+        width = builder.mul(width, size)
+    view = context.make_array(_kind(shape))(context, builder)
+    item = INT64 if shape == "ks" else DOUBLE
+    data = builder.inttoptr(address, item.as_pointer())
+    populate_array(view, data=data, shape=sizes, strides=strides, itemsize=INT64(8), meminfo=None)
+    return view._getvalue()
+
+
+def user_jit(function):
+    """Compile a user's function: bounds are checked, so that a wrong index is an exception and not a crash."""
+    return njit(error_model="numpy", boundscheck=True, nogil=True, forceinline=True)(function)
+
+
+def argument_types(shapes):
+    """The Numba types a function with arguments ``t, *shapes`` is compiled for."""
+    return (types.float64, *[_kind(shape) for shape in shapes])
+
+
+@no_collector()
+def c_function(dispatcher, shapes, in_place):
+    """The address of a C function around a dispatcher, and what must be kept alive for it.
+
+    ``shapes`` are those of the arguments after ``t``, the output last; a function that is not ``in_place`` returns its
+    output as an array, a tuple, a list or (a single value) a number. Numba's own status comes back instead of an
+    exception: a ``try`` inside compiled code costs seconds to compile.
+    """
+    kinds = argument_types(shapes if in_place else shapes[:-1])
+    compiled = _compile(dispatcher, kinds)
+    returned = compiled.signature.return_type
+    if not in_place and not isinstance(returned, types.BaseTuple | types.Number) and returned not in (_VECTOR, _MATRIX):
+        dispatcher = _as_float_array(dispatcher, len(kinds))
+        compiled = _compile(dispatcher, kinds)
+        returned = compiled.signature.return_type
+
+    @intrinsic
+    def enter(typingctx, t, arguments, ctx):
+        signature = types.int32(t, arguments, ctx)
+
+        def codegen(context, builder, signature, args):
+            context.active_code_library.add_linking_library(compiled.library)
+            addresses = cgutils.unpack_tuple(builder, args[1])
+            values = [
+                address if shape == "k" else _view(context, builder, address, shape, args[2])
+                for address, shape in zip(addresses, shapes, strict=True)
+            ]
+            values = [args[0], *(values if in_place else values[:-1])]
+            status, result = context.call_internal_no_propagate(builder, compiled.fndesc, compiled.signature, values)
+            if in_place:
+                return status.code
+            out = context.make_array(_kind(shapes[-1]))(
+                context, builder, _view(context, builder, addresses[-1], shapes[-1], args[2])
+            )
+            return _store(context, builder, status, returned, result, out)
+
+        return signature, codegen
+
+    wrapper = cfunc(types.int32(types.float64, *[types.int64] * (len(shapes) + 1)))(_entry(enter, len(shapes)))
+    return wrapper.address, (wrapper, dispatcher)
+
+
+def _compile(dispatcher, kinds):
+    dispatcher.compile(kinds)
+    return dispatcher.overloads[kinds]
+
+
+def _as_float_array(dispatcher, count):
+    """Around a function that returns a list or an array of another kind: the same as a contiguous float64 array."""
+    if count == 3:
+        return njit(error_model="numpy")(lambda t, a, b: np.array(dispatcher(t, a, b)).astype(np.float64))
+    return njit(error_model="numpy")(lambda t, a, b, c: np.array(dispatcher(t, a, b, c)).astype(np.float64))
+
+
+def _store(context, builder, status, returned, result, out):
+    """Copy what a function returned into its output; the status says so if the lengths differ."""
+    code = cgutils.alloca_once_value(builder, status.code)
+    with builder.if_then(builder.icmp_signed("==", status.code, INT32(0))):
+        if isinstance(returned, types.Array):
+            values = context.make_array(returned)(context, builder, result)
+            count = values.nitems
+        else:
+            kinds = returned if isinstance(returned, types.BaseTuple) else (returned,)
+            count = INT64(len(kinds))
+        fits = builder.icmp_signed("==", count, out.nitems)
+        with builder.if_else(fits) as (then, otherwise):
+            with then:
+                if isinstance(returned, types.Array):
+                    cgutils.raw_memcpy(builder, out.data, values.data, count, 8)
+                else:
+                    for i, kind in enumerate(kinds):
+                        item = builder.extract_value(result, i) if isinstance(returned, types.BaseTuple) else result
+                        item = context.cast(builder, item, kind, types.float64)
+                        builder.store(item, builder.gep(out.data, [INT64(i)]))
+            with otherwise:
+                builder.store(INT32(WRONG_LENGTH), code)
+        if isinstance(returned, types.Array):
+            context.nrt.decref(builder, returned, result)
+    return builder.load(code)
+
+
+def _entry(enter, count):
+    """A function of ``count`` addresses between ``t`` and ``ctx``: cfunc wants a fixed number of arguments."""
+    if count == 3:
+        return lambda t, a, b, c, ctx: enter(t, (a, b, c), ctx)
+    if count == 4:
+        return lambda t, a, b, c, d, ctx: enter(t, (a, b, c, d), ctx)
+    return lambda t, a, b, c, d, e, ctx: enter(t, (a, b, c, d, e), ctx)
+
+
+def c_entry(count, stamp):
+    """Compile a function of ``t``, ``count`` addresses and ``ctx`` as a C function that is cached on disk under a stamp (see
+    ``stamp_of``): ``.address`` is what the core calls.
+    """
+
+    def decorate(function):
+        function.__qualname__ += "_" + stamp
+        signature = types.int32(types.float64, *[types.int64] * (count + 1))
+        return cfunc(signature, cache=CACHED, error_model="numpy", nogil=True)(function)
+
+    return decorate
