@@ -4,6 +4,7 @@ A step's own error says how long it may be for what happens along the trajectory
 trajectory does not: for those the step must be short as well, to the same tolerance.
 """
 
+from functools import lru_cache
 from math import factorial
 
 import numpy as np
@@ -23,20 +24,30 @@ def longest(order, rtol):
     return min((_SLACK * rtol * factorial(order + 1)) ** (1.0 / (order + 1)), 2.0)
 
 
+@lru_cache(maxsize=64)
+def bounds(rtol):
+    """`longest` for each kind of step, as a table."""
+    table = np.full(at.SPAN + 1, np.inf)
+    for kind, order in _ORDERS.items():
+        table[kind] = longest(order, max(rtol, 1e-13))
+    return table
+
+
 def refined(solution):
-    """Times at which to divide steps, and for each record the kind of step that a perturbation is to take to it."""
-    R, rates = solution._R, solution._liveliness
+    """Times at which to divide steps, and for each record the kind of step that a perturbation is to take to it; None if all
+    is as it should be."""
+    R, (rates, worst) = solution._R, solution._liveliness
+    if worst <= _WORTH:
+        return None
     kinds = R[:, at.R_KIND].copy()
     kinds[:1] = 0  # (no step leads to the start)
     base = kinds.astype(np.int64) % at.BACK
     lively = rates * np.diff(R[:, at.R_T], prepend=R[0, at.R_T])
-    rtol = max(solution._tolerances[0], 1e-13)
-    bound = np.full(len(R), np.inf)
-    for kind, order in _ORDERS.items():
-        bound[base == kind] = longest(order, rtol)
+    table = bounds(solution._tolerances[0])
+    bound = table[base]
     # a hop is taken by a better formula first: it is short
     hops = (lively > _WORTH * bound) & (base > at.HOP) & (base < at.SPAN)
-    kinds[hops], bound[hops] = 1, longest(5, rtol)
+    kinds[hops], bound[hops] = 1, table[1]
     parts = np.where(lively > _WORTH * bound, np.ceil(lively / bound), 1.0)
     if parts.sum() > MOST:
         worst = int(np.argmax(parts))

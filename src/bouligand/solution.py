@@ -275,19 +275,23 @@ class Solution:
 
     @lazy
     def _liveliness(self):
-        """For each record the rate of the fastest mode in the step to it, whether that is excited or not: see `core.lively`."""
+        """For each record the rate of the fastest mode in the step to it, whether that is excited or not (see `core.lively`); and
+        how many times too long for a perturbation the worst step is.
+        """
         from .core.lively import liveliness
+        from .refining import bounds
 
         V, H, S, I, P, first = self._fresh_workspace()
         S[at.RTOL], V[at.ATOL] = self._tolerances
         out, lease = np.zeros(len(self._R)), self.system._bind().lease(self.system)
         Q = np.empty(self.system.n + P.shape[1] + 1)
-        failed = liveliness(lease.fn, P, first, S, I, V, H, self._R, self._E, self._breaks, Q, out)
+        most = bounds(self._tolerances[0])
+        worst = liveliness(lease.fn, P, first, S, I, V, H, self._R, self._E, self._breaks, most, Q, out)
         lease.give_back()
-        if failed:
+        if worst < 0.0:
             self._raise_failure(S)
         self.system._bind().failures.clear()  # (of looks inside a step that did not matter)
-        return out
+        return out, worst
 
     # -------------------------------------------------------------------------------------------------- words
 

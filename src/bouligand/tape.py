@@ -56,13 +56,13 @@ class Tape:
         self.wanted = -1 if wanted is None else wanted - first
         self.word = _after(solution._word_start, E[:first])
         self._spans = bool(solution._integers[at.NSPANS])
-        divided, kinds = refined(solution)
-        more = np.concatenate([self._inside(R, observers), divided])
-        if more.size == 0 and complete and not self._spans and np.array_equal(kinds[1:], R[1:, at.R_KIND]):
+        more, finer = self._inside(R, observers), refined(solution)
+        if more.size == 0 and complete and not self._spans and finer is None:
             self.R = R
             return
         R = R.copy()
-        R[:, at.R_KIND] = kinds
+        if finer is not None:
+            more, R[:, at.R_KIND] = np.concatenate([more, finer[0]]), finer[1]
         R[R[:, at.R_KIND] == at.SPAN, at.R_KIND] = 1  # between its crossings, a spanning step is one of dopri5
         moments = R[:, at.R_T]
         keep = R[np.searchsorted(moments, since) :]

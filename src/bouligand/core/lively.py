@@ -20,20 +20,23 @@ STEADY = 1.25  # rates that differ by less are one: the next look may be later
 PLACES = 32  # looks at least that a whole trajectory is worth, however few its steps are
 U, JU = 35, 36  # rows of V: the vector that is iterated on, and Df times it
 FIRST = 2  # pairs of rounds at the start: the first of them mostly turns the vector
+FAR = 4.0  # steps that are that many times shorter than they may be are looked at less closely
 SHORT = 0.01  # hops that are shorter, in units of the fastest mode so far, need no look
 
 
 @core(entry=True)
-def liveliness(fn, P, legs, S, I, V, H, R, E, breaks, Q, out):
-    """``out`` = the size of Df's largest eigenvalue, about, in the step to each record. True if f failed.
+def liveliness(fn, P, legs, S, I, V, H, R, E, breaks, bounds, Q, out):
+    """``out`` = the size of Df's largest eigenvalue, about, in the step to each record. Returns how many times too long the worst
+    step is; negative if f failed.
 
-    H[B] holds the word at the start, and is changed along the way.
+    H[B] holds the word at the start, and is changed along the way. ``bounds[kind]`` is how long a step of that kind may be, in
+    units of 1 / rate.
     """
     compact()
     difference_steps(P, S, V, R, Q)
     n, whole = V.shape[1], R[R.shape[0] - 1, R_T] - R[0, R_T]
-    event, leg, rate, largest, ahead = 0, 0, 0.0, 0.0, 0.0
-    last, wait, length, changed = -EVERY, 1, 0.0, True
+    event, leg, rate, largest, ahead, worst = 0, 0, 0.0, 0.0, 0.0, 0.0
+    last, wait, length, changed, seen = -EVERY, 1, 0.0, True, -1
     for i in range(n):
         V[U, i] = 0.0
     for step in range(1, R.shape[0]):
@@ -50,7 +53,7 @@ def liveliness(fn, P, legs, S, I, V, H, R, E, breaks, Q, out):
         is_hop = HOP <= kind < SPAN
         if (not is_hop or s * largest > SHORT) and (changed or step - last >= wait or s > 1.5 * length):
             # --- at its start (where the last look may have been)
-            if changed or last != step - 1:
+            if changed or seen != step - 1:
                 if changed:
                     stir(V, Q)
                 for i in range(n):
@@ -59,7 +62,17 @@ def liveliness(fn, P, legs, S, I, V, H, R, E, breaks, Q, out):
             else:
                 for i in range(n):
                     V[K, i] = V[XN, i]
+            if ahead < 0.0:
+                return -1.0
             low, rate = ahead, ahead
+            inside = 0 if is_hop else int(PLACES * s / whole)
+            last, length, changed = step, s, False
+            if kind != SPAN and inside == 0 and FAR * s * rate < bounds[kind]:
+                # far from too long: the start will do
+                wait = min(2 * wait, EVERY)
+                largest = max(rate, largest)
+                out[step] = rate
+                continue
             # --- at its end, for one that spans crossings as it is behind them
             if kind == SPAN:
                 event, leg = catch_up(H, E, legs, event, leg, step + 1)
@@ -67,11 +80,11 @@ def liveliness(fn, P, legs, S, I, V, H, R, E, breaks, Q, out):
             for i in range(n):
                 V[X, i] = R[step, R_X + i]
             ahead = look(fn, P[leg], S, I, V, H, Q, t + s, 2, XN)
-            if rate < 0.0 or ahead < 0.0:
-                return True
+            if ahead < 0.0:
+                return -1.0
+            seen = step
             low, rate = min(low, ahead), max(rate, ahead)
             # --- inside, on a cubic
-            inside = 0 if is_hop else int(PLACES * s / whole)
             if rate > STEADY * low:
                 inside = max(inside, 1)
             for q in range(inside):
@@ -85,9 +98,10 @@ def liveliness(fn, P, legs, S, I, V, H, R, E, breaks, Q, out):
                     low, rate = min(low, there), max(rate, there)
             wait = min(2 * wait, EVERY) if rate <= STEADY * low else 1
             largest = max(rate, largest)
-            last, length, changed = step, s, kind == SPAN
+            changed = kind == SPAN
         out[step] = rate
-    return False
+        worst = max(worst, s * rate / bounds[kind])
+    return worst
 
 
 @core
