@@ -1,6 +1,8 @@
 """Robot files as they come, and what is said about those that cannot be simulated."""
 
 import importlib
+import os
+import pathlib
 import subprocess
 import sys
 import warnings
@@ -463,3 +465,15 @@ print(sum(c.cache_hits for c in _keep), len(_keep))
     short, long, few, many = map(int, second.split()[:4])
     assert many > 5 * few
     assert long < short + 200
+
+
+@pytest.mark.fresh
+def test_the_pictures_of_the_docs(tmp_path):
+    """In a process of its own, which renders: four feet of Solo12 at once, the ant's legs in pairs."""
+    script = pathlib.Path(__file__).parent.parent / "examples" / "robots.py"
+    environment = {"MUJOCO_GL": "egl", **os.environ}
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, env=environment, check=True
+    )
+    assert done.stdout.startswith("solo: 8 events")
+    assert {path.name for path in tmp_path.iterdir()} == {"solo.png", "ant.png"}
