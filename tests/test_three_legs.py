@@ -200,3 +200,12 @@ def test_the_closed_form_says_where_it_ends(z0, params):
 def test_an_unknown_parameter_is_named():
     with pytest.raises(ValueError, match=r"\['mas'\]; parameters: g, mass"):
         tripod.three_legs(mas=1.0)
+
+
+def test_tipping_over_is_told_as_a_pole_of_the_guards():
+    """On its side a leg's foot never reaches the floor along its own line: h divides by zero there."""
+    tipping = np.array(tripod.TILTED, dtype=float)
+    tipping[1:3] += (0.04, -0.04)
+    tipping[4] -= 3.0
+    with pytest.raises(bd.NotFiniteError, match="has a pole near"):
+        bd.solve(bd.models.three_legs(), (0.0, 3.0), tipping, rtol=1e-8)

@@ -71,6 +71,12 @@ def failure(stepper, code):
         sign=H[at.B, k] if about_a_guard else 0.0,
         h=H[at.HX, k] if about_a_guard else 0.0,
     )
+    if code == at.GRAZING and _has_a_pole(system, t, x, stepper._p, k):
+        text = (
+            f"guard {guard!r} has a pole near t = {t:.10g}, x = {np.array2string(x, threshold=12)}: h is about {H[at.HX, k]:.1e} "
+            "there and jumps (a tangent at 90 degrees, a division by zero). Write it without, or stop before with terminal=."
+        )
+        return errors.NotFiniteError(text, t=t, x=x, guard=guard)
     hdot = float(H[at.B, k] * H[at.HD, k]) if about_a_guard else None
     if code in (at.STEP_TOO_SMALL, at.TOO_MANY_STEPS):
         rate, states = fastest_decay(system, t, x, H[at.B].copy(), stepper._p)
@@ -82,6 +88,16 @@ def failure(stepper, code):
             )
             return errors.StiffnessError(message, rate=rate, states=states, t=t, x=x)
     return kind(message, t=t, x=x, guard=guard, hdot=hdot)
+
+
+def _has_a_pole(system, t, x, p, k):
+    """Whether guard k changes by as much over a millionth of the state as over a hundred times that."""
+    h, way = system.function("h"), (np.abs(x) + 1e-3) * np.where(np.arange(x.size) % 3 == 0, 1.0, -0.7)
+    try:
+        near, far = (abs(h(t, x + s * way, p)[k] - h(t, x - s * way, p)[k]) for s in (1e-6, 1e-4))
+    except Exception:  # it says of itself what is wrong where it is called next
+        return False
+    return bool(far < 10.0 * near)
 
 
 def _user_error(stepper, name):
