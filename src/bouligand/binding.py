@@ -33,7 +33,7 @@ class Bound:
         from .core import jit
 
         self.failures = []
-        self._dfn = None
+        self._dfn = np.zeros(at.DFN_SIZE, dtype=np.int64)
         self.keep = []
         self.fn = np.concatenate([np.zeros(at.FN_SIZE), system.unit.ravel()]).astype(np.int64)
         self.fn[at.UNITS] = len(system.unit)
@@ -72,12 +72,13 @@ class Bound:
                     self._take(system, many, self.fn, at.GG_MANY, [])
                 self._take(system, system._functions["g"], self.fn, at.GG, [])
 
-    def jacobians(self, system):
-        """The addresses of the functions that only derivatives need, bound when first asked for."""
-        if self._dfn is None:
-            self._dfn = np.zeros(at.DFN_SIZE, dtype=np.int64)
+    def jacobians(self, system, params):
+        """The addresses of the functions that only derivatives need, bound when first asked for: those in parameters, which may
+        take seconds to compile, only with ``params``."""
+        with self._lock:
             for name, slot in _JACOBIANS.items():
-                if name in system._functions:
+                wanted = name in system._functions and (params or not name.startswith("Dp"))
+                if wanted and self._dfn[slot] == 0:
                     self._take(system, system._functions[name], self._dfn, slot, [])
         return self._dfn
 

@@ -24,7 +24,7 @@ class Tape:
         self.end = len(self.R) - 1 if until == self.R[-1, at.R_T] else int(np.searchsorted(self.R[:, at.R_T], until))
         self.bound = system._bind()
         self._lease = self.bound.lease(system)  # (kept as long as this derivative is)
-        self.fn, self.dfn = self._lease.fn, self.bound.jacobians(system)
+        self.fn, self.dfn = self._lease.fn, self.bound.jacobians(system, params)
         self.P, self.legs, self.breaks = solution._p[None].copy(), _FIRST_LEG, solution._breaks
         if solution._legs is not None:
             self._parameters_that_changed(solution)
