@@ -8,10 +8,11 @@ import numpy as np
 from numba import njit
 
 import bouligand as bd
+from benchmarks import quadruped
 from bouligand.core import layout as at
 from bouligand.core.intrinsics import call, row_address
 from bouligand.experiments.timing import interleaved
-from bouligand.models import falling, hopping
+from bouligand.models import falling, hopping, running
 
 
 @njit(nogil=True)
@@ -26,28 +27,31 @@ def evaluate_alone(fn, x, b, p, out, h, nf, nh):
 def alone(system, solution, x):
     """A function that does the evaluations of a solution and nothing else; half of the guards are taken as touching."""
     b = np.where(np.arange(system.m) % 2 == 0, 1.0, -1.0)
+    lease = system._bind().lease(system)
     arguments = (
-        system._bind().fn,
+        lease.fn,
         np.array(x, dtype=float),
         b,
         system.defaults,
         np.empty(system.n),
         np.empty(system.m),
     )
-    return lambda: evaluate_alone(*arguments, solution.counts.f, solution.counts.h)
+    return lambda lease=lease: evaluate_alone(*arguments, solution.counts.f, solution.counts.h)
 
 
 def overhead(rtol=1e-6):
+    """Where f costs less than the arithmetic of a step on its few states (hopper, plate), and where it costs more (robots)."""
     print(f"overhead: solve / (its f and h evaluated alone), rtol = {rtol:.0e}")
-    cases = [("hopper", bd.models.hopper(), hopping.START)]
-    cases += [(f"plate, {m}", bd.models.plate(m), falling.START) for m in (2, 10, 32, 100, 500)]
-    for name, system, x0 in cases:
-        sol = bd.solve(system, (0, 2), x0, rtol=rtol)
+    level = [0, 1.0, 0.01, 0, 0, 0]
+    cases = [("hopper", bd.models.hopper(), hopping.START, level[:2], 2.0)]
+    cases += [(f"plate, {m}", bd.models.plate(m), falling.START, level, 2.0) for m in (2, 10, 32, 100, 500)]
+    cases.append(("hexapod", bd.models.hexapod(), running.START, running.START, 1.0))
+    robot, x0 = quadruped.ours(friction=False)
+    cases.append(("Solo12", robot, x0, bd.solve(robot, (0, 0.5), x0).x[-1], 1.0))
+    for name, system, x0, there, tf in cases:
+        sol = bd.solve(system, (0, tf), x0, rtol=rtol)
         whole, evaluations = interleaved(
-            [
-                lambda s=system, x=x0: bd.solve(s, (0, 2), x, rtol=rtol),
-                alone(system, sol, [0, 1.0, 0.01, 0, 0, 0][: len(x0)]),
-            ]
+            [lambda s=system, x=x0, tf=tf: bd.solve(s, (0, tf), x, rtol=rtol), alone(system, sol, there)]
         )
         print(
             f"  {name:12s} {whole * 1e6:9.1f} us, evaluations {evaluations * 1e6:9.1f} us, ratio {whole / evaluations:5.2f}"
