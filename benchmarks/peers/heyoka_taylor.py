@@ -72,12 +72,17 @@ def build(problem, tol):
     return Arm(f"tol={tol:.0e}", run, sample, lambda: counted[0])
 
 
-def _balls(problem):
-    z = hy.make_vars(*[f"z{i}" for i in range(problem.m)])
+def _pairs(problem, letter):
+    """Positions and velocities (lists, also where there is one of each), and the first half of the field: x' = v."""
+    x = hy.make_vars(*[f"{letter}{i}" for i in range(problem.m)])
     v = hy.make_vars(*[f"v{i}" for i in range(problem.m)])
-    z, v = (z, v) if isinstance(z, list) else ([z], [v])
+    x, v = (x, v) if isinstance(x, list) else ([x], [v])
+    return x, v, list(zip(x, v, strict=True))
+
+
+def _balls(problem):
+    z, v, field = _pairs(problem, "z")
     g, k, rest = problem.p
-    field = [(z[i], v[i]) for i in range(problem.m)]
     field += [(v[i], -g + hy.par[i] * k * (rest - z[i])) for i in range(problem.m)]
 
     def switch(pars, i, direction):
@@ -87,11 +92,8 @@ def _balls(problem):
 
 
 def _oscillators(problem):
-    q = hy.make_vars(*[f"q{i}" for i in range(problem.m)])
-    v = hy.make_vars(*[f"v{i}" for i in range(problem.m)])
-    q, v = (q, v) if isinstance(q, list) else ([q], [v])
+    q, v, field = _pairs(problem, "q")
     a, damping, delta = problem.p
-    field = [(q[i], v[i]) for i in range(problem.m)]
     field += [(v[i], a - damping * v[i] - delta * hy.par[i]) for i in range(problem.m)]
 
     def switch(pars, i, direction):
