@@ -121,10 +121,8 @@ def requested(fn, p, S, I, V, H, TQ, Y, s1, whole):
             interpolate(V, I[KIND], (TQ[q] - S[T]) / whole, s1, whole, XM)
             row = XM
         for i in range(V.shape[1]):
-            V[XM, i] = V[row, i]
-        make_unit(fn, V, XM, XM)
-        for i in range(V.shape[1]):
-            Y[q, i] = V[XM, i]
+            Y[q, i] = V[row, i]
+        make_unit(fn, Y, q, q)
         I[NQ] += 1
     return False
 
@@ -184,9 +182,9 @@ def sample(fn, P, legs, S, I, V, H, R, E, breaks, TQ, Y):
             ready = step
         whole = R[step, R_T] - R[step - 1, R_T]
         interpolate(V, I[KIND], (TQ[q] - S[T]) / whole, R[step, R_S1], whole, XM)
-        make_unit(fn, V, XM, XM)
         for i in range(n):
             Y[q, i] = V[XM, i]
+        make_unit(fn, Y, q, q)
     return TQ.shape[0]
 
 

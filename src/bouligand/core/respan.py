@@ -59,10 +59,8 @@ def sample_spans(fn, ctx, P, legs, S, I, V, H, R, E, breaks, TQ, Y, N, Z, M, G):
         inside(V, M, theta, RUNNING, s, XM)
         ramp = theta * theta * (3.0 - 2.0 * theta)
         for i in range(n):
-            V[XM, i] += ramp * V[XF, i]
-        make_unit(fn, V, XM, XM)
-        for i in range(n):
-            Y[q, i] = V[XM, i]
+            Y[q, i] = V[XM, i] + ramp * V[XF, i]
+        make_unit(fn, Y, q, q)
     return TQ.shape[0]
 
 

@@ -237,9 +237,7 @@ def asked_for(fn, ctx, p, S, I, V, TQ, Y, N, Z, M, G, found, s, end):
             inside(V, M, theta, RUNNING, s, XM)
             row = XM
         for i in range(V.shape[1]):
-            V[XM, i] = V[row, i]
-        make_unit(fn, V, XM, XM)
-        for i in range(V.shape[1]):
-            Y[q, i] = V[XM, i]
+            Y[q, i] = V[row, i]
+        make_unit(fn, Y, q, q)
         I[NQ] += 1
     return TAKEN
