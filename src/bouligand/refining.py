@@ -9,6 +9,7 @@ from math import factorial
 
 import numpy as np
 
+from . import replay
 from .core import layout as at
 from .errors import DerivativeError
 
@@ -33,16 +34,37 @@ def bounds(rtol):
     return table
 
 
+def rates(solution):
+    """For each record the rate of the fastest mode in the step to it, whether that is excited or not (see `core.lively`); and how
+    many times too long for a perturbation the worst step is.
+    """
+    from .core.lively import liveliness
+
+    V, H, S, I, P, first = replay.workspace(solution)
+    rtol, V[at.ATOL] = solution._tolerances
+    S[at.RTOL] = rtol
+    bound = solution.system._bind()
+    lease, out = bound.lease(solution.system), np.zeros(len(solution._R))
+    Q = np.empty(solution.system.n + P.shape[1] + 1)
+    record = solution._R, solution._E, solution._breaks
+    worst = liveliness(lease.fn, P, first, S, I, V, H, *record, bounds(rtol), Q, out)
+    lease.give_back()
+    if worst < 0.0:
+        replay.fail(solution, S)
+    bound.failures.clear()  # (of looks inside a step that did not matter)
+    return out, worst
+
+
 def refined(solution):
     """Times at which to divide steps, and for each record the kind of step that a perturbation is to take to it; None if all
     is as it should be."""
-    R, (rates, worst) = solution._R, solution._liveliness
+    R, (lively_at, worst) = solution._R, solution._liveliness
     if worst <= _WORTH:
         return None
     kinds = R[:, at.R_KIND].copy()
     kinds[:1] = 0  # (no step leads to the start)
     base = kinds.astype(np.int64) % at.BACK
-    lively = rates * np.diff(R[:, at.R_T], prepend=R[0, at.R_T])
+    lively = lively_at * np.diff(R[:, at.R_T], prepend=R[0, at.R_T])
     table = bounds(solution._tolerances[0])
     bound = table[base]
     # a hop is taken by a better formula first: it is short
@@ -53,7 +75,7 @@ def refined(solution):
         worst = int(np.argmax(parts))
         raise DerivativeError(
             f"stiff: perturbations would need {parts.sum():.0f} steps, most of them near t = {R[worst, at.R_T]:g}, where a mode "
-            f"goes at {rates[worst]:.2g} per unit of time. Make that mode slower, or loosen rtol."
+            f"goes at {lively_at[worst]:.2g} per unit of time. Make that mode slower, or loosen rtol."
         )
     more = [np.linspace(R[k - 1, at.R_T], R[k, at.R_T], int(parts[k]) + 1)[1:-1] for k in np.flatnonzero(parts > 1.0)]
     return np.concatenate(more) if more else np.empty(0), kinds

@@ -6,6 +6,7 @@ import numpy as np
 
 from .core import layout as at
 from .events import Events
+from .replay import sample
 
 # what a solution takes from its integration
 _TAKEN = (
@@ -202,7 +203,7 @@ class Solution:
         ordered = wanted.ravel()[order]
         self._within(ordered)
         out = np.empty((ordered.size, self.system.n))
-        self._sample(ordered, out)
+        sample(self, ordered, out)
         back = np.empty_like(out)
         back[order] = out
         return back.reshape(wanted.shape + (self.system.n,))
@@ -214,84 +215,12 @@ class Solution:
                 f"t must lie within the trajectory, [{first:g}, {last:g}]; got [{ordered[0]:g}, {ordered[-1]:g}]"
             )
 
-    def _sample(self, ordered, out):
-        if len(self._R) == 1:
-            out[:] = self._R[0, 5:]
-            return
-        step = np.searchsorted(self._R[:, at.R_T], ordered).clip(1)
-        spans = (self._R[step, at.R_KIND] == at.SPAN) & (self._R[step, at.R_T] > ordered)
-        spans &= self._R[step - 1, at.R_T] < ordered
-        if spans.any():
-            part = np.empty((np.count_nonzero(spans), self.system.n))
-            self._replay(ordered[spans], part, spanning=True)
-            out[spans] = part
-            if spans.all():
-                return
-            rest = np.empty((np.count_nonzero(~spans), self.system.n))
-            self._replay(ordered[~spans], rest, spanning=False)
-            out[~spans] = rest
-        else:
-            self._replay(ordered, out, spanning=False)
-
-    def _replay(self, ordered, out, spanning):
-        """The states at these times, all inside spanning steps or all not, from steps that are taken once more."""
-        from .core.dense import sample
-        from .stepper import _say_if_compiling
-
-        system = self.system
-        V, H, S, I, P, first = self._fresh_workspace()
-        lease = system._bind().lease(system)
-        work = S, I, V, H, self._R, self._E, self._breaks, ordered, out
-        if spanning:
-            from .core.respan import sample_spans
-            from .spanning import borrow, give_back
-
-            _say_if_compiling(sample_spans, "dense output across many contacts")
-            c = borrow(system, lease)
-            done = sample_spans(lease.fn, c.ctx, P, first, *work, c.N, c.Z, c.M, c.G)
-            give_back(system, c)
-        else:
-            _say_if_compiling(sample, "dense output")
-            done = sample(lease.fn, P, first, *work)
-        lease.give_back()
-        if done < len(ordered):
-            self._raise_failure(S)
-
-    def _fresh_workspace(self):
-        """V, H (with the word at the start), S, I, and the parameters with the records from which on they held."""
-        system = self.system
-        V, H = np.zeros((at.V_ROWS, system.n)), np.zeros((at.H_ROWS, system.m))
-        S, I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
-        S[at.RTOL], S[at.CAP], V[at.ATOL] = 1.0, 1e300, 1.0
-        H[at.B] = self._word_start
-        legs = self._legs or [(0, self._p)]
-        P = np.array([p for _, p in legs]).reshape(len(legs), -1)
-        return V, H, S, I, P, np.array([r for r, _ in legs], dtype=np.int64)
-
-    def _raise_failure(self, S):
-        """What a function raised when it was called again along the record."""
-        failures, self.system._bind().failures[:] = list(self.system._bind().failures), []
-        raise failures[0] if failures else RuntimeError(f"f failed at t = {S[at.T_FAIL]} when a step was taken again")
-
     @lazy
     def _liveliness(self):
-        """For each record the rate of the fastest mode in the step to it, whether that is excited or not (see `core.lively`); and
-        how many times too long for a perturbation the worst step is.
-        """
-        from .core.lively import liveliness
-        from .refining import bounds
+        """The rates of the fastest modes along the record, for derivatives: see `refining.rates`."""
+        from .refining import rates
 
-        V, H, S, I, P, first = self._fresh_workspace()
-        S[at.RTOL], V[at.ATOL] = self._tolerances
-        out, lease = np.zeros(len(self._R)), self.system._bind().lease(self.system)
-        Q = np.empty(self.system.n + P.shape[1] + 1)
-        most = bounds(self._tolerances[0])
-        worst = liveliness(lease.fn, P, first, S, I, V, H, self._R, self._E, self._breaks, most, Q, out)
-        lease.give_back()
-        if worst < 0.0:
-            self._raise_failure(S)
-        self.system._bind().failures.clear()  # (of looks inside a step that did not matter)
-        return out, worst
+        return rates(self)
 
     # -------------------------------------------------------------------------------------------------- words
 

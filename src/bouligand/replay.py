@@ -1,0 +1,67 @@
+"""Along the record of a solution once more: the states at any time, from steps that are taken again as they were taken."""
+
+import numpy as np
+
+from .core import layout as at
+
+
+def sample(solution, ordered, out):
+    """Write the states at increasing times, all within the trajectory, into ``out``."""
+    R = solution._R
+    if len(R) == 1:
+        out[:] = R[0, at.R_X :]
+        return
+    step = np.searchsorted(R[:, at.R_T], ordered).clip(1)
+    spans = (R[step, at.R_KIND] == at.SPAN) & (R[step, at.R_T] > ordered) & (R[step - 1, at.R_T] < ordered)
+    if not spans.any():
+        _take_again(solution, ordered, out, spanning=False)
+        return
+    for which, spanning in ((spans, True), (~spans, False)):
+        if which.any():
+            part = np.empty((np.count_nonzero(which), solution.system.n))
+            _take_again(solution, ordered[which], part, spanning)
+            out[which] = part
+
+
+def _take_again(solution, ordered, out, spanning):
+    """The states at these times, all inside spanning steps or all not."""
+    from .core import dense
+    from .stepper import _say_if_compiling
+
+    system = solution.system
+    V, H, S, I, P, first = workspace(solution)
+    lease = system._bind().lease(system)
+    work = S, I, V, H, solution._R, solution._E, solution._breaks, ordered, out
+    if spanning:
+        from .core.respan import sample_spans
+        from .spanning import borrow, give_back
+
+        _say_if_compiling(sample_spans, "dense output across many contacts")
+        c = borrow(system, lease)
+        done = sample_spans(lease.fn, c.ctx, P, first, *work, c.N, c.Z, c.M, c.G)
+        give_back(system, c)
+    else:
+        _say_if_compiling(dense.sample, "dense output")
+        done = dense.sample(lease.fn, P, first, *work)
+    lease.give_back()
+    if done < len(ordered):
+        fail(solution, S)
+
+
+def workspace(solution):
+    """V, H (with the word at the start), S, I, and the parameters with the records from which on they held."""
+    system = solution.system
+    V, H = np.zeros((at.V_ROWS, system.n)), np.zeros((at.H_ROWS, system.m))
+    S, I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
+    S[at.RTOL], S[at.CAP], V[at.ATOL] = 1.0, 1e300, 1.0
+    H[at.B] = solution._word_start
+    legs = solution._legs or [(0, solution._p)]
+    P = np.array([p for _, p in legs]).reshape(len(legs), -1)
+    return V, H, S, I, P, np.array([r for r, _ in legs], dtype=np.int64)
+
+
+def fail(solution, S):
+    """Raise what a function raised when it was called again along the record."""
+    bound = solution.system._bind()
+    failures, bound.failures[:] = list(bound.failures), []
+    raise failures[0] if failures else RuntimeError(f"f failed at t = {S[at.T_FAIL]} when a step was taken again")
