@@ -3,6 +3,7 @@
 import importlib.metadata
 import importlib.util
 import pathlib
+import warnings
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -31,6 +32,12 @@ STANCE = {
     for leg in LEGS
     for joint, angle in (("HAA", 0.0), ("HFE", 0.8 if leg[0] == "F" else -0.8), ("KFE", -1.6 if leg[0] == "F" else 1.6))
 }
+
+BALL = """<mujoco><worldbody><body name="ball" pos="0 0 1"><freejoint name="base"/>
+<geom name="ball" type="sphere" size="0.1" mass="1"/></body></worldbody></mujoco>"""
+ARM = """<mujoco><worldbody><body name="arm" pos="0 0 1"><joint name="hinge" axis="0 1 0"/>
+<geom name="rod" type="capsule" fromto="0 0 0 0.5 0 0" size="0.02"/><geom name="can" type="cylinder" size="0.1 0.1"/>
+<geom name="brick" type="box" size="0.1 0.1 0.1"/></body><geom name="table" type="box" size="1 1 0.1"/></worldbody></mujoco>"""
 
 
 def solo(source=SOLO, **options):
@@ -112,3 +119,10 @@ def random_state(robot, seed, speed=1.0):
         x[q : q + 4] /= np.linalg.norm(x[q : q + 4])
     x[nq:] = speed * rng.normal(size=robot.n - nq)
     return x
+
+
+def quietly(*arguments, **options):
+    """A robot whose file is known to be mended on the way."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", mj.RobotFileWarning)
+        return mj.load(*arguments, **options)
