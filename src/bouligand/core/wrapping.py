@@ -1,6 +1,7 @@
 """A user's function, compiled, as an address with the core's C signature (see ``intrinsics``)."""
 
 import numpy as np
+from llvmlite import ir
 from numba import cfunc, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -71,29 +72,32 @@ def c_function(dispatcher, shapes, in_place):
         returned = compiled.signature.return_type
 
     @intrinsic
-    def enter(typingctx, t, arguments, ctx):
-        signature = types.int32(t, arguments, ctx)
-
+    def entry(typingctx):
         def codegen(context, builder, signature, args):
             context.active_code_library.add_linking_library(compiled.library)
-            addresses = cgutils.unpack_tuple(builder, args[1])
+            kind = ir.FunctionType(INT32, [DOUBLE] + [INT64] * (len(shapes) + 1))
+            function = ir.Function(builder.module, kind, builder.module.get_unique_name("entry"))
+            function.linkage = "internal"
+            inside, (t, *addresses, ctx) = ir.IRBuilder(function.append_basic_block()), function.args
             values = [
-                address if shape == "k" else _view(context, builder, address, shape, args[2])
+                address if shape == "k" else _view(context, inside, address, shape, ctx)
                 for address, shape in zip(addresses, shapes, strict=True)
             ]
-            values = [args[0], *(values if in_place else values[:-1])]
-            status, result = context.call_internal_no_propagate(builder, compiled.fndesc, compiled.signature, values)
-            if in_place:
-                return status.code
-            out = context.make_array(_kind(shapes[-1]))(
-                context, builder, _view(context, builder, addresses[-1], shapes[-1], args[2])
-            )
-            return _store(context, builder, status, returned, result, out)
+            values = [t, *(values if in_place else values[:-1])]
+            status, result = context.call_internal_no_propagate(inside, compiled.fndesc, compiled.signature, values)
+            code = status.code
+            if not in_place:
+                out = context.make_array(_kind(shapes[-1]))(
+                    context, inside, _view(context, inside, addresses[-1], shapes[-1], ctx)
+                )
+                code = _store(context, inside, status, returned, result, out)
+            inside.ret(code)
+            return builder.ptrtoint(function, INT64)
 
-        return signature, codegen
+        return types.int64(), codegen
 
-    wrapper = cfunc(types.int32(types.float64, *[types.int64] * (len(shapes) + 1)))(_entry(enter, len(shapes)))
-    return wrapper.address, (wrapper, dispatcher)
+    address = njit(lambda: entry())
+    return address(), (address, dispatcher)
 
 
 def _compile(dispatcher, kinds):
@@ -133,15 +137,6 @@ def _store(context, builder, status, returned, result, out):
         if isinstance(returned, types.Array):
             context.nrt.decref(builder, returned, result)
     return builder.load(code)
-
-
-def _entry(enter, count):
-    """A function of ``count`` addresses between ``t`` and ``ctx``: cfunc wants a fixed number of arguments."""
-    if count == 3:
-        return lambda t, a, b, c, ctx: enter(t, (a, b, c), ctx)
-    if count == 4:
-        return lambda t, a, b, c, d, ctx: enter(t, (a, b, c, d), ctx)
-    return lambda t, a, b, c, d, e, ctx: enter(t, (a, b, c, d, e), ctx)
 
 
 def c_entry(count, stamp):
