@@ -53,9 +53,22 @@ def test_options_of_one_integration_do_not_leak_into_the_next():
         {"eps": 1e-3, "projection": 5},
         {"b0": [-1]},
         {"atol": [1e-3, 1e-3]},
+        {"p": {"g": 1.6}},
+        {"t_eval": [0.5, 1.0]},
+        {"breakpoints": [0.3]},
+        {"max_step": 0.005},  # more steps than there is room for at first
     ):
         solve(system, **options)
         np.testing.assert_array_equal(solve(system).x[-1], plain)
+
+
+def test_parameters_are_those_of_the_moment():
+    system = bd.models.hopper()
+    earth = solve(system)
+    system.defaults[0] = 1.6
+    moon = solve(system)
+    np.testing.assert_allclose(moon.events.t[0], np.sqrt(2.0 / 1.6), rtol=1e-8)
+    np.testing.assert_allclose(earth.events.t[0], np.sqrt(2.0 / 9.81), rtol=1e-8)
 
 
 def test_threads_and_pickles():

@@ -102,7 +102,7 @@ def _has_a_pole(system, t, x, p, k):
 
 def _user_error(stepper, name):
     """The user's own exception, with a note of where it happened."""
-    system, bound = stepper.system, stepper._bound
+    system, bound = stepper.system, stepper.system._bound
     t, x = float(stepper._S[at.T_FAIL]), stepper._V[stepper._I[at.FAIL_ROW]].copy()
     b = stepper._H[at.B].copy()
     error = None

@@ -11,9 +11,6 @@ import numpy as np
 from .core import layout as at
 from .system import times
 
-NO_TIMES = np.empty(0)
-NO_MATRIX = np.empty((0, 0))
-
 PROJECTIONS = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from .core import layout as at
 from .events import Events
 from .replay import sample
+from .workspace import NO_TIMES
 
 # what a solution takes from its integration
 _TAKEN = (
@@ -99,18 +100,18 @@ class Solution:
     status = lazy(lambda self: self._work.status)
     error = lazy(lambda self: self._work.error)
     _p = lazy(lambda self: self._work._p)
-    _breaks = lazy(lambda self: self._work._breaks)
+    _breaks = lazy(lambda self: self._work._work.breaks)
     _message = lazy(lambda self: self._work.message)
 
     @lazy
     def _R(self):
-        work = self._work
-        return work._R[: work._work.I.item(at.NRECORDS)]
+        work = self._work._work
+        return work.R[: work.I.item(at.NRECORDS)]
 
     @lazy
     def _E(self):
-        work = self._work
-        return work._E[: work._work.I.item(at.NEVENTS)]
+        work = self._work._work
+        return work.E[: work.I.item(at.NEVENTS)]
 
     @lazy
     def _word_end(self):
@@ -126,8 +127,8 @@ class Solution:
 
     @lazy
     def _requested(self):
-        work = self._work
-        return (work._TQ, work._Y, int(work._I[at.NQ])) if len(work._TQ) else None
+        work = self._work._work
+        return (work.TQ, work.Y, int(work.I[at.NQ])) if work.TQ.size else None
 
     @lazy
     def _tolerances(self):
@@ -144,9 +145,10 @@ class Solution:
 
     @lazy
     def x(self):
-        work = self._work
-        if work is not None and not len(work._TQ):  # the same in one go: what most ask for first
-            return work._R[: work._work.I.item(at.NRECORDS), at.R_X :].copy()
+        if self._work is not None:
+            work = self._work._work
+            if work.TQ is NO_TIMES:  # the same in one go: what most ask for first
+                return work.R[: work.I.item(at.NRECORDS), at.R_X :].copy()
         if self._requested is None:
             return self._R[:, at.R_X :].copy()
         times, states, done = self._requested

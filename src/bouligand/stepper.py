@@ -49,8 +49,7 @@ class Stepper:
 
     __slots__ = (
         *("system", "status", "error"),
-        *("_work", "_bound", "_lease", "_p", "_legs", "_R", "_E", "_TQ", "_Y", "_breaks", "_jacobian"),
-        "_contacts",
+        *("_work", "_lease", "_p", "_legs", "_contacts"),
     )
 
     def __init__(
@@ -83,8 +82,9 @@ class Stepper:
         # fmt: on
         self.system = system
         self._p = system.defaults if p is None else system.parameters(p)
-        self._legs = None
+        self._legs = self._contacts = self.error = None
         work = self._work = workspace(system)
+        work.parameters[:] = self._p
         try:
             t0, tf = t_span
             written = -1e38 < t0 <= tf < 1e38  # (or a second look: a float32 is not compared with more)
@@ -98,32 +98,31 @@ class Stepper:
             written = False
         if not written:  # what is no array or list of numbers, or wrong
             t0, tf = options.begin(work, system, t_span, x0, rtol, atol, method, max_step, max_steps)
-        if system._special or eps is not None or projection is not None or terminal is not None:
+        special = system._special or eps is not None or projection is not None or terminal is not None
+        if special:
             options.mark(work, system, eps, projection, terminal)
         if b0 is not None:
             work.H[at.B] = options.word(system, b0)
             work.I[at.HAVE_WORD] = 1
-        self._breaks = options.NO_TIMES
         if breakpoints is not None or system.breakpoints.size:
-            self._breaks = options.breaks(system, breakpoints, t0, tf)
-            if self._breaks.size:
-                work.S[at.STOP] = self._breaks[0]
+            work.put("breaks", options.breaks(system, breakpoints, t0, tf))
+            if work.breaks.size:
+                work.S[at.STOP] = work.breaks[0]
         if system.unit.size:
             options.unit_parts(system, work.V[at.X])
-        self._TQ, self._Y = options.NO_TIMES, options.NO_MATRIX
         if t_eval is not None:
-            self._TQ, self._Y = options.requested(t_eval, t0, tf, system.n)
-        bound = self._bound = system._bound or system._bind()
+            times, states = options.requested(t_eval, t0, tf, system.n)
+            work.put("TQ", times)
+            work.put("Y", states)
+        bound = system._bound or system._bind()
         self._lease = bound if system._contexts is None else bound.lease(system)
+        if work.fn is not self._lease.fn:
+            work.bind(self._lease.fn, bound.has_jacobian)
         if not system._probed:
             system._probe(float(t0), work.V[at.X].copy(), self._p)
-        self._jacobian = np.empty((system.m, system.n)) if bound.has_jacobian else options.NO_MATRIX
-        self._R, self._E = work.R, work.E
-        self._contacts = None
-        if system._is_sum and not work.marked and spanning.possible(rtol, method):
+        if system._is_sum and not special and spanning.possible(rtol, method):
             work.I[at.SPANS] = 1
         self.status = RUNNING
-        self.error: BaseException | None = None
 
     # ---------------------------------------------------------------------------------------------------- what it is
 
@@ -155,7 +154,7 @@ class Stepper:
         if self._legs is None:
             self._legs = [(0, self._p)]
         self._legs.append((max(int(self._I[at.NRECORDS]) - 1, 0), new))
-        self._p = new
+        self._p = self._work.p[:] = new
         self._I[at.STALE] = 1
 
     @property
@@ -225,21 +224,7 @@ class Stepper:
         work, I = self._work, self._work.I
         I[at.BUDGET] = budget
         while True:
-            code = run(
-                self._lease.fn,
-                self._p,
-                work.S,
-                I,
-                work.V,
-                work.H,
-                self._R,
-                self._E,
-                self._TQ,
-                self._Y,
-                self._breaks,
-                self.system.reset,
-                self._jacobian,
-            )
+            code = run(work.enter)
             if code == at.NEED_SPAN:
                 code = self._span()
             elif at.ASK_STUCK <= code <= at.ASK_REFILL:
@@ -250,9 +235,9 @@ class Stepper:
             if code == at.BUDGET_SPENT:
                 return
             if code == at.RECORDS_FULL:
-                self._R = _grown(self._R, int(I[at.NRECORDS]))
+                work.put("R", _grown(work.R, int(I[at.NRECORDS])))
             elif code == at.EVENTS_FULL:
-                self._E = _grown(self._E, int(I[at.NEVENTS]))
+                work.put("E", _grown(work.E, int(I[at.NEVENTS])))
             elif code == at.TERMINATED:
                 self.status = TERMINATED
                 return
@@ -270,31 +255,16 @@ class Stepper:
         from .core.judge import judge
 
         _say_if_compiling(judge, "what happens seldom (breakpoints, grazing, sliding)")
-        return judge(self._lease.fn, self._p, self._S, self._I, self._V, self._H, self._E, self.system.reset)
+        w = self._work
+        return judge(w.fn, w.p, w.S, w.I, w.V, w.H, w.E, w.reset)
 
     def _span(self):
         """Steps across many crossings."""
         span = _spans or _load_spans()
         if self._contacts is None:
             self._contacts = spanning.borrow(self.system, self._lease)
-        c = self._contacts
-        return span(
-            self._lease.fn,
-            c.ctx,
-            self._p,
-            self._S,
-            self._I,
-            self._V,
-            self._H,
-            self._R,
-            self._E,
-            self._TQ,
-            self._Y,
-            c.N,
-            c.Z,
-            c.M,
-            c.G,
-        )
+        c, w = self._contacts, self._work
+        return span(w.fn, c.ctx, w.p, w.S, w.I, w.V, w.H, w.R, w.E, w.TQ, w.Y, c.N, c.Z, c.M, c.G)
 
     def _find_word(self):
         """A guard is zero at the start: which word is it?"""

@@ -6,10 +6,15 @@ recompiles nothing, and a simulator's model has a place that is not ``p``. (A fu
 its own, with their number as well.) The function returns 0, or a status that says it failed.
 """
 
+import ctypes
+import math
+
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
 from .jit import JIT
 
@@ -45,8 +50,6 @@ if JIT:
         return signature, codegen
 
 else:
-    import ctypes
-
     _prototypes: dict = {}
 
     def row_address(array, row):
@@ -58,6 +61,48 @@ else:
             kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (len(arguments) + 1))
             _prototypes[key] = kind(int(address))
         return _prototypes[key](t, *[int(a) for a in arguments], int(ctx))
+
+
+# ------------------------------------------------------------------------------------------ arrays from a table
+
+
+def _array(kind, item):
+    """A compiled ``array(table, place)``: the array whose address, rows and columns are a row of the table at an address."""
+
+    @intrinsic
+    def array(typingctx, table, place):
+        def codegen(context, builder, signature, args):
+            row = builder.gep(builder.inttoptr(args[0], INT64.as_pointer()), [builder.mul(args[1], INT64(3))])
+            address, *shape = (builder.load(builder.gep(row, [INT64(q)])) for q in range(1 + kind.ndim))
+            strides = [INT64(8)] if kind.ndim == 1 else [builder.mul(shape[1], INT64(8)), INT64(8)]
+            view = context.make_array(kind)(context, builder)
+            data = builder.inttoptr(address, item.as_pointer())
+            populate_array(view, data=data, shape=shape, strides=strides, itemsize=INT64(8), meminfo=None)
+            return view._getvalue()
+
+        return kind(types.int64, types.int64), codegen
+
+    return array
+
+
+if JIT:
+    vector = _array(types.Array(types.float64, 1, "C"), DOUBLE)
+    integers = _array(types.Array(types.int64, 1, "C"), INT64)
+    matrix = _array(types.Array(types.float64, 2, "C"), DOUBLE)
+else:
+
+    def _plain(kind, ndim):
+        def array(table, place):
+            address, *shape = (ctypes.c_int64 * 3).from_address(table + 24 * place)
+            shape = shape[:ndim]
+            count = math.prod(shape)
+            return (
+                np.ctypeslib.as_array((kind * count).from_address(address)).reshape(shape) if count else np.empty(shape)
+            )
+
+        return array
+
+    vector, integers, matrix = _plain(ctypes.c_double, 1), _plain(ctypes.c_int64, 1), _plain(ctypes.c_double, 2)
 
 
 # ------------------------------------------------------------------------------------------ bare memory, for bridges

@@ -9,7 +9,13 @@ go on later:
     I  (slots,)    integers: what to do, counts, where the output stands
     R  (cap, 5+n)  the record: a row for each accepted step
     E  (cap, 6)    the events, a row each
+
+``run`` finds these, and what else it works on, in a table: address, rows and columns of each.
 """
+
+# --- the table of arrays
+IN_FN, IN_P, IN_S, IN_I, IN_V, IN_H, IN_R, IN_E, IN_TQ, IN_Y, IN_BREAKS, IN_RESET, IN_JACOBIAN = range(13)
+TABLE = ("fn", "p", "S", "I", "V", "H", "R", "E", "TQ", "Y", "breaks", "reset", "jacobian")
 
 # --- V: rows of the state's size
 X = 0  # the state at the present time

@@ -11,7 +11,7 @@ from .corner import cross_and_evaluate
 from .dense import before
 from .evaluate import eval_h, in_tolerances
 from .guards import ahead, arriving, rates, refined
-from .intrinsics import compact
+from .intrinsics import compact, integers, matrix, vector
 from .jit import core
 from .land import FAILED, LANDED, REFUSED, STEPPED, TURNS, take_step
 from .land import NOT_FINITE as TRIAL_NOT_FINITE
@@ -39,6 +39,19 @@ from .layout import (
     HOPS_UNTIL,
     HP,
     HX,
+    IN_BREAKS,
+    IN_E,
+    IN_FN,
+    IN_H,
+    IN_I,
+    IN_JACOBIAN,
+    IN_P,
+    IN_R,
+    IN_RESET,
+    IN_S,
+    IN_TQ,
+    IN_V,
+    IN_Y,
     JUDGED,
     KE,
     KP,
@@ -93,8 +106,32 @@ MOST_IDLE = 2_000  # passes through the loop without anything done
 
 
 @core(entry=True)
-def run(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
-    """Integrate until something happens that the caller must know of; returns its code."""
+def run(table):
+    """Integrate until something happens that the caller must know of; returns its code.
+
+    The arrays come in a table: handing over thirteen, each by itself, takes as long as two steps.
+    """
+    compact()
+    return integrate(
+        integers(table, IN_FN),
+        vector(table, IN_P),
+        vector(table, IN_S),
+        integers(table, IN_I),
+        matrix(table, IN_V),
+        matrix(table, IN_H),
+        matrix(table, IN_R),
+        matrix(table, IN_E),
+        vector(table, IN_TQ),
+        matrix(table, IN_Y),
+        vector(table, IN_BREAKS),
+        matrix(table, IN_RESET),
+        matrix(table, IN_JACOBIAN),
+    )
+
+
+@core(inline=True)
+def integrate(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
+    """The loop itself."""
     compact()
     code = GO_ON
     if I[STARTED] == 0:
