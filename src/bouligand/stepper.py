@@ -98,6 +98,22 @@ class Stepper:
             written = False
         if not written:  # what is no array or list of numbers, or wrong
             t0, tf = options.begin(work, system, t_span, x0, rtol, atol, method, max_step, max_steps)
+        special = False
+        if not (system._plain and eps is projection is t_eval is terminal is breakpoints is b0 is None):
+            special = self._mark(float(t0), float(tf), eps, projection, t_eval, terminal, breakpoints, b0)
+        bound = system._bound or system._bind()
+        self._lease = bound if system._contexts is None else bound.lease(system)
+        if work.fn is not self._lease.fn:
+            work.bind(self._lease.fn, bound.has_jacobian)
+        if not system._probed:
+            system._probe(float(t0), work.V[at.X].copy(), self._p)
+        if system._is_sum and not special and spanning.possible(rtol, method):
+            work.I[at.SPANS] = 1
+        self.status = RUNNING
+
+    def _mark(self, t0, tf, eps, projection, t_eval, terminal, breakpoints, b0):
+        """What most integrations do without. Returns whether guards are anything else than signs that flip."""
+        system, work = self.system, self._work
         special = system._special or eps is not None or projection is not None or terminal is not None
         if special:
             options.mark(work, system, eps, projection, terminal)
@@ -114,15 +130,7 @@ class Stepper:
             times, states = options.requested(t_eval, t0, tf, system.n)
             work.put("TQ", times)
             work.put("Y", states)
-        bound = system._bound or system._bind()
-        self._lease = bound if system._contexts is None else bound.lease(system)
-        if work.fn is not self._lease.fn:
-            work.bind(self._lease.fn, bound.has_jacobian)
-        if not system._probed:
-            system._probe(float(t0), work.V[at.X].copy(), self._p)
-        if system._is_sum and not special and spanning.possible(rtol, method):
-            work.I[at.SPANS] = 1
-        self.status = RUNNING
+        return special
 
     # ---------------------------------------------------------------------------------------------------- what it is
 

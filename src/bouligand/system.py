@@ -128,6 +128,7 @@ class System:
         self.breakpoints = times("breakpoints", breakpoints)
         self._is_sum = "g" in self._functions
         self._special = bool(self.direction.any() or self.observers.any())  # something that most systems do not have
+        self._plain = not (self._special or self.unit.size or self.breakpoints.size)
         self._bound = None
         self._probed = False
         self._spare = self._later = None  # the workspaces of the last integrations
