@@ -3,10 +3,12 @@
 import dataclasses
 import math
 
+import numba
 import numpy as np
 import pytest
 
-from bouligand.core.tableau import BOSH3, DOP853, DOPRI5, TABLEAUX
+from bouligand.core.step import stretch
+from bouligand.core.tableau import BOSH3, DOP853, DOPRI5, METHODS, TABLEAUX
 
 names = [tableau.name for tableau in TABLEAUX]
 
@@ -58,3 +60,12 @@ def test_the_error_estimate_falls_as_stated(tableau):
     (_, one, _, _), (_, two, _, _) = step(tableau, 0.05), step(tableau, 0.025)
     order = math.log2(abs(one[0] / two[0]))
     assert order > (5.5 if tableau is DOP853 else tableau.error_order + 0.6)
+
+
+@pytest.mark.parametrize("tableau", TABLEAUX, ids=names)
+def test_the_factor_of_the_next_step_is_a_root_of_the_error(tableau):
+    method = METHODS[tableau.name]
+    factor = numba.njit(lambda error: stretch(error, method))
+    for error in np.logspace(-12, 6, 200):
+        right = error ** (-1.0 / (tableau.error_order + 1))
+        assert 0.994 * right < factor(error) <= right * (1 + 1e-12)

@@ -9,7 +9,7 @@ A negative length goes back in time: that is how a smooth step that overshot ret
 import math
 
 from .evaluate import eval_f, in_tolerances
-from .intrinsics import compact, row_address
+from .intrinsics import compact, rough_power, row_address
 from .jit import core
 from .layout import (
     AGE,
@@ -174,5 +174,5 @@ def natural_step(rate, lam, method):
     """The smooth step that the rates seen by a hop predict: where its error estimate would be the tolerance."""
     third = lam / 3.0
     if method == 3:
-        return 2.0 * (1e9 / (rate * third**7)) ** (1.0 / 9.0)
-    return 2.0 * (5e4 / (rate * third**4)) ** (1.0 / 6.0)
+        return 1.94 * rough_power(1e9 / (rate * third**7), 1.0 / 9.0)
+    return 1.94 * rough_power(5e4 / (rate * third**4), 1.0 / 6.0)

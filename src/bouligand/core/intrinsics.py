@@ -8,6 +8,7 @@ its own, with their number as well.) The function returns 0, or a status that sa
 
 import ctypes
 import math
+import struct
 
 import numpy as np
 from llvmlite import ir
@@ -61,6 +62,30 @@ else:
             kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (len(arguments) + 1))
             _prototypes[key] = kind(int(address))
         return _prototypes[key](t, *[int(a) for a in arguments], int(ctx))
+
+
+_ONE = 1023 << 52  # the bits of 1.0
+
+if JIT:
+
+    @intrinsic
+    def rough_power(typingctx, x, exponent):
+        """``x ** exponent`` of a positive number, for small exponents, and up to seven hundredths too large: the bits of a
+        number, read as an integer, are nearly its logarithm."""
+        signature = types.float64(types.float64, types.float64)
+
+        def codegen(context, builder, signature, args):
+            logarithm = builder.sitofp(builder.sub(builder.bitcast(args[0], INT64), INT64(_ONE)), DOUBLE)
+            bits = builder.add(builder.fptosi(builder.fmul(logarithm, args[1]), INT64), INT64(_ONE))
+            return builder.bitcast(bits, DOUBLE)
+
+        return signature, codegen
+
+else:
+
+    def rough_power(x, exponent):
+        (bits,) = struct.unpack("q", struct.pack("d", x))
+        return struct.unpack("d", struct.pack("q", int((bits - _ONE) * exponent) + _ONE))[0]
 
 
 # ------------------------------------------------------------------------------------------ arrays from a table

@@ -3,7 +3,7 @@
 import math
 
 from .evaluate import eval_f, eval_fh, in_tolerances
-from .intrinsics import compact, row_address
+from .intrinsics import compact, rough_power, row_address
 from .jit import core
 from .layout import (
     ATOL,
@@ -158,11 +158,16 @@ def embedded_error(S, V, s, method):
 
 @core(inline=True)
 def stretch(error, method):
-    """The factor by which a step with this error (in tolerances) could be longer. The next step waits for it: three roots take
-    half the time of a power."""
-    if method == 3:
-        return 1.0 / math.sqrt(math.sqrt(math.sqrt(error)))
-    return error ** (-0.2 if method == 1 else -1.0 / 3.0)
+    """The factor by which a step with this error (in tolerances) could be longer: ``error ** (-1 / order)``, to half a percent.
+
+    The next step waits for it. A guess and one step of Newton's take a quarter of the time of a power.
+    """
+    order = 5.0 if method == 1 else 3.0 if method == 2 else 8.0
+    y = 0.966 * rough_power(error, -0.2 if method == 1 else -1.0 / 3.0 if method == 2 else -0.125)
+    power = y * y * y
+    if method != 2:
+        power *= y * y if method == 1 else power * (y * y)
+    return y * ((order + 1.0) - error * power) / order
 
 
 @core(inline=True)
