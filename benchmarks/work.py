@@ -26,7 +26,7 @@ def measure(problem, peers, quick):
     reference = problem.reference()
     rows, runs = [], []
     for peer in tqdm(peers, desc=f"{problem.title}, set-up", leave=False, delay=2):
-        for setting in thinned(peer.settings(problem), quick and peer.NAME != OURS):
+        for setting in thinned(peer.settings(problem), quick):
             row, arm = prepare(peer, problem, setting, reference)
             rows.append(row)
             runs.append(arm)

@@ -41,6 +41,11 @@ MODULES = (
 )
 
 
+def decades(loosest, tightest, each=2):
+    """So many settings a decade, for those that are close to each other."""
+    return [float(f"{10.0 ** (q / each):.0e}") for q in range(each * loosest, each * tightest - 1, -1)]
+
+
 @dataclass
 class Arm:
     """One peer at one setting on one problem."""

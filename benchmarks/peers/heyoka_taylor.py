@@ -10,7 +10,7 @@ import numpy as np
 
 from bouligand.models import falling
 
-from . import Arm
+from . import Arm, decades
 
 NAME, PACKAGE = "heyoka", "heyoka"
 TIES = 1e-9  # its setting in the table of ties
@@ -18,7 +18,7 @@ GIVEN = "terminal events that switch `par[]`, compact mode above 32 guards; the 
 
 
 def settings(problem):
-    return [1e-4, 1e-6, 1e-9, 1e-12, 2.2e-16]
+    return [*decades(-3, -12), 2.2e-16]
 
 
 def build(problem, tol):

@@ -2,7 +2,7 @@
 
 import bouligand as bd
 
-from . import Arm
+from . import Arm, decades
 
 NAME, PACKAGE = "bouligand", "bouligand"
 TIES = 1e-8  # its setting in the table of ties
@@ -10,7 +10,7 @@ GIVEN = "the library's own model, `solve(..., rtol=...)`, defaults otherwise"
 
 
 def settings(problem):
-    return [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11]
+    return decades(-2, -11)
 
 
 def build(problem, rtol):

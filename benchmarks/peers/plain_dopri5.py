@@ -6,7 +6,7 @@ Coefficients, error norm, controller and continuous extension are those of Haire
 import numpy as np
 from numba import njit
 
-from . import Arm, plain_fields
+from . import Arm, decades, plain_fields
 
 NAME, PACKAGE = "dopri5, guards ignored", None
 TIES = 1e-8  # its setting in the table of ties
@@ -84,7 +84,7 @@ def integrate(f, x, p, tf, rtol, atol, longest, times, out):
 
 
 def settings(problem):
-    return [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12]
+    return decades(-2, -12)
 
 
 def build(problem, rtol):
