@@ -112,27 +112,10 @@ def run(table):
     The arrays come in a table: handing over thirteen, each by itself, takes as long as two steps.
     """
     compact()
-    return integrate(
-        integers(table, IN_FN),
-        vector(table, IN_P),
-        vector(table, IN_S),
-        integers(table, IN_I),
-        matrix(table, IN_V),
-        matrix(table, IN_H),
-        matrix(table, IN_R),
-        matrix(table, IN_E),
-        vector(table, IN_TQ),
-        matrix(table, IN_Y),
-        vector(table, IN_BREAKS),
-        matrix(table, IN_RESET),
-        matrix(table, IN_JACOBIAN),
-    )
-
-
-@core(inline=True)
-def integrate(fn, p, S, I, V, H, R, E, TQ, Y, breaks, reset, jacobian):
-    """The loop itself."""
-    compact()
+    fn, p, S, I = integers(table, IN_FN), vector(table, IN_P), vector(table, IN_S), integers(table, IN_I)
+    V, H, R, E = matrix(table, IN_V), matrix(table, IN_H), matrix(table, IN_R), matrix(table, IN_E)
+    TQ, Y, breaks = vector(table, IN_TQ), matrix(table, IN_Y), vector(table, IN_BREAKS)
+    reset, jacobian = matrix(table, IN_RESET), matrix(table, IN_JACOBIAN)
     code = GO_ON
     if I[STARTED] == 0:
         code = start(fn, p, S, I, V, H, R, reset)

@@ -1,5 +1,7 @@
 """A user's function, compiled, as an address with the core's C signature (see ``intrinsics``)."""
 
+import itertools
+
 import numpy as np
 from llvmlite import ir
 from numba import cfunc, njit, types
@@ -16,6 +18,8 @@ _VECTOR = types.Array(types.float64, 1, "C")
 _INDICES = types.Array(types.int64, 1, "C")
 _MATRIX = types.Array(types.float64, 2, "C")
 _INTP = types.intp
+
+_numbers = itertools.count()
 
 
 def _kind(shape):
@@ -71,13 +75,14 @@ def c_function(dispatcher, shapes, in_place):
         compiled = _compile(dispatcher, kinds)
         returned = compiled.signature.return_type
 
+    name = f"bouligand.entry.{next(_numbers)}"
+
     @intrinsic
     def entry(typingctx):
         def codegen(context, builder, signature, args):
             context.active_code_library.add_linking_library(compiled.library)
             kind = ir.FunctionType(INT32, [DOUBLE] + [INT64] * (len(shapes) + 1))
-            function = ir.Function(builder.module, kind, builder.module.get_unique_name("entry"))
-            function.linkage = "internal"
+            function = ir.Function(builder.module, kind, name)
             inside, (t, *addresses, ctx) = ir.IRBuilder(function.append_basic_block()), function.args
             values = [
                 address if shape == "k" else _view(context, inside, address, shape, ctx)
@@ -92,12 +97,14 @@ def c_function(dispatcher, shapes, in_place):
                 )
                 code = _store(context, inside, status, returned, result, out)
             inside.ret(code)
-            return builder.ptrtoint(function, INT64)
+            return context.get_dummy_value()
 
-        return types.int64(), codegen
+        return types.void(), codegen
 
-    address = njit(lambda: entry())
-    return address(), (address, dispatcher)
+    # (Numba compiles functions of Python only: one that is never called brings the other along)
+    holder = njit(lambda: entry(), no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    holder.compile(())
+    return holder.overloads[()].library.get_pointer_to_function(name), (holder, dispatcher)
 
 
 def _compile(dispatcher, kinds):
