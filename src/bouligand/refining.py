@@ -39,15 +39,20 @@ def rates(solution):
     many times too long for a perturbation the worst step is.
     """
     from .core.lively import liveliness
+    from .core.variation import SMALL
+    from .stepper import _say_if_compiling
 
+    _say_if_compiling(liveliness, "what derivatives need")
+    system = solution.system
     V, H, S, I, P, first = replay.workspace(solution)
     rtol, V[at.ATOL] = solution._tolerances
     S[at.RTOL] = rtol
-    bound = solution.system._bind()
-    lease, out = bound.lease(solution.system), np.zeros(len(solution._R))
-    Q = np.empty(solution.system.n + P.shape[1] + 1)
+    bound = system._bind()
+    lease, out = bound.lease(system), np.zeros(len(solution._R))
+    JX, Q = np.empty((system.n if system.has("Df") and system.n <= SMALL else 0, system.n)), np.empty(system.n + P.shape[1] + 1)
     record = solution._R, solution._E, solution._breaks
-    worst = liveliness(lease.fn, P, first, S, I, V, H, *record, bounds(rtol), Q, out)
+    functions = lease.fn, bound.jacobians(system, False)
+    worst = liveliness(*functions, P, first, S, I, V, H, JX, *record, bounds(rtol), Q, out)
     lease.give_back()
     if worst < 0.0:
         replay.fail(solution, S)

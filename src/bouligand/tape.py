@@ -9,6 +9,7 @@ from .refining import refined
 
 _FIRST_LEG = np.zeros(1, dtype=np.int64)
 _NO_TIMES = np.empty((0, 0))
+_NO_PLACES = np.empty((0, 2), dtype=np.int64)
 
 
 class Tape:
@@ -127,7 +128,9 @@ class Tape:
         C[:] = 0
         C[at.ROWS_AT], C[at.WANTED] = -1, self.wanted
         self.H[at.B] = self.word
-        TV = np.empty((tangents * at.ROWS, self.n))
+        TV, OF_P = self._room(tangents), _NO_PLACES
+        if self.np and tangents:
+            OF_P = np.ascontiguousarray(np.argwhere(D[:, self.n :]))
         times = _NO_TIMES if times is None else times
         found = 0
         C[at.QUIET], C[at.HALT], C[at.END], C[at.AT_LEG] = 0, -1, self.end, self._leg
@@ -136,18 +139,18 @@ class Tape:
             yield self.corners[0]
             found = 1
         while True:
-            code = self._push(D, TV, times)
+            code = self._push(D, OF_P, TV, times)
             if code == AT_CORNER:
                 if not self._complete:
                     self.corners.append(corner_here(self))
                 corner = self.corners[found]
                 found += 1
                 # the flow from its first crossing to its last one is taken half before, half behind
-                self._drift(D, TV, corner, corner.record)
+                self._drift(D, OF_P, TV, corner, corner.record)
                 yield corner
                 if corner.mode in (at.AT_END, at.TO_GUARD):
                     break
-                self._drift(D, TV, corner, corner.last_record)
+                self._drift(D, OF_P, TV, corner, corner.last_record)
                 self._pass(corner)
             elif code == at.GO_ON:
                 break
@@ -155,19 +158,27 @@ class Tape:
                 self._fail(code)
         self._complete = True
 
-    def _push(self, D, TV, times):
+    def _room(self, tangents):
+        """TV: a row has either side of one tangent, or all of them at once (see `core.variation`); by fours."""
+        from .core.variation import SMALL
+
+        alone = tangents == 1 or (self.n > SMALL and self.dfn[at.DF] == 0)
+        width = -4 * (-2 * self.n // 4) if alone else self.n * -4 * (-tangents // 4)
+        return np.zeros((at.ROWS, width))
+
+    def _push(self, D, OF_P, TV, times):
         from .core.push import push
 
         return push(
             self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, self.C, self.R, self.E, self.breaks, self.Q,
-            self.JH, self.JHP, D, self.PW, TV, self.JX, self.JP, self.N, times, self.merge,
+            self.JH, self.JHP, D, OF_P, self.PW, TV, self.JX, self.JP, self.N, times, self.merge,
         )  # fmt: skip
 
-    def _drift(self, D, TV, corner, record):
+    def _drift(self, D, OF_P, TV, corner, record):
         """Go on to a record inside a corner: its crossings change the word, and nothing else."""
         if self.C[at.AT_RECORD] < record:
             self.C[at.QUIET], self.C[at.HALT] = corner.rows_of_E.stop, record
-            code = self._push(D, TV, _NO_TIMES)
+            code = self._push(D, OF_P, TV, _NO_TIMES)
             self.C[at.QUIET], self.C[at.HALT] = 0, -1
             if code != at.GO_ON:
                 self._fail(code)

@@ -169,7 +169,7 @@ AT_START = 1  # the trajectory starts here: guards are crossed or not by the sid
 AT_END = 2  # it ends here: only what is crossed in time counts
 TO_GUARD = 3  # up to the crossing of one guard, whose state is asked for
 
-# --- TV: rows that each tangent has: its value, the tangent of a stage's state, those of the stages
+# --- TV: rows of tangents: their values, those of a stage's state, those of the stages
 OWN, STATE, SLOPES, ROWS = 0, 1, 2, 14
 
 # --- R and E: columns

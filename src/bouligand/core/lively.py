@@ -3,16 +3,17 @@
 Where nothing happens (a robot that falls with its legs held, a swing at rest) steps grow far beyond the time of a mode that
 is not excited. A perturbation excites it. So before a derivative goes along a record, the size of Df is looked at here, by a
 power iteration that is carried along: at both ends of a step and inside it, where the word or the field has changed, and else
-at every few records, as long as nothing changes from one look to the next.
+at every few records, as long as nothing changes from one look to the next. Two digits of a rate are plenty: a look is three
+evaluations of f, or one of Df where that is given.
 """
 
 import math
 
 from .dense import before, catch_up
 from .evaluate import eval_f
-from .intrinsics import compact
+from .intrinsics import call, compact, row_address
 from .jit import core
-from .layout import BACK, CAP, HOP, KE, KP, R_KIND, R_T, R_X, SPAN, XM, XN, K, X
+from .layout import BACK, CAP, CTX, DF, HOP, KE, KP, R_KIND, R_T, R_X, SPAN, XM, XN, B, K, X
 from .ready import difference_steps
 
 EVERY = 8  # records between looks, at most
@@ -20,17 +21,17 @@ STEADY = 1.25  # rates that differ by less are one: the next look may be later
 PLACES = 32  # looks at least that a whole trajectory is worth, however few its steps are
 U, JU = 35, 36  # rows of V: the vector that is iterated on, and Df times it
 FIRST = 2  # pairs of rounds at the start: the first of them mostly turns the vector
-FAR = 4.0  # steps that are that many times shorter than they may be are looked at less closely
+FAR = 4.0  # steps that are that many times shorter than they may be (hops: shorter at all) are looked at less closely
 SHORT = 0.01  # hops that are shorter, in units of the fastest mode so far, need no look
 
 
 @core(entry=True)
-def liveliness(fn, P, legs, S, I, V, H, R, E, breaks, bounds, Q, out):
+def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, out):
     """``out`` = the size of Df's largest eigenvalue, about, in the step to each record. Returns how many times too long the worst
     step is; negative if f failed.
 
     H[B] holds the word at the start, and is changed along the way. ``bounds[kind]`` is how long a step of that kind may be, in
-    units of 1 / rate.
+    units of 1 / rate. JX has room for Df if that is to be used.
     """
     compact()
     difference_steps(P, S, V, R, Q)
@@ -53,47 +54,49 @@ def liveliness(fn, P, legs, S, I, V, H, R, E, breaks, bounds, Q, out):
         is_hop = HOP <= kind < SPAN
         if (not is_hop or s * largest > SHORT) and (changed or step - last >= wait or s > 1.5 * length):
             # --- at its start (where the last look may have been)
-            if changed or seen != step - 1:
+            anew = changed or seen != step - 1
+            if anew:
                 if changed:
                     stir(V, Q)
                 for i in range(n):
                     V[X, i] = R[step - 1, R_X + i]
-                ahead = look(fn, P[leg], S, I, V, H, Q, t, 2 * FIRST if step == 1 else 2, K)
+                ahead = look(fn, dfn, P[leg], S, I, V, H, JX, Q, t, 2 * FIRST if step == 1 else 2, K)
             else:
                 for i in range(n):
                     V[K, i] = V[XN, i]
             if ahead < 0.0:
                 return -1.0
             low, rate = ahead, ahead
-            inside = 0 if is_hop else int(PLACES * s / whole)
+            inside = int(PLACES * s / whole)
             last, length, changed = step, s, False
-            if kind != SPAN and inside == 0 and FAR * s * rate < bounds[kind]:
-                # far from too long: the start will do
+            if kind != SPAN and inside == 0 and (1.0 if is_hop else FAR) * s * rate < bounds[kind]:
+                # far from too long, or hardly a step: the start will do
                 wait = min(2 * wait, EVERY)
                 largest = max(rate, largest)
                 out[step] = rate
                 continue
             # --- at its end, for one that spans crossings as it is behind them
+            if anew and slope_for(fn, P[leg], S, I, V, H, JX, t, K):
+                return -1.0
             if kind == SPAN:
                 event, leg = catch_up(H, E, legs, event, leg, step + 1)
                 stir(V, Q)
             for i in range(n):
                 V[X, i] = R[step, R_X + i]
-            ahead = look(fn, P[leg], S, I, V, H, Q, t + s, 2, XN)
-            if ahead < 0.0:
+            ahead = look(fn, dfn, P[leg], S, I, V, H, JX, Q, t + s, 2, XN)
+            if ahead < 0.0 or slope_for(fn, P[leg], S, I, V, H, JX, t + s, XN):
                 return -1.0
             seen = step
             low, rate = min(low, ahead), max(rate, ahead)
             # --- inside, on a cubic
-            if rate > STEADY * low:
-                inside = max(inside, 1)
+            inside = 0 if is_hop else max(inside, 1) if rate > STEADY * low else inside
             for q in range(inside):
                 c = (q + 1.0) / (inside + 1.0)
                 for i in range(n):
                     a, z = R[step - 1, R_X + i], R[step, R_X + i]
                     bow = (1.0 - c) * (s * V[K, i] - (z - a)) - c * (s * V[XN, i] - (z - a))
                     V[X, i] = a + c * (z - a) + c * (1.0 - c) * bow
-                there = look(fn, P[leg], S, I, V, H, Q, t + c * s, 2, JU)
+                there = look(fn, dfn, P[leg], S, I, V, H, JX, Q, t + c * s, 2, KP)
                 if there >= 0.0:  # (the cubic may be where f has no value)
                     low, rate = min(low, there), max(rate, there)
             wait = min(2 * wait, EVERY) if rate <= STEADY * low else 1
@@ -111,45 +114,58 @@ def stir(V, Q):
         V[U, i] = 0.5 * V[U, i] + Q[i] * (1.0 + 0.3 * (i * 7 % 5)) * (1.0 if i % 2 == 0 else -1.0)
 
 
+@core(inline=True)
+def slope_for(fn, p, S, I, V, H, JX, t, slope):
+    """V[slope] = f at V[X], for the cubic, where a look has not left it there. True if f failed."""
+    return JX.shape[0] > 0 and eval_f(fn, p, S, I, V, H, min(t, S[CAP]), X, slope)
+
+
 @core
-def look(fn, p, S, I, V, H, Q, t, rounds, slope):
-    """The rate of the fastest mode at V[X], and V[slope] = f there. Negative if f failed.
+def look(fn, dfn, p, S, I, V, H, JX, Q, t, rounds, slope):
+    """The rate of the fastest mode at V[X]; without Df, V[slope] = f there. Negative if a function failed.
 
     Two rounds make a rate, since one takes a length to a speed and the other back.
     """
     compact()
     t, rate, last = min(t, S[CAP]), 0.0, 1.0
+    if JX.shape[0] > 0:
+        state, word, parameters = row_address(V, X), row_address(H, B), row_address(p, 0)
+        if call(dfn[DF], t, (state, word, parameters, row_address(JX, 0)), fn[CTX]) != 0:
+            return -1.0
+    elif eval_f(fn, p, S, I, V, H, t, X, slope):
+        return -1.0
     for q in range(rounds):
         # (a little of what it was, after each pair: a vector that Df takes to zero must not be lost)
-        growth = turn_and_measure(fn, p, S, I, V, H, Q, t, 0.01 * (q % 2))
+        growth = turn_and_measure(fn, p, S, I, V, H, JX, Q, t, slope, 0.01 * (q % 2))
         if growth < 0.0:
             return -1.0
         rate = math.sqrt(growth * last)
         last = growth
-    for i in range(V.shape[1]):
-        V[slope, i] = 0.5 * (V[KE, i] + V[KP, i])
     return rate
 
 
 @core
-def turn_and_measure(fn, p, S, I, V, H, Q, t, kept):
+def turn_and_measure(fn, p, S, I, V, H, JX, Q, t, slope, kept):
     """V[U] = Df V[U], scaled to length 1 in units of Q; returns what it was scaled by. Negative if f failed.
 
     The part ``kept`` of V[U] stays in it.
     """
     compact()
-    n = V.shape[1]
+    n, size = V.shape[1], 0.0
+    if JX.shape[0] > 0:
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total += JX[i, j] * V[U, j]
+            V[JU, i] = total
+    else:
+        for i in range(n):
+            V[XM, i] = V[X, i] + V[U, i]
+        if eval_f(fn, p, S, I, V, H, t, XM, KE):
+            return -1.0
+        for i in range(n):
+            V[JU, i] = V[KE, i] - V[slope, i]
     for i in range(n):
-        V[XM, i] = V[X, i] + V[U, i]
-    if eval_f(fn, p, S, I, V, H, t, XM, KE):
-        return -1.0
-    for i in range(n):
-        V[XM, i] = V[X, i] - V[U, i]
-    if eval_f(fn, p, S, I, V, H, t, XM, KP):
-        return -1.0
-    size = 0.0
-    for i in range(n):
-        V[JU, i] = 0.5 * (V[KE, i] - V[KP, i])
         size = max(size, abs(V[JU, i]) / Q[i])
     if not 1e-12 < size < 1e300:
         return 0.0

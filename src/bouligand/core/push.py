@@ -59,7 +59,7 @@ from .variation import formula, take_adjoint, take_tangents
 
 
 @core(entry=True)
-def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, JX, JP, N, TIMES, merge):
+def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, OF_P, PW, TV, JX, JP, N, TIMES, merge):
     """Take the tangents D on to the next corner, or to the last record.
 
     ``merge`` is the time within which crossings are one corner; negative: where they cannot be told apart. If TIMES has
@@ -178,7 +178,7 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
         s = R[record + 1, R_T] - R[record, R_T]
         cap_at_break(S, R, breaks, record + 1)
         kind = formula(int(R[record + 1, R_KIND]))
-        if take_tangents(fn, dfn, P[C[AT_LEG]], S, I, V, H, Q, D, PW, TV, JX, JP, kind, s, known):
+        if take_tangents(fn, dfn, P[C[AT_LEG]], S, I, V, H, Q, D, OF_P, PW, TV, JX, JP, kind, s, known):
             return I[STATUS]
         C[AT_RECORD] = record + 1
         known = False
