@@ -22,7 +22,7 @@ def plate(rtol, contacts=20):
 
     def first(**options):
         """As of a solution that has not been asked before: the look for fast modes, which is kept, is part of the price."""
-        sol.__dict__.pop("_liveliness", None)
+        sol._rates = None
         return sol.bderivative(**options)
 
     def end(x):

@@ -9,15 +9,19 @@ from math import factorial
 
 import numpy as np
 
-from . import replay
 from .core import layout as at
 from .errors import DerivativeError
+from .kernels import Kernel
+from .replay import fail, parameters
 
 # the order of the formula with which a step of a kind is taken: methods, rungs of a hop, a spanning step
 _ORDERS = {1: 5, 2: 3, 3: 8, at.HOP + 1: 1, at.HOP + 2: 2, at.HOP + 3: 3, at.HOP + 4: 4, at.HOP + 5: 5, at.SPAN: 5}
-_SLACK = 2.0  # tolerances that a step of a perturbation may be off by
+_SLACK = 1.0  # tolerances that a step of a perturbation may be off by
 _WORTH = 1.5  # a step that is longer by less than this is left as it is: dividing costs a look at the whole record
 MOST = 200_000  # records
+_NO_MATRIX = np.empty((0, 0))
+
+_liveliness = Kernel("lively", "liveliness", "what derivatives need")
 
 
 def longest(order, rtol):
@@ -34,38 +38,30 @@ def bounds(rtol):
     return table
 
 
-def rates(solution):
+def rates(solution, tape):
     """For each record the rate of the fastest mode in the step to it, whether that is excited or not (see `core.lively`); and how
-    many times too long for a perturbation the worst step is.
+    many times too long for a perturbation the worst step is. In the workspace of ``tape``, which is not on its way yet.
     """
-    from .core.lively import liveliness
-    from .core.variation import SMALL
-    from .stepper import _say_if_compiling
-
-    _say_if_compiling(liveliness, "what derivatives need")
-    system = solution.system
-    V, H, S, I, P, first = replay.workspace(solution)
-    rtol, V[at.ATOL] = solution._tolerances
-    S[at.RTOL] = rtol
-    bound = system._bind()
-    lease, out = bound.lease(system), np.zeros(len(solution._R))
-    JX, Q = np.empty((system.n if system.has("Df") and system.n <= SMALL else 0, system.n)), np.empty(system.n + P.shape[1] + 1)
+    rtol, out = solution._tolerances[0], np.zeros(len(solution._R))
+    tape.H[at.B] = solution._word_start
+    work = tape.S, tape.I, tape.V, tape.H, tape.JX if tape.n <= at.SMALL and tape.dfn[at.DF] else _NO_MATRIX
     record = solution._R, solution._E, solution._breaks
-    functions = lease.fn, bound.jacobians(system, False)
-    worst = liveliness(*functions, P, first, S, I, V, H, JX, *record, bounds(rtol), Q, out)
-    lease.give_back()
+    worst = _liveliness(tape.fn, tape.dfn, *parameters(solution), *work, *record, bounds(rtol), tape.Q, out)
     if worst < 0.0:
-        replay.fail(solution, S)
-    bound.failures.clear()  # (of looks inside a step that did not matter)
+        fail(solution, tape.S)
+    tape.bound.failures.clear()  # (of looks inside a step that did not matter)
     return out, worst
 
 
-def refined(solution):
+def refined(solution, tape):
     """Times at which to divide steps, and for each record the kind of step that a perturbation is to take to it; None if all
     is as it should be."""
-    R, (lively_at, worst) = solution._R, solution._liveliness
+    if solution._rates is None:
+        solution._rates = rates(solution, tape)
+    lively_at, worst = solution._rates
     if worst <= _WORTH:
         return None
+    R = solution._R
     kinds = R[:, at.R_KIND].copy()
     kinds[:1] = 0  # (no step leads to the start)
     base = kinds.astype(np.int64) % at.BACK

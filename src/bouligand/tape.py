@@ -5,9 +5,13 @@ import numpy as np
 from .core import layout as at
 from .cornering import corner_here, refuse_jumps_of_f, start_corner
 from .errors import FunctionError, GrazingError
+from .kernels import Kernel
 from .refining import refined
+from .replay import parameters
+from .rooms import borrow, give_back
 
-_FIRST_LEG = np.zeros(1, dtype=np.int64)
+_ready = Kernel("ready", "ready", "what derivatives need")
+_push, _pull = Kernel("push", "push", "derivatives"), Kernel("push", "pull", "gradients")
 _NO_TIMES = np.empty((0, 0))
 _NO_PLACES = np.empty((0, 2), dtype=np.int64)
 
@@ -21,47 +25,66 @@ class Tape:
         system = self.system
         self.n, self.np = system.n, len(system.defaults) if params else 0
         self.width = self.n + self.np
-        self._cut(solution, since, until, wanted, observers)
-        self.end = len(self.R) - 1 if until == self.R[-1, at.R_T] else int(np.searchsorted(self.R[:, at.R_T], until))
         self.bound = system._bind()
         self._lease = self.bound.lease(system)  # (kept as long as this derivative is)
         self.fn, self.dfn = self._lease.fn, self.bound.jacobians(system, params)
-        self.P, self.legs, self.breaks = solution._p[None].copy(), _FIRST_LEG, solution._breaks
+        self._room = borrow(system, params)
+        self.__dict__.update(self._room.arrays)
+        self._settle(solution)
+        self._cut(solution, since, until, wanted, observers)
+        self.end = len(self.R) - 1 if until == self.R[-1, at.R_T] else int(np.searchsorted(self.R[:, at.R_T], until))
+        (self.P, self.legs), self.breaks, self._leg = parameters(solution), solution._breaks, 0
         if solution._legs is not None:
             self._parameters_that_changed(solution)
-        # parameters in force at the start
-        self._leg = 0 if solution._legs is None else int(np.searchsorted(self.legs, 0, side="right")) - 1
-        self._workspace()
+        self.I[at.NF] = 0
+        on_guard = _ready(self.fn, self.P[self._leg :], self.S, self.I, self.V, self.H, self.R, solution._R, self.Q)
+        if on_guard < 0:
+            self._fail(at.H_FAILED)
         refuse_jumps_of_f(self)
+        C = self._at_start = np.zeros(at.C_SIZE, dtype=np.int64)
+        C[at.ROWS_AT], C[at.HALT], C[at.WANTED], C[at.END], C[at.AT_LEG] = -1, -1, self.wanted, self.end, self._leg
+        self.C[:] = C
         # corners are found on the first walk; they are the same for every perturbation
-        self.corners = [corner] if (corner := start_corner(self)) else []
+        self.corners = [corner] if (corner := start_corner(self, on_guard > 0)) else []
         self.starts_on_guard = bool(self.corners)
         self._complete = False
 
+    def __del__(self):
+        if hasattr(self, "_room"):
+            give_back(self.system, self._room)
+
+    def _settle(self, solution):
+        """What of the workspace is this solution's."""
+        S, R = self.S, solution._R
+        S[at.RTOL], self.V[at.ATOL] = solution._tolerances
+        S[at.T0], S[at.TF], S[at.CAP] = R[0, at.R_T], R[-1, at.R_T], 1e300
+        self.I[:] = 0
+
     def _parameters_that_changed(self, solution):
         """Between the steps of a Stepper: where they change, f may jump as at a breakpoint."""
-        self.P = np.array([p for _, p in solution._legs], dtype=float)
         changed = np.array([solution._R[r, at.R_T] for r, _ in solution._legs[1:]])
         self.legs = np.concatenate([[0], np.searchsorted(self.R[:, at.R_T], changed)]).astype(np.int64)
         self.breaks = np.unique(np.concatenate([solution._breaks, changed]))
+        # parameters in force at the start
+        self._leg = int(np.searchsorted(self.legs, 0, side="right")) - 1
 
     def _cut(self, solution, since, until, wanted, observers):
         """R and E from the first time on; a record more at both times, and at events that are inside a step."""
         R, E = solution._R, solution._E
-        first = 0 if since == R[0, at.R_T] else int(np.searchsorted(E[:, at.E_T], since))
-        complete = since == R[0, at.R_T] and until == R[-1, at.R_T]
-        last = len(E) if until == R[-1, at.R_T] else int(np.searchsorted(E[:, at.E_T], until, side="right"))
+        from_start, to_end = since == R[0, at.R_T], until == R[-1, at.R_T]
+        first = 0 if from_start else int(np.searchsorted(E[:, at.E_T], since))
+        last = len(E) if to_end else int(np.searchsorted(E[:, at.E_T], until, side="right"))
         self.rows = slice(first, last)  # of the solution's table
         # (what comes after the end is kept: it may be too near to tell)
-        self.E, self._before = E[first:].copy(), E[:first]
+        self.E, self._before = E[first:], E[:first]
         self.wanted = -1 if wanted is None else wanted - first
-        self.word = _after(solution._word_start, E[:first])
+        self.word = _after(solution._word_start, E[:first]) if first else solution._word_start
         self._spans = bool(solution._integers[at.NSPANS])
-        more, finer = self._inside(R, observers), refined(solution)
+        more, finer, complete = self._inside(R, observers), refined(solution, self), from_start and to_end
         if more.size == 0 and complete and not self._spans and finer is None:
             self.R = R
             return
-        R = R.copy()
+        R, self.E = R.copy(), self.E.copy()
         if finer is not None:
             more, R[:, at.R_KIND] = np.concatenate([more, finer[0]]), finer[1]
         R[R[:, at.R_KIND] == at.SPAN, at.R_KIND] = 1  # between its crossings, a spanning step is one of dopri5
@@ -94,53 +117,25 @@ class Tape:
             inside &= ~seen
         return E[inside, at.E_T]
 
-    def _workspace(self):
-        from .core.ready import ready
-
-        n, m, width, system = self.n, self.system.m, self.width, self.system
-        self.V, self.H = np.zeros((at.V_ROWS, n)), np.zeros((at.H_ROWS, m))
-        self.S, self.I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
-        self.C = np.zeros(at.C_SIZE, dtype=np.int64)
-        rtol, atol = self.solution._tolerances
-        self.S[at.RTOL], self.V[at.ATOL] = rtol, atol
-        self.S[at.T0], self.S[at.TF] = self.solution._R[0, at.R_T], self.solution._R[-1, at.R_T]
-        self.H[at.OBSERVER] = system.observers
-        self.Q = np.empty(width + 1)
-        self.S[at.CAP] = 1e300
-        if ready(self.fn, self.P[self._leg :], self.S, self.I, self.V, self.H, self.R, self.solution._R, self.Q):
-            self._fail(at.H_FAILED)
-        by_row = system.has("Dh_row")
-        self.JH = np.zeros((0 if by_row else m, n))
-        self.JHP = np.zeros((m, self.np))
-        self.JX, self.JP = np.zeros((n, n if n <= 64 or system.has("Df") else 0)), np.zeros((n, self.np))
-        self.N = np.zeros((3, width))
-        self.PW = np.empty((2, self.P.shape[1]))
-
     # ------------------------------------------------------------------------------------------------------ walking
 
     def walk(self, D, times=None):
         """Take the tangents D (changed in place) along; yields at every corner, for the caller to take them through it."""
-        from .core.push import AT_CORNER, push
-        from .stepper import _say_if_compiling
-
-        _say_if_compiling(push, "derivatives")
         C, tangents = self.C, D.shape[0]
-        C[:] = 0
-        C[at.ROWS_AT], C[at.WANTED] = -1, self.wanted
+        C[:] = self._at_start
         self.H[at.B] = self.word
-        TV, OF_P = self._room(tangents), _NO_PLACES
+        TV, OF_P = self._for_tangents(tangents), _NO_PLACES
         if self.np and tangents:
             OF_P = np.ascontiguousarray(np.argwhere(D[:, self.n :]))
         times = _NO_TIMES if times is None else times
         found = 0
-        C[at.QUIET], C[at.HALT], C[at.END], C[at.AT_LEG] = 0, -1, self.end, self._leg
         if self.starts_on_guard:
             self._pass(self.corners[0])
             yield self.corners[0]
             found = 1
         while True:
             code = self._push(D, OF_P, TV, times)
-            if code == AT_CORNER:
+            if code == at.AT_CORNER:
                 if not self._complete:
                     self.corners.append(corner_here(self))
                 corner = self.corners[found]
@@ -158,18 +153,14 @@ class Tape:
                 self._fail(code)
         self._complete = True
 
-    def _room(self, tangents):
+    def _for_tangents(self, tangents):
         """TV: a row has either side of one tangent, or all of them at once (see `core.variation`); by fours."""
-        from .core.variation import SMALL
-
-        alone = tangents == 1 or (self.n > SMALL and self.dfn[at.DF] == 0)
+        alone = tangents == 1 or (self.n > at.SMALL and self.dfn[at.DF] == 0)
         width = -4 * (-2 * self.n // 4) if alone else self.n * -4 * (-tangents // 4)
         return np.zeros((at.ROWS, width))
 
     def _push(self, D, OF_P, TV, times):
-        from .core.push import push
-
-        return push(
+        return _push(
             self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, self.C, self.R, self.E, self.breaks, self.Q,
             self.JH, self.JHP, D, OF_P, self.PW, TV, self.JX, self.JP, self.N, times, self.merge,
         )  # fmt: skip
@@ -192,10 +183,6 @@ class Tape:
     def pull(self, w, start, stop, quiet=None):
         """Take the gradient w (changed in place) back from one place (record, row of E) to another. Rows of E from ``quiet``
         on only change the word."""
-        from .core.push import pull
-        from .stepper import _say_if_compiling
-
-        _say_if_compiling(pull, "gradients")
         C = self.C
         C[:] = 0
         C[at.ROWS_AT] = -1
@@ -204,7 +191,7 @@ class Tape:
         C[at.AT_LEG] = max(int(np.searchsorted(self.legs, start[0], side="left")) - 1, 0)
         self.H[at.B] = self._word_after(start[1])
         JX = self.JX if self.JX.shape[1] else np.zeros((self.n, self.n))
-        code = pull(
+        code = _pull(
             self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, C, self.R, self.E, self.breaks, self.Q,
             self.JH, self.JHP, w, np.zeros((at.ROWS, self.n)), JX, self.JP, self.N, *stop,
         )  # fmt: skip

@@ -169,6 +169,8 @@ AT_START = 1  # the trajectory starts here: guards are crossed or not by the sid
 AT_END = 2  # it ends here: only what is crossed in time counts
 TO_GUARD = 3  # up to the crossing of one guard, whose state is asked for
 
+SMALL = 64  # up to this many states Df is formed as a matrix by differences
+
 # --- TV: rows of tangents: their values, those of a stage's state, those of the stages
 OWN, STATE, SLOPES, ROWS = 0, 1, 2, 14
 
@@ -189,6 +191,7 @@ SPAN = 20
 # --- codes that the core returns: 1 to 6 are for the caller, 7 to 12 for the judge and 13 for ``span`` (then the core goes
 # on), from 20 on failures
 GO_ON = 0
+AT_CORNER = 1  # of the derivative: somebody has to say which piece is wanted
 FINISHED = 1  # tf reached
 TERMINATED = 2  # a terminal event
 RECORDS_FULL = 3

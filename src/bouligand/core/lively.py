@@ -13,16 +13,15 @@ from .dense import before, catch_up
 from .evaluate import eval_f
 from .intrinsics import call, compact, row_address
 from .jit import core
-from .layout import BACK, CAP, CTX, DF, HOP, KE, KP, R_KIND, R_T, R_X, SPAN, XM, XN, B, K, X
+from .layout import BACK, CAP, CTX, DF, HOP, KE, KP, R_KIND, R_T, R_X, SPAN, XG, XM, XN, B, K, X
 from .ready import difference_steps
 
 EVERY = 8  # records between looks, at most
 STEADY = 1.25  # rates that differ by less are one: the next look may be later
 PLACES = 32  # looks at least that a whole trajectory is worth, however few its steps are
-U, JU = 35, 36  # rows of V: the vector that is iterated on, and Df times it
-FIRST = 2  # pairs of rounds at the start: the first of them mostly turns the vector
+U, JU, UNIT = 35, 36, XG  # rows of V: the vector that is iterated on, Df times it, and 1 / Q
+PAIRS = 3  # of rounds, at most: the first mostly turns the vector, and may grow by more than a mode does
 FAR = 4.0  # steps that are that many times shorter than they may be (hops: shorter at all) are looked at less closely
-SHORT = 0.01  # hops that are shorter, in units of the fastest mode so far, need no look
 
 
 @core(entry=True)
@@ -36,10 +35,10 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, out):
     compact()
     difference_steps(P, S, V, R, Q)
     n, whole = V.shape[1], R[R.shape[0] - 1, R_T] - R[0, R_T]
-    event, leg, rate, largest, ahead, worst = 0, 0, 0.0, 0.0, 0.0, 0.0
+    event, leg, rate, ahead, worst = 0, 0, 0.0, 0.0, 0.0
     last, wait, length, changed, seen = -EVERY, 1, 0.0, True, -1
     for i in range(n):
-        V[U, i] = 0.0
+        V[U, i], V[UNIT, i] = 0.0, 1.0 / Q[i]
     for step in range(1, R.shape[0]):
         known, held = event, leg
         event, leg = catch_up(H, E, legs, event, leg, step)
@@ -52,15 +51,15 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, out):
         changed = changed or event != known or leg != held
         kind = int(R[step, R_KIND]) % BACK
         is_hop = HOP <= kind < SPAN
-        if (not is_hop or s * largest > SHORT) and (changed or step - last >= wait or s > 1.5 * length):
+        if changed or step - last >= wait or s > 1.5 * length:
             # --- at its start (where the last look may have been)
-            anew = changed or seen != step - 1
+            enough, anew = bounds[kind] / s, changed or seen != step - 1
             if anew:
                 if changed:
-                    stir(V, Q)
+                    stir(V)
                 for i in range(n):
                     V[X, i] = R[step - 1, R_X + i]
-                ahead = look(fn, dfn, P[leg], S, I, V, H, JX, Q, t, 2 * FIRST if step == 1 else 2, K)
+                ahead = look(fn, dfn, P[leg], S, I, V, H, JX, t, enough, K)
             else:
                 for i in range(n):
                     V[K, i] = V[XN, i]
@@ -69,10 +68,9 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, out):
             low, rate = ahead, ahead
             inside = int(PLACES * s / whole)
             last, length, changed = step, s, False
-            if kind != SPAN and inside == 0 and (1.0 if is_hop else FAR) * s * rate < bounds[kind]:
+            if kind != SPAN and inside == 0 and (1.0 if is_hop else FAR) * rate < enough:
                 # far from too long, or hardly a step: the start will do
                 wait = min(2 * wait, EVERY)
-                largest = max(rate, largest)
                 out[step] = rate
                 continue
             # --- at its end, for one that spans crossings as it is behind them
@@ -80,10 +78,10 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, out):
                 return -1.0
             if kind == SPAN:
                 event, leg = catch_up(H, E, legs, event, leg, step + 1)
-                stir(V, Q)
+                stir(V)
             for i in range(n):
                 V[X, i] = R[step, R_X + i]
-            ahead = look(fn, dfn, P[leg], S, I, V, H, JX, Q, t + s, 2, XN)
+            ahead = look(fn, dfn, P[leg], S, I, V, H, JX, t + s, enough, XN)
             if ahead < 0.0 or slope_for(fn, P[leg], S, I, V, H, JX, t + s, XN):
                 return -1.0
             seen = step
@@ -96,22 +94,22 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, out):
                     a, z = R[step - 1, R_X + i], R[step, R_X + i]
                     bow = (1.0 - c) * (s * V[K, i] - (z - a)) - c * (s * V[XN, i] - (z - a))
                     V[X, i] = a + c * (z - a) + c * (1.0 - c) * bow
-                there = look(fn, dfn, P[leg], S, I, V, H, JX, Q, t + c * s, 2, KP)
+                there = look(fn, dfn, P[leg], S, I, V, H, JX, t + c * s, enough, KP)
                 if there >= 0.0:  # (the cubic may be where f has no value)
                     low, rate = min(low, there), max(rate, there)
             wait = min(2 * wait, EVERY) if rate <= STEADY * low else 1
-            largest = max(rate, largest)
             changed = kind == SPAN
         out[step] = rate
         worst = max(worst, s * rate / bounds[kind])
     return worst
 
 
-@core
-def stir(V, Q):
+@core(inline=True)
+def stir(V):
     """Bring something of every state into V[U]: the fastest mode may be another one from now on."""
     for i in range(V.shape[1]):
-        V[U, i] = 0.5 * V[U, i] + Q[i] * (1.0 + 0.3 * (i * 7 % 5)) * (1.0 if i % 2 == 0 else -1.0)
+        some = (0.3 + 0.1 * (i * 7 % 5)) / V[UNIT, i]
+        V[U, i] = 0.3 * V[U, i] + (some if i % 2 == 0 else -some)
 
 
 @core(inline=True)
@@ -121,10 +119,10 @@ def slope_for(fn, p, S, I, V, H, JX, t, slope):
 
 
 @core
-def look(fn, dfn, p, S, I, V, H, JX, Q, t, rounds, slope):
+def look(fn, dfn, p, S, I, V, H, JX, t, enough, slope):
     """The rate of the fastest mode at V[X]; without Df, V[slope] = f there. Negative if a function failed.
 
-    Two rounds make a rate, since one takes a length to a speed and the other back.
+    Two rounds make a rate, since one takes a length to a speed and the other back. A rate above ``enough`` is looked at again.
     """
     compact()
     t, rate, last = min(t, S[CAP]), 0.0, 1.0
@@ -134,18 +132,21 @@ def look(fn, dfn, p, S, I, V, H, JX, Q, t, rounds, slope):
             return -1.0
     elif eval_f(fn, p, S, I, V, H, t, X, slope):
         return -1.0
-    for q in range(rounds):
+    for q in range(2 * PAIRS):
         # (a little of what it was, after each pair: a vector that Df takes to zero must not be lost)
-        growth = turn_and_measure(fn, p, S, I, V, H, JX, Q, t, slope, 0.01 * (q % 2))
+        growth = turn_and_measure(fn, p, S, I, V, H, JX, t, slope, 0.01 * (q % 2))
         if growth < 0.0:
             return -1.0
-        rate = math.sqrt(growth * last)
+        if q % 2 == 1:
+            rate = math.sqrt(growth * last)
+            if rate <= enough:
+                break
         last = growth
     return rate
 
 
-@core
-def turn_and_measure(fn, p, S, I, V, H, JX, Q, t, slope, kept):
+@core(inline=True)
+def turn_and_measure(fn, p, S, I, V, H, JX, t, slope, kept):
     """V[U] = Df V[U], scaled to length 1 in units of Q; returns what it was scaled by. Negative if f failed.
 
     The part ``kept`` of V[U] stays in it.
@@ -166,9 +167,10 @@ def turn_and_measure(fn, p, S, I, V, H, JX, Q, t, slope, kept):
         for i in range(n):
             V[JU, i] = V[KE, i] - V[slope, i]
     for i in range(n):
-        size = max(size, abs(V[JU, i]) / Q[i])
+        size = max(size, abs(V[JU, i]) * V[UNIT, i])
     if not 1e-12 < size < 1e300:
         return 0.0
+    scale = 1.0 / size
     for i in range(n):
-        V[U, i] = V[JU, i] / size + kept * V[U, i]
+        V[U, i] = scale * V[JU, i] + kept * V[U, i]
     return size

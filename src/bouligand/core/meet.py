@@ -4,6 +4,7 @@ from .evaluate import eval_f
 from .intrinsics import compact
 from .jit import core
 from .layout import (
+    AT_CORNER,
     AT_EVENT,
     CAP,
     E_GUARD,
@@ -32,7 +33,6 @@ from .layout import (
 )
 from .rows import approach, guard_row, unsure
 
-AT_CORNER = 1  # beside GO_ON (the end was reached) and the codes of failures
 LONGEST = 1e-3  # of an uncertain time: where a guard is only grazed, nobody knows when
 MOST_NEAR = 16  # crossings after one that are looked at: is its order with one of them open, and does it matter?
 MARGIN = 2.0  # rows of E that are not changes of the word

@@ -9,6 +9,7 @@ from .evaluate import eval_f
 from .intrinsics import compact
 from .jit import core
 from .layout import (
+    AT_CORNER,
     AT_EVENT,
     AT_LEG,
     AT_RECORD,
@@ -40,7 +41,6 @@ from .layout import (
     X,
 )
 from .meet import (
-    AT_CORNER,
     MARGIN,
     MOST_NEAR,
     beyond,

@@ -3,7 +3,7 @@
 from .evaluate import eval_h
 from .intrinsics import compact
 from .jit import core
-from .layout import ATOL, HELD, HP, HX, OBSERVER, R_T, R_X, RTOL, XF, XM, X
+from .layout import ATOL, CAP, HELD, HP, HX, OBSERVER, R_T, R_X, RTOL, XF, XM, X
 
 _STEP = 2.0**-24
 
@@ -12,20 +12,22 @@ _STEP = 2.0**-24
 def ready(fn, P, S, I, V, H, R, whole, Q):
     """Fill Q (see difference_steps) from the whole trajectory; H[HELD] = 1 for guards that are zero at the first record of R.
 
-    True if h failed.
+    Returns how many these are; negative if h failed.
     """
     compact()
+    S[CAP], held = 1e300, 0
     difference_steps(P, S, V, whole, Q)
     for i in range(V.shape[1]):
         V[X, i] = R[0, R_X + i]
         V[XM, i] = V[X, i] * (1.0 + _STEP * (1.0 + 0.1 * (i * 7 % 5)) * (1.0 if i % 2 == 0 else -1.0))
     if eval_h(fn, P[0], S, I, V, H, R[0, R_T], X, HX) or eval_h(fn, P[0], S, I, V, H, R[0, R_T], XM, HP):
-        return True
+        return -1
     for k in range(H.shape[1]):
         # round-off in h: what it changes by when every component of x changes in its last digits
         noise = 8.0 * 2.2e-16 / _STEP * abs(H[HP, k] - H[HX, k]) + 1e-300
         H[HELD, k] = 1.0 if abs(H[HX, k]) <= noise and H[OBSERVER, k] == 0.0 else 0.0
-    return False
+        held += int(H[HELD, k])
+    return held
 
 
 @core

@@ -80,8 +80,9 @@ def all_rows(fn, dfn, p, S, I, V, H, Q, JH, JHP, breaks, t):
                 high = moment - 4e-16 * abs(moment)
         if eval_h(fn, p, S, I, V, H, high, X, HP) or eval_h(fn, p, S, I, V, H, low, X, HN):
             return True
+        per_time = 1.0 / (high - low)
         for k in range(m):
-            H[HM, k] = (H[HP, k] - H[HN, k]) / (high - low)
+            H[HM, k] = (H[HP, k] - H[HN, k]) * per_time
     S[CAP] = cap
     if dfn[DH_K] == 0 and dfn[DH_ALL] != 0:
         if call(dfn[DH_ALL], t, (x, pp, row_address(JH, 0)), fn[CTX]) != 0:

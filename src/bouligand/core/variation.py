@@ -28,8 +28,8 @@ from .layout import (
     KP,
     NF,
     OWN,
-    ROWS,
     SLOPES,
+    SMALL,
     STATE,
     STATUS,
     T_FAIL,
@@ -43,8 +43,6 @@ from .layout import (
 )
 from .stages import combinations
 from .tableau import TABLEAUX
-
-SMALL = 64  # up to this many states Df is formed as a matrix
 
 
 def _tables():
@@ -133,7 +131,7 @@ def failed(S, I, t, x):
     return True
 
 
-@core
+@core(inline=True)
 def take_pair(fn, p, S, I, V, H, Q, D, PW, TV, a, formula, s):
     """Take tangent a over a step of length s from X by a central difference of the step itself: the same stages on either
     side of the trajectory (side by side in the rows of TV), in turn, so that the processor can work on both at once. Only what
@@ -177,7 +175,7 @@ def take_pair(fn, p, S, I, V, H, Q, D, PW, TV, a, formula, s):
     return False
 
 
-@core
+@core(inline=True)
 def take_tangents(fn, dfn, p, S, I, V, H, Q, D, OF_P, PW, TV, JX, JP, formula, s, known):
     """Take a step of length s from X once more, and all tangents with it. ``known``: K holds its first stage already. OF_P:
     the places (tangent, parameter) where D has something of a parameter. True if a function failed.
