@@ -34,7 +34,7 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, out):
     """
     compact()
     difference_steps(P, S, V, R, Q)
-    n, whole = V.shape[1], R[R.shape[0] - 1, R_T] - R[0, R_T]
+    n, whole, given = V.shape[1], R[R.shape[0] - 1, R_T] - R[0, R_T], JX.shape[0] > 0
     event, leg, rate, ahead, worst = 0, 0, 0.0, 0.0, 0.0
     last, wait, length, changed, seen = -EVERY, 1, 0.0, True, -1
     for i in range(n):
@@ -52,56 +52,55 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, out):
         kind = int(R[step, R_KIND]) % BACK
         is_hop = HOP <= kind < SPAN
         if changed or step - last >= wait or s > 1.5 * length:
-            # --- at its start (where the last look may have been)
-            enough, anew = bounds[kind] / s, changed or seen != step - 1
-            if anew:
-                if changed:
-                    stir(V)
-                for i in range(n):
-                    V[X, i] = R[step - 1, R_X + i]
-                ahead = look(fn, dfn, P[leg], S, I, V, H, JX, t, enough, K)
-            else:
+            if changed:
+                stir(V)
+            enough, inside = bounds[kind] / s, int(PLACES * s / whole)
+            brief = kind != SPAN and inside == 0
+            # --- at its start (where the last look may have been), at its end, and inside
+            low, rate, place = math.inf, 0.0, 0
+            if seen == step - 1 and not changed:
+                low, rate, place = ahead, ahead, 1
                 for i in range(n):
                     V[K, i] = V[XN, i]
-            if ahead < 0.0:
-                return -1.0
-            low, rate = ahead, ahead
-            inside = int(PLACES * s / whole)
-            last, length, changed = step, s, False
-            if kind != SPAN and inside == 0 and (1.0 if is_hop else FAR) * rate < enough:
-                # far from too long, or hardly a step: the start will do
-                wait = min(2 * wait, EVERY)
-                out[step] = rate
-                continue
-            # --- at its end, for one that spans crossings as it is behind them
-            if anew and slope_for(fn, P[leg], S, I, V, H, JX, t, K):
-                return -1.0
-            if kind == SPAN:
-                event, leg = catch_up(H, E, legs, event, leg, step + 1)
-                stir(V)
-            for i in range(n):
-                V[X, i] = R[step, R_X + i]
-            ahead = look(fn, dfn, P[leg], S, I, V, H, JX, t + s, enough, XN)
-            if ahead < 0.0 or slope_for(fn, P[leg], S, I, V, H, JX, t + s, XN):
-                return -1.0
-            seen = step
-            low, rate = min(low, ahead), max(rate, ahead)
-            # --- inside, on a cubic
-            inside = 0 if is_hop else max(inside, 1) if rate > STEADY * low else inside
-            for q in range(inside):
-                c = (q + 1.0) / (inside + 1.0)
-                for i in range(n):
-                    a, z = R[step - 1, R_X + i], R[step, R_X + i]
-                    bow = (1.0 - c) * (s * V[K, i] - (z - a)) - c * (s * V[XN, i] - (z - a))
-                    V[X, i] = a + c * (z - a) + c * (1.0 - c) * bow
-                there = look(fn, dfn, P[leg], S, I, V, H, JX, t + c * s, enough, KP)
-                if there >= 0.0:  # (the cubic may be where f has no value)
-                    low, rate = min(low, there), max(rate, there)
+            last, length, changed = step, s, kind == SPAN
+            while place <= inside + 1:
+                if place == 1:
+                    if brief and (1.0 if is_hop else FAR) * rate < enough:
+                        break  # far from too long, or hardly a step: the start will do
+                    if kind == SPAN:  # behind the crossings that it spans
+                        event, leg = catch_up(H, E, legs, event, leg, step + 1)
+                        stir(V)
+                c = go_to(V, R, step, s, place, inside)
+                slope = K if place == 0 else XN if place == 1 else KP
+                here = look(fn, dfn, P[leg], S, I, V, H, JX, t + c * s, enough, slope)
+                if given and (place == 1 or (place == 0 and not is_hop)):  # for the cubic, of this step or the next
+                    here = -1.0 if eval_f(fn, P[leg], S, I, V, H, min(t + c * s, S[CAP]), X, slope) else here
+                if here >= 0.0:
+                    low, rate = min(low, here), max(rate, here)
+                elif place < 2:  # (the cubic may be where f has no value)
+                    return -1.0
+                if place == 1:
+                    ahead, seen = here, step
+                    inside = 0 if is_hop else max(inside, 1) if rate > STEADY * low else inside
+                place += 1
             wait = min(2 * wait, EVERY) if rate <= STEADY * low else 1
-            changed = kind == SPAN
         out[step] = rate
         worst = max(worst, s * rate / bounds[kind])
     return worst
+
+
+@core(inline=True)
+def go_to(V, R, step, s, place, inside):
+    """V[X] = the state at a place of a step: 0 its start, 1 its end, from 2 on inside, on a cubic. Returns where that is."""
+    c = float(place) if place < 2 else (place - 1.0) / (inside + 1.0)
+    for i in range(V.shape[1]):
+        a, z = R[step - 1, R_X + i], R[step, R_X + i]
+        if place < 2:
+            V[X, i] = a if place == 0 else z
+        else:
+            bow = (1.0 - c) * (s * V[K, i] - (z - a)) - c * (s * V[XN, i] - (z - a))
+            V[X, i] = a + c * (z - a) + c * (1.0 - c) * bow
+    return c
 
 
 @core(inline=True)
@@ -113,18 +112,11 @@ def stir(V):
 
 
 @core(inline=True)
-def slope_for(fn, p, S, I, V, H, JX, t, slope):
-    """V[slope] = f at V[X], for the cubic, where a look has not left it there. True if f failed."""
-    return JX.shape[0] > 0 and eval_f(fn, p, S, I, V, H, min(t, S[CAP]), X, slope)
-
-
-@core
 def look(fn, dfn, p, S, I, V, H, JX, t, enough, slope):
     """The rate of the fastest mode at V[X]; without Df, V[slope] = f there. Negative if a function failed.
 
     Two rounds make a rate, since one takes a length to a speed and the other back. A rate above ``enough`` is looked at again.
     """
-    compact()
     t, rate, last = min(t, S[CAP]), 0.0, 1.0
     if JX.shape[0] > 0:
         state, word, parameters = row_address(V, X), row_address(H, B), row_address(p, 0)
@@ -151,7 +143,6 @@ def turn_and_measure(fn, p, S, I, V, H, JX, t, slope, kept):
 
     The part ``kept`` of V[U] stays in it.
     """
-    compact()
     n, size = V.shape[1], 0.0
     if JX.shape[0] > 0:
         for i in range(n):
