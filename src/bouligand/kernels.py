@@ -16,7 +16,10 @@ class Kernel:
 
     def __call__(self, *arguments):
         if self._function is None:
+            from .core import jit
+
             function = getattr(importlib.import_module(f".core.{self._module}", __package__), self._name)
             _say_if_compiling(function, self._what)
+            jit.compile_for(function, arguments, quickly=True)
             self._function = function
         return self._function(*arguments)

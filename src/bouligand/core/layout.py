@@ -171,8 +171,8 @@ TO_GUARD = 3  # up to the crossing of one guard, whose state is asked for
 
 SMALL = 64  # up to this many states Df is formed as a matrix by differences
 
-# --- TV: rows of tangents: their values, those of a stage's state, those of the stages
-OWN, STATE, SLOPES, ROWS = 0, 1, 2, 14
+# --- TV: rows of tangents: their values, those of a stage's state, those of the stages; backwards, also a stage's weight
+OWN, STATE, SLOPES, WEIGHT, ROWS = 0, 1, 2, 14, 15
 
 # --- R and E: columns
 R_T, R_KIND, R_S1, R_S2, R_S3, R_X = 0, 1, 2, 3, 4, 5

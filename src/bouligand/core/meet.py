@@ -135,6 +135,12 @@ def beyond(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, merge):
 
 @core
 def look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, record, N, slot):
+    """`look_here`, for those that seldom do."""
+    return look_here(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, record, N, slot)
+
+
+@core(inline=True)
+def look_here(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, record, N, slot):
     """The row, speed and x' of a crossing at the present state and word. Returns how uncertain its time is; 0 where the word
     was changed by a jump of h at a breakpoint, which no perturbation moves; -1 on failure."""
     compact()

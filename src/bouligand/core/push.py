@@ -47,6 +47,7 @@ from .meet import (
     grow,
     independent,
     look,
+    look_here,
     passive,
     place,
     repeats,
@@ -118,7 +119,7 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, OF_P, PW,
                     take_word(H, E, q)
                 place(S, V, R, there)
                 spot = 1 - slot if others == 0 else 2
-                unsure_too = look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, ahead, there, N, spot)
+                unsure_too = look_here(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, ahead, there, N, spot)
                 for q in range(ahead - 1, event - 1, -1):
                     take_back(H, E, q)
                 place(S, V, R, record)
@@ -233,7 +234,7 @@ def pull(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, w, TV, JX, J
                 return I[STATUS]
             for q in range(event, first - 1, -1):
                 take_back(H, E, q)
-            u = look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, first, record, N, 0)
+            u = look_here(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, first, record, N, 0)
             if u < 0.0:
                 return I[STATUS]
             if u > 0.0 and H[B, k] * H[HD, k] < 0.0:

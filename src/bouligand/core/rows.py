@@ -60,7 +60,7 @@ def corner_rows(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, t, guards, out, s
     return False
 
 
-@core
+@core(inline=True)
 def all_rows(fn, dfn, p, S, I, V, H, Q, JH, JHP, breaks, t):
     """What is evaluated for all guards at once: D_t h into HM, and Dh and Dp_h where there is no function for a single row."""
     compact()

@@ -33,7 +33,7 @@ from .layout import (
     STATE,
     STATUS,
     T_FAIL,
-    XG,
+    WEIGHT,
     XM,
     B,
     F,
@@ -77,6 +77,10 @@ _A, _B, _C, _STAGES = _tables()
 _FIRST = np.concatenate([[0], np.cumsum(_STAGES + 1)])
 _ROWS = [list(row) for q, count in enumerate(_STAGES) for row in [*(_A[q, r, :r] for r in range(count)), _B[q, :count]]]
 _combine, _combine_wide = combinations(_ROWS), combinations(_ROWS, wide=True)
+# and backwards: for each stage, the weight that it has in the result, then those in the other stages
+_combine_back = combinations(
+    [[_B[q, r], *_A[q, :count, r]] for q, count in enumerate(_STAGES) for r in (*range(count), 0)],
+)
 
 
 @core(inline=True)
@@ -216,7 +220,7 @@ def take_tangents(fn, dfn, p, S, I, V, H, Q, D, OF_P, PW, TV, JX, JP, formula, s
     return False
 
 
-@core
+@core(inline=True)
 def take_adjoint(fn, dfn, p, S, I, V, H, Q, w, TV, JX, JP, formula, s):
     """The transpose of a step of length s from X, applied to ``w``: its first n entries go back to the start of the step, the
     others gather what the parameters do. True if a function failed."""
@@ -226,25 +230,22 @@ def take_adjoint(fn, dfn, p, S, I, V, H, Q, w, TV, JX, JP, formula, s):
         _combine(V, X, K, s, XM, first + stage)
         if eval_f(fn, p, S, I, V, H, min(t + _C[formula, stage] * s, S[CAP]), XM, K + stage):
             return True
+    for i in range(n):
+        TV[OWN, i], TV[STATE, i] = 0.0, w[i]
     for stage in range(stages - 1, -1, -1):
         _combine(V, X, K, s, XM, first + stage)
         if slopes(fn, dfn, p, S, I, V, H, Q, JX, JP, min(t + _C[formula, stage] * s, S[CAP]), XM):
             return True
         # the weight of this stage in the result, and in the stages after it
+        _combine_back(TV, OWN, STATE, s, WEIGHT, first + stage)
         for i in range(n):
-            total = _B[formula, stage] * w[i]
-            for r in range(stage + 1, stages):
-                total += _A[formula, r, stage] * TV[SLOPES + r, i]
-            V[XG, i] = s * total
-        for i in range(n):
-            total = 0.0
-            for j in range(n):
-                total += JX[j, i] * V[XG, j]
-            TV[SLOPES + stage, i] = total
-        for i in range(JP.shape[1]):
-            for j in range(n):
-                w[n + i] += JP[j, i] * V[XG, j]
-    for stage in range(stages):
+            TV[SLOPES + stage, i] = 0.0
+        for j in range(n):
+            weight = TV[WEIGHT, j]
+            for i in range(n):
+                TV[SLOPES + stage, i] += JX[j, i] * weight
+            for i in range(JP.shape[1]):
+                w[n + i] += JP[j, i] * weight
         for i in range(n):
             w[i] += TV[SLOPES + stage, i]
     return False
