@@ -12,7 +12,7 @@ import numpy as np
 from .core import layout as at
 from .errors import DerivativeError
 from .kernels import Kernel
-from .replay import fail, parameters
+from .replay import fail
 
 # the order of the formula with which a step of a kind is taken: methods, rungs of a hop, a spanning step
 _ORDERS = {1: 5, 2: 3, 3: 8, at.HOP + 1: 1, at.HOP + 2: 2, at.HOP + 3: 3, at.HOP + 4: 4, at.HOP + 5: 5, at.SPAN: 5}
@@ -40,13 +40,15 @@ def bounds(rtol):
 
 def rates(solution, tape):
     """For each record the rate of the fastest mode in the step to it, whether that is excited or not (see `core.lively`); and how
-    many times too long for a perturbation the worst step is. In the workspace of ``tape``, which is not on its way yet.
+    many times too long for a perturbation the worst step is. In the workspace of ``tape``, which has not been cut yet.
     """
-    rtol, out = solution._tolerances[0], np.zeros(len(solution._R))
+    R, (rtol, atol) = solution._R, solution._tolerances
+    out, JX = np.zeros(len(R)), tape.JX if tape.n <= at.SMALL and tape.dfn[at.DF] else _NO_MATRIX
     tape.H[at.B] = solution._word_start
-    work = tape.S, tape.I, tape.V, tape.H, tape.JX if tape.n <= at.SMALL and tape.dfn[at.DF] else _NO_MATRIX
-    record = solution._R, solution._E, solution._breaks
-    worst = _liveliness(tape.fn, tape.dfn, *parameters(solution), *work, *record, bounds(rtol), tape.Q, out)
+    worst = _liveliness(
+        tape.fn, tape.dfn, tape.P, tape.legs, tape.S, tape.I, tape.V, tape.H, JX, R, solution._E, solution._breaks,
+        bounds(rtol), tape.Q, rtol, atol, out,
+    )  # fmt: skip
     if worst < 0.0:
         fail(solution, tape.S)
     tape.bound.failures.clear()  # (of looks inside a step that did not matter)

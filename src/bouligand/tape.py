@@ -30,20 +30,19 @@ class Tape:
         self.fn, self.dfn = self._lease.fn, self.bound.jacobians(system, params)
         self._room = borrow(system, params)
         self.__dict__.update(self._room.arrays)
-        self._settle(solution)
+        (self.P, self.legs), self.breaks, self._leg = parameters(solution), solution._breaks, 0
         self._cut(solution, since, until, wanted, observers)
         self.end = len(self.R) - 1 if until == self.R[-1, at.R_T] else int(np.searchsorted(self.R[:, at.R_T], until))
-        (self.P, self.legs), self.breaks, self._leg = parameters(solution), solution._breaks, 0
         if solution._legs is not None:
             self._parameters_that_changed(solution)
-        self.I[at.NF] = 0
-        on_guard = _ready(self.fn, self.P[self._leg :], self.S, self.I, self.V, self.H, self.R, solution._R, self.Q)
+        on_guard = _ready(
+            self.fn, self.P, self.S, self.I, self.V, self.H, self.C, self.R, solution._R, self.Q, *solution._tolerances,
+            self._leg, self.wanted, self.end,
+        )  # fmt: skip
         if on_guard < 0:
             self._fail(at.H_FAILED)
         refuse_jumps_of_f(self)
-        C = self._at_start = np.zeros(at.C_SIZE, dtype=np.int64)
-        C[at.ROWS_AT], C[at.HALT], C[at.WANTED], C[at.END], C[at.AT_LEG] = -1, -1, self.wanted, self.end, self._leg
-        self.C[:] = C
+        self._at_start = self.C.copy()
         # corners are found on the first walk; they are the same for every perturbation
         self.corners = [corner] if (corner := start_corner(self, on_guard > 0)) else []
         self.starts_on_guard = bool(self.corners)
@@ -52,13 +51,6 @@ class Tape:
     def __del__(self):
         if hasattr(self, "_room"):
             give_back(self.system, self._room)
-
-    def _settle(self, solution):
-        """What of the workspace is this solution's."""
-        S, R = self.S, solution._R
-        S[at.RTOL], self.V[at.ATOL] = solution._tolerances
-        S[at.T0], S[at.TF], S[at.CAP] = R[0, at.R_T], R[-1, at.R_T], 1e300
-        self.I[:] = 0
 
     def _parameters_that_changed(self, solution):
         """Between the steps of a Stepper: where they change, f may jump as at a breakpoint."""

@@ -14,7 +14,7 @@ from .evaluate import eval_f
 from .intrinsics import call, compact, row_address
 from .jit import core
 from .layout import BACK, CAP, CTX, DF, HOP, KE, KP, R_KIND, R_T, R_X, SPAN, XG, XM, XN, B, K, X
-from .ready import difference_steps
+from .ready import difference_steps, settle
 
 EVERY = 8  # records between looks, at most
 STEADY = 1.25  # rates that differ by less are one: the next look may be later
@@ -25,7 +25,7 @@ FAR = 4.0  # steps that are that many times shorter than they may be (hops: shor
 
 
 @core(entry=True)
-def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, out):
+def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, rtol, atol, out):
     """``out`` = the size of Df's largest eigenvalue, about, in the step to each record. Returns how many times too long the worst
     step is; negative if f failed.
 
@@ -33,6 +33,7 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, out):
     units of 1 / rate. JX has room for Df if that is to be used.
     """
     compact()
+    settle(S, I, V, R, rtol, atol)
     difference_steps(P, S, V, R, Q)
     n, whole, given = V.shape[1], R[R.shape[0] - 1, R_T] - R[0, R_T], JX.shape[0] > 0
     event, leg, rate, ahead, worst = 0, 0, 0.0, 0.0, 0.0
