@@ -176,7 +176,7 @@ class BDerivative:
             self._watch_observers()
         tape, links, unit = self._tape, [], np.eye(self._width)
         D = unit.copy()
-        record = np.full((len(tape.E), self._width), np.nan)
+        record = np.full((len(tape.E), self._width), np.nan) if times else np.empty((0, 0))
         for corner in tape.walk(D, record if times else None):
             links.append(_Link(D.copy(), record.copy() if times else None, corner))
             D[:] = unit
@@ -232,6 +232,9 @@ class BDerivative:
         if self._width <= _SMALL:
             self._build()
         z, dt0 = self._leader(dx, dp, dt0, "matrix")
+        if not self.corners and self._links is not None and wrt != "t0":
+            whole = self._links[0].matrix
+            return (whole[: self.n] if wrt == "x" else whole[self.n :])[:, : self.n].T.copy()
         unit = np.eye(self._width)
         followers = {"x": unit[: self.n], "p": unit[self.n :], "t0": np.zeros((1, self._width))}[wrt]
         D = np.vstack([z, followers])

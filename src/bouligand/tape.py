@@ -182,10 +182,11 @@ class Tape:
         C[at.QUIET] = len(self.E) if quiet is None else quiet
         C[at.AT_LEG] = max(int(np.searchsorted(self.legs, start[0], side="left")) - 1, 0)
         self.H[at.B] = self._word_after(start[1])
-        JX = self.JX if self.JX.shape[1] else np.zeros((self.n, self.n))
+        stages = 12 if self.n <= at.SMALL else 1  # at once
+        JX, JP = np.empty((stages, self.n, self.n)), np.empty((stages, self.n, self.np))
         code = _pull(
             self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, C, self.R, self.E, self.breaks, self.Q,
-            self.JH, self.JHP, w, np.zeros((at.ROWS, self.n)), JX, self.JP, self.N, *stop,
+            self.JH, self.JHP, w, np.zeros((at.ROWS, self.n)), JX, JP, self.N, *stop,
         )  # fmt: skip
         if code != at.GO_ON:
             self._fail(code)

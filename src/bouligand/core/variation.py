@@ -223,29 +223,36 @@ def take_tangents(fn, dfn, p, S, I, V, H, Q, D, OF_P, PW, TV, JX, JP, formula, s
 @core(inline=True)
 def take_adjoint(fn, dfn, p, S, I, V, H, Q, w, TV, JX, JP, formula, s):
     """The transpose of a step of length s from X, applied to ``w``: its first n entries go back to the start of the step, the
-    others gather what the parameters do. True if a function failed."""
+    others gather what the parameters do. JX and JP have room for the slopes of all stages, or of one. True if a function
+    failed."""
     compact()
     n, t, stages, first = V.shape[1], S[T], _STAGES[formula], _FIRST[formula]
+    at_once = JX.shape[0] > 1
     for stage in range(stages):
+        when = min(t + _C[formula, stage] * s, S[CAP])
         _combine(V, X, K, s, XM, first + stage)
-        if eval_f(fn, p, S, I, V, H, min(t + _C[formula, stage] * s, S[CAP]), XM, K + stage):
+        if eval_f(fn, p, S, I, V, H, when, XM, K + stage):
+            return True
+        # (here, where the processor can work on them while it waits for the next stage)
+        if at_once and slopes(fn, dfn, p, S, I, V, H, Q, JX[stage], JP[stage], when, XM):
             return True
     for i in range(n):
         TV[OWN, i], TV[STATE, i] = 0.0, w[i]
     for stage in range(stages - 1, -1, -1):
-        _combine(V, X, K, s, XM, first + stage)
-        if slopes(fn, dfn, p, S, I, V, H, Q, JX, JP, min(t + _C[formula, stage] * s, S[CAP]), XM):
-            return True
+        place = stage if at_once else 0
+        if not at_once:
+            _combine(V, X, K, s, XM, first + stage)
+            if slopes(fn, dfn, p, S, I, V, H, Q, JX[0], JP[0], min(t + _C[formula, stage] * s, S[CAP]), XM):
+                return True
         # the weight of this stage in the result, and in the stages after it
         _combine_back(TV, OWN, STATE, s, WEIGHT, first + stage)
         for i in range(n):
-            TV[SLOPES + stage, i] = 0.0
-        for j in range(n):
-            weight = TV[WEIGHT, j]
-            for i in range(n):
-                TV[SLOPES + stage, i] += JX[j, i] * weight
-            for i in range(JP.shape[1]):
-                w[n + i] += JP[j, i] * weight
-        for i in range(n):
-            w[i] += TV[SLOPES + stage, i]
+            total = 0.0
+            for j in range(n):
+                total += JX[place, j, i] * TV[WEIGHT, j]
+            TV[SLOPES + stage, i] = total
+            w[i] += total
+        for i in range(JP.shape[2]):
+            for j in range(n):
+                w[n + i] += JP[place, j, i] * TV[WEIGHT, j]
     return False
