@@ -232,8 +232,8 @@ class BDerivative:
         if self._width <= _SMALL:
             self._build()
         z, dt0 = self._leader(dx, dp, dt0, "matrix")
-        if not self.corners and self._links is not None and wrt != "t0":
-            whole = self._links[0].matrix
+        whole = self._links[0].matrix if self._links is not None and not self.corners else None
+        if whole is not None and wrt != "t0":
             return (whole[: self.n] if wrt == "x" else whole[self.n :])[:, : self.n].T.copy()
         unit = np.eye(self._width)
         followers = {"x": unit[: self.n], "p": unit[self.n :], "t0": np.zeros((1, self._width))}[wrt]

@@ -19,6 +19,20 @@ _NO_PLACES = np.empty((0, 2), dtype=np.int64)
 class Tape:
     """The record from ``since`` to ``until`` (or to a row of the event table), with the workspace to go along it."""
 
+    # the arrays of a room: see `rooms`
+    V: np.ndarray
+    H: np.ndarray
+    S: np.ndarray
+    I: np.ndarray
+    C: np.ndarray
+    Q: np.ndarray
+    JH: np.ndarray
+    JHP: np.ndarray
+    JX: np.ndarray
+    JP: np.ndarray
+    N: np.ndarray
+    PW: np.ndarray
+
     def __init__(self, solution, since, until, wanted, params, merge, observers):
         self.solution, self.system = solution, solution.system
         self.params, self.merge = params, -1.0 if merge is None else float(merge)

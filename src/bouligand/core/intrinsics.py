@@ -188,8 +188,7 @@ if JIT:
 
     @intrinsic
     def multiply(typingctx, J, V, row, out):
-        """V[out] = J V[row], where a row of V holds a matrix with as many rows as J has columns; its own columns are a multiple of
-        four."""
+        """V[out] = J V[row], where a row of V holds a matrix with as many rows as J has; its columns are a multiple of four."""
         signature = types.void(J, V, types.int64, types.int64)
 
         def codegen(context, builder, signature, args):

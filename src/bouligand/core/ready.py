@@ -3,7 +3,27 @@
 from .evaluate import eval_h
 from .intrinsics import compact
 from .jit import core
-from .layout import AT_LEG, ATOL, CAP, END, HALT, HELD, HP, HX, OBSERVER, R_T, R_X, ROWS_AT, RTOL, T0, TF, WANTED, XF, XM, X
+from .layout import (
+    AT_LEG,
+    ATOL,
+    CAP,
+    END,
+    HALT,
+    HELD,
+    HP,
+    HX,
+    OBSERVER,
+    R_T,
+    R_X,
+    ROWS_AT,
+    RTOL,
+    T0,
+    TF,
+    WANTED,
+    XF,
+    XM,
+    X,
+)
 
 _STEP = 2.0**-24
 

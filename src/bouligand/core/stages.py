@@ -115,7 +115,11 @@ def combinations(table, wide=False):
                         if weight != 0.0:
                             item = load(builder, view, width, builder.add(first, INT64(q)), i)
                             weight = ir.Constant(FOUR, [float(weight)] * 4) if wide else DOUBLE(float(weight))
-                            change = builder.fmul(weight, item) if change is None else _add_product(builder, weight, item, change)
+                            change = (
+                                builder.fmul(weight, item)
+                                if change is None
+                                else _add_product(builder, weight, item, change)
+                            )
                     if change is not None:
                         total = builder.fadd(total, builder.fmul(scale, change))
                     target = builder.gep(view.data, [builder.add(builder.mul(out, width), i)])
