@@ -300,6 +300,7 @@ class BDerivative:
             raise ValueError(f"w must have {self.n} finite values, one for each state; got {_describe(w)}")
         tape = self._tape
         passages = []
+        tape.take_down()
         if self.corners:
             z, dt0 = self._leader(dx, dp, dt0, "vjp")
             passages = self._go(z[None].copy(), np.array([dt0]), jumps=True)

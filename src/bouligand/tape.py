@@ -60,7 +60,7 @@ class Tape:
         # corners are found on the first walk; they are the same for every perturbation
         self.corners = [corner] if (corner := start_corner(self, on_guard > 0)) else []
         self.starts_on_guard = bool(self.corners)
-        self._complete = False
+        self._complete, self._crossings = False, None
 
     def __del__(self):
         if hasattr(self, "_room"):
@@ -125,7 +125,7 @@ class Tape:
 
     # ------------------------------------------------------------------------------------------------------ walking
 
-    def walk(self, D, times=None):
+    def walk(self, D, times=None, crossings=_NO_TIMES):
         """Take the tangents D (changed in place) along; yields at every corner, for the caller to take them through it."""
         C, tangents = self.C, D.shape[0]
         C[:] = self._at_start
@@ -140,7 +140,7 @@ class Tape:
             yield self.corners[0]
             found = 1
         while True:
-            code = self._push(D, OF_P, TV, times)
+            code = self._push(D, OF_P, TV, times, crossings)
             if code == at.AT_CORNER:
                 if not self._complete:
                     self.corners.append(corner_here(self))
@@ -165,17 +165,17 @@ class Tape:
         width = -4 * (-2 * self.n // 4) if alone else self.n * -4 * (-tangents // 4)
         return np.zeros((at.ROWS, width))
 
-    def _push(self, D, OF_P, TV, times):
+    def _push(self, D, OF_P, TV, times, crossings):
         return _push(
             self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, self.C, self.R, self.E, self.breaks, self.Q,
-            self.JH, self.JHP, D, OF_P, self.PW, TV, self.JX, self.JP, self.N, times, self.merge,
+            self.JH, self.JHP, D, OF_P, self.PW, TV, self.JX, self.JP, self.N, times, crossings, self.merge,
         )  # fmt: skip
 
     def _drift(self, D, OF_P, TV, corner, record):
         """Go on to a record inside a corner: its crossings change the word, and nothing else."""
         if self.C[at.AT_RECORD] < record:
             self.C[at.QUIET], self.C[at.HALT] = corner.rows_of_E.stop, record
-            code = self._push(D, OF_P, TV, _NO_TIMES)
+            code = self._push(D, OF_P, TV, _NO_TIMES, _NO_TIMES)
             self.C[at.QUIET], self.C[at.HALT] = 0, -1
             if code != at.GO_ON:
                 self._fail(code)
@@ -185,6 +185,14 @@ class Tape:
         last = corner.rows_of_E.stop
         self.H[at.B] = self._word_after(last)
         self.C[at.AT_EVENT], self.C[at.AT_RECORD] = last, corner.last_record
+
+    def take_down(self):
+        """Go along once, for what the way back needs of crossings (and for the corners)."""
+        if self._crossings is None:
+            crossings = np.zeros((len(self.E), self.width + self.n))
+            for _ in self.walk(np.empty((0, self.width)), crossings=crossings):
+                pass
+            self._crossings = crossings
 
     def pull(self, w, start, stop, quiet=None):
         """Take the gradient w (changed in place) back from one place (record, row of E) to another. Rows of E from ``quiet``
@@ -199,8 +207,8 @@ class Tape:
         stages = 12 if self.n <= at.SMALL else 1  # at once
         JX, JP = np.empty((stages, self.n, self.n)), np.empty((stages, self.n, self.np))
         code = _pull(
-            self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, C, self.R, self.E, self.breaks, self.Q,
-            self.JH, self.JHP, w, np.zeros((at.ROWS, self.n)), JX, JP, self.N, *stop,
+            self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, C, self.R, self.E,
+            self._crossings, self.breaks, self.Q, w, np.zeros((at.ROWS, self.n)), JX, JP, *stop,
         )  # fmt: skip
         if code != at.GO_ON:
             self._fail(code)
