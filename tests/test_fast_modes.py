@@ -1,0 +1,78 @@
+"""Modes that the trajectory does not excite, at random: the B-derivative against products of matrix exponentials."""
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+import bouligand as bd
+
+N, GUARDS, END = 4, 3, 3.0
+
+
+def _f(t, x, b, p, dx):
+    """A clock x0, and a linear system whose matrix (in p) is another one behind each time that the clock passes."""
+    at = b.size
+    for k in range(b.size):
+        at += N * N if b[k] > 0.0 else 0
+    dx[0] = 1.0
+    for i in range(N):
+        dx[1 + i] = 0.0
+        for j in range(N):
+            dx[1 + i] += p[at + i * N + j] * x[1 + j]
+
+
+def _Df(t, x, b, p, out):
+    at = b.size
+    for k in range(b.size):
+        at += N * N if b[k] > 0.0 else 0
+    for i in range(N + 1):
+        for j in range(N + 1):
+            out[i, j] = p[at + (i - 1) * N + j - 1] if i > 0 and j > 0 else 0.0
+
+
+def _h(t, x, p, out):
+    for k in range(out.size):
+        out[k] = x[0] - p[k]
+
+
+def _modes(rng):
+    """Swings, decays in any directions, something in between, or nothing that moves at all."""
+    kind = rng.integers(4)
+    if kind == 0:
+        return np.zeros((N, N))
+    if kind == 1:
+        half = np.eye(N // 2)
+        return np.block([[0.0 * half, half], [-half * 10.0 ** rng.uniform(-1.0, 4.0, N // 2), 0.0 * half]])
+    if kind == 2:
+        turned = np.linalg.qr(rng.normal(size=(N, N)))[0]
+        return -(turned * 10.0 ** rng.uniform(-1.0, 3.0, N)) @ turned.T
+    A = 10.0 ** rng.uniform(-1.0, 1.2) * rng.normal(size=(N, N))
+    return A - max(0.0, np.linalg.eigvals(A).real.max()) * np.eye(N)
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_modes_at_rest(given):
+    """All is at rest but the clock, so that steps and hops are long; each word may have fast modes of its own."""
+    rng = np.random.default_rng(7)
+    params = np.zeros(GUARDS + (GUARDS + 1) * N * N)
+    system = bd.System(_f, _h, n=N + 1, m=GUARDS, params=params, **({"Df": _Df} if given else {}))
+    for _ in range(25):
+        # anywhere, or one soon after the other
+        times = np.sort(rng.uniform(0.1, 2.9, GUARDS))
+        if rng.random() < 0.5:
+            times = 1.0 + np.cumsum(rng.uniform(1e-3, 0.3, GUARDS))
+        fields = [_modes(rng) for _ in range(GUARDS + 1)]
+        rtol = 10.0 ** -rng.integers(4, 10)
+        p = np.concatenate([times, *(A.ravel() for A in fields)])
+        B = bd.solve(system, (0.0, END), np.zeros(N + 1), p=p, rtol=rtol).bderivative()
+        parts = [expm(A * s) for A, s in zip(fields, np.diff([0.0, *times, END]), strict=True)]
+        exact, kappa = np.eye(N), 1.0
+        for k, part in enumerate(parts):
+            exact = part @ exact
+            rest = np.linalg.multi_dot([*parts[:k:-1], np.eye(N), np.eye(N)])
+            kappa = max(kappa, np.linalg.norm(rest, 2) * np.linalg.norm(exact, 2))
+        d = rng.normal(size=N)
+        tolerance = 200.0 * kappa * rtol
+        assert np.abs(B.vjp([0.0, *d])[1:] - d @ exact).max() < tolerance * np.linalg.norm(d)
+        assert np.abs(B([0.0, *d])[1:] - exact @ d).max() < tolerance * np.linalg.norm(d)
+        assert np.abs(B.matrix()[1:, 1:] - exact).max() < tolerance
