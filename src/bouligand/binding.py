@@ -84,6 +84,8 @@ class Bound:
                 wanted = name in system._functions and (params or not name.startswith("Dp"))
                 if wanted and self._dfn[slot] == 0:
                     self._take(system, system._functions[name], self._dfn, slot, [])
+            if self._dfn[at.DT_H] == 0 and system._functions["h"].ignores_time():
+                self._dfn[at.DT_H] = at.STANDS
             self._have[params] = True
         return self._dfn
 

@@ -147,6 +147,7 @@ LISTED = 4  # place, in a context of its own, of the number of contacts that g_m
 # --- dfn: addresses of the Jacobians, for the derivative (0: not given, differenced)
 DF, DP_F, DH_ALL, DH_K, DT_H, DP_H = 0, 1, 2, 3, 4, 5
 DFN_SIZE = 6
+STANDS = -1  # in place of an address of Dt_h: h does not depend on t
 
 # --- C: where the derivative stands on its way along the record
 AT_RECORD = 0  # the tangents are those at this record, before what is left of its events

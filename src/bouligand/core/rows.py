@@ -19,6 +19,7 @@ from .layout import (
     HP,
     ROWS_AT,
     RTOL,
+    STANDS,
     STATUS,
     T0,
     T_FAIL,
@@ -67,7 +68,10 @@ def all_rows(fn, dfn, p, S, I, V, H, Q, JH, JHP, breaks, t):
     m, cap = H.shape[1], S[CAP]
     x, pp = row_address(V, X), row_address(p, 0)
     S[CAP] = 1e300
-    if dfn[DT_H] != 0:
+    if dfn[DT_H] == STANDS:
+        for k in range(m):
+            H[HM, k] = 0.0
+    elif dfn[DT_H] != 0:
         if call(dfn[DT_H], t, (x, pp, row_address(H, HM)), fn[CTX]) != 0:
             return failed(S, I, t)
     else:
