@@ -70,7 +70,7 @@ def test_modes_at_rest(given):
         for k, part in enumerate(parts):
             exact = part @ exact
             rest = np.linalg.multi_dot([*parts[:k:-1], np.eye(N), np.eye(N)])
-            kappa = max(kappa, np.linalg.norm(rest, 2) * np.linalg.norm(exact, 2))
+            kappa = max(kappa, float(np.linalg.norm(rest, 2) * np.linalg.norm(exact, 2)))
         d = rng.normal(size=N)
         tolerance = 200.0 * kappa * rtol
         assert np.abs(B.vjp([0.0, *d])[1:] - d @ exact).max() < tolerance * np.linalg.norm(d)
