@@ -76,3 +76,32 @@ def test_modes_at_rest(given):
         assert np.abs(B.vjp([0.0, *d])[1:] - d @ exact).max() < tolerance * np.linalg.norm(d)
         assert np.abs(B([0.0, *d])[1:] - exact @ d).max() < tolerance * np.linalg.norm(d)
         assert np.abs(B.matrix()[1:, 1:] - exact).max() < tolerance
+
+
+def _pulse(t, x, b, p, dx):
+    """A swing at rest that is stiff only while the clock is near p[0]."""
+    dx[0], dx[1] = 1.0, x[2]
+    dx[2] = -(1.0 + 400.0 * np.exp(-(((x[0] - p[0]) / p[1]) ** 2))) * x[1]
+
+
+def _pulse_Df(t, x, b, p, out):
+    near = 400.0 * np.exp(-(((x[0] - p[0]) / p[1]) ** 2))
+    out[:] = 0.0
+    out[1, 2], out[2, 1] = 1.0, -1.0 - near
+    out[2, 0] = 2.0 * near * (x[0] - p[0]) / p[1] ** 2 * x[1]
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_a_pulse_in_any_step(given):
+    """Wherever it is: in long steps one after the other, and in a long hop."""
+    jacobian = {"Df": _pulse_Df} if given else {}
+    smooth = bd.System(_pulse, n=3, params=[0.0, 0.2], **jacobian)
+    hops = bd.System(_pulse, lambda t, x, p: (x[0] - 0.5, x[0] - 2.5), n=3, m=2, params=[0.0, 0.2], **jacobian)
+    for middle in np.linspace(0.2, 2.8, 7):
+        # (the field is linear in the swing: a trajectory is a column)
+        p, columns = [middle, 0.2], ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
+        exact = np.array([bd.solve(smooth, (0.0, 3.0), x0, p=p, rtol=1e-11).x[-1, 1:] for x0 in columns]).T
+        for system in (smooth, hops):
+            sol = bd.solve(system, (0.0, 3.0), np.zeros(3), p=p, rtol=1e-7)
+            assert len(sol.t) < 12  # (or there would be nothing to show)
+            assert np.abs(sol.bderivative().matrix()[1:, 1:] - exact).max() < 1e-3

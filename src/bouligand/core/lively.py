@@ -37,7 +37,7 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, rtol, 
     difference_steps(P, S, V, R, Q)
     n, whole, given = V.shape[1], R[R.shape[0] - 1, R_T] - R[0, R_T], JX.shape[0] > 0
     event, leg, rate, ahead, worst = 0, 0, 0.0, 0.0, 0.0
-    last, wait, length, changed, seen = -EVERY, 1, 0.0, True, -1
+    last, wait, length, changed, seen, until = -EVERY, 1, 0.0, True, -1, R[0, R_T]
     for i in range(n):
         V[U, i], V[UNIT, i] = 0.0, 1.0 / Q[i]
     for step in range(1, R.shape[0]):
@@ -52,7 +52,7 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, rtol, 
         changed = changed or event != known or leg != held
         kind = int(R[step, R_KIND]) % BACK
         is_hop = HOP <= kind < SPAN
-        if changed or step - last >= wait or s > 1.5 * length:
+        if changed or step - last >= wait or s > 1.5 * length or PLACES * (t + s - until) > whole:
             if changed:
                 stir(V)
             enough, inside = bounds[kind] / s, int(PLACES * s / whole)
@@ -63,7 +63,7 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, rtol, 
                 low, rate, place = ahead, ahead, 1
                 for i in range(n):
                     V[K, i] = V[XN, i]
-            last, length, changed = step, s, kind == SPAN
+            last, length, changed, until = step, s, kind == SPAN, t + s
             while place <= inside + 1:
                 if place == 1:
                     if brief and (1.0 if is_hop else FAR) * rate < enough:
@@ -74,7 +74,9 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, rtol, 
                 c = go_to(V, R, step, s, place, inside)
                 slope = K if place == 0 else XN if place == 1 else KP
                 here = look(fn, dfn, P[leg], S, I, V, H, JX, t + c * s, enough, slope)
-                if given and (place == 1 or (place == 0 and not is_hop)):  # for the cubic, of this step or the next
+                if given and (
+                    place == 1 or (place == 0 and not (brief and is_hop))
+                ):  # for the cubic, of this step or the next
                     here = -1.0 if eval_f(fn, P[leg], S, I, V, H, min(t + c * s, S[CAP]), X, slope) else here
                 if here >= 0.0:
                     low, rate = min(low, here), max(rate, here)
@@ -82,7 +84,7 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, rtol, 
                     return -1.0
                 if place == 1:
                     ahead, seen = here, step
-                    inside = 0 if is_hop else max(inside, 1) if rate > STEADY * low else inside
+                    inside = max(inside, 1) if rate > STEADY * low else inside
                 place += 1
             wait = min(2 * wait, EVERY) if rate <= STEADY * low else 1
         out[step] = rate
