@@ -17,7 +17,7 @@ from .replay import fail
 # the order of the formula with which a step of a kind is taken: methods, rungs of a hop, a spanning step
 _ORDERS = {1: 5, 2: 3, 3: 8, at.HOP + 1: 1, at.HOP + 2: 2, at.HOP + 3: 3, at.HOP + 4: 4, at.HOP + 5: 5, at.SPAN: 5}
 _SLACK = 1.0  # tolerances that a step of a perturbation may be off by
-_WORTH = 1.5  # a step that is longer by less than this is left as it is: dividing costs a look at the whole record
+_WORTH = 1.7  # a step that is longer by less than this is left as it is: dividing costs a look at the whole record
 MOST = 200_000  # records
 _NO_MATRIX = np.empty((0, 0))
 

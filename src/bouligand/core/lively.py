@@ -58,9 +58,9 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, rtol, 
             enough, inside = bounds[kind] / s, int(PLACES * s / whole)
             brief = kind != SPAN and inside == 0
             # --- at its start (where the last look may have been), at its end, and inside
-            low, rate, place = math.inf, 0.0, 0
+            low, rate, place, behind, change = math.inf, 0.0, 0, 0.0, 0.0
             if seen == step - 1 and not changed:
-                low, rate, place = ahead, ahead, 1
+                low, rate, place, behind = ahead, ahead, 1, ahead
                 for i in range(n):
                     V[K, i] = V[XN, i]
             last, length, changed, until = step, s, kind == SPAN, t + s
@@ -73,7 +73,7 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, rtol, 
                         stir(V)
                 c = go_to(V, R, step, s, place, inside)
                 slope = K if place == 0 else XN if place == 1 else KP
-                here = look(fn, dfn, P[leg], S, I, V, H, JX, t + c * s, enough, slope)
+                here = look(fn, dfn, P[leg], S, I, V, H, JX, t + c * s, enough if brief or place > 0 else 0.0, slope)
                 if given and (
                     place == 1 or (place == 0 and not (brief and is_hop))
                 ):  # for the cubic, of this step or the next
@@ -85,11 +85,22 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, rtol, 
                 if place == 1:
                     ahead, seen = here, step
                     inside = max(inside, 1) if rate > STEADY * low else inside
+                elif here >= 0.0:
+                    change = max(change, apart(s * behind, s * here) if place > 0 else 0.0)
+                    behind = here
                 place += 1
+            if not brief and inside > 0:  # Df itself is followed, too, from place to place
+                rate = max(rate, max(change, apart(s * behind, s * ahead)) * (inside + 1.0) / s)
             wait = min(2 * wait, EVERY) if rate <= STEADY * low else 1
         out[step] = rate
         worst = max(worst, s * rate / bounds[kind])
     return worst
+
+
+@core(inline=True)
+def apart(one, other):
+    """By how much two rates (times a step) differ, as a logarithm, where they are fast at all."""
+    return abs(math.log((1.0 + one) / (1.0 + other)))
 
 
 @core(inline=True)
