@@ -50,15 +50,15 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, rtol, 
             if moment == R[step, R_T]:
                 S[CAP] = before(moment)
         changed = changed or event != known or leg != held
-        kind = int(R[step, R_KIND]) % BACK
-        is_hop = HOP <= kind < SPAN
+        kind, change = int(R[step, R_KIND]) % BACK, 0.0
         if changed or step - last >= wait or s > 1.5 * length or PLACES * (t + s - until) > whole:
             if changed:
                 stir(V)
             enough, inside = bounds[kind] / s, int(PLACES * s / whole)
             brief = kind != SPAN and inside == 0
+            touch = brief and HOP <= kind < SPAN
             # --- at its start (where the last look may have been), at its end, and inside
-            low, rate, place, behind, change = math.inf, 0.0, 0, 0.0, 0.0
+            low, rate, place, behind = math.inf, 0.0, 0, 0.0
             if seen == step - 1 and not changed:
                 low, rate, place, behind = ahead, ahead, 1, ahead
                 for i in range(n):
@@ -66,7 +66,7 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, rtol, 
             last, length, changed, until = step, s, kind == SPAN, t + s
             while place <= inside + 1:
                 if place == 1:
-                    if brief and (1.0 if is_hop else FAR) * rate < enough:
+                    if brief and (1.0 if touch else FAR) * rate < enough:
                         break  # far from too long, or hardly a step: the start will do
                     if kind == SPAN:  # behind the crossings that it spans
                         event, leg = catch_up(H, E, legs, event, leg, step + 1)
@@ -74,9 +74,7 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, rtol, 
                 c = go_to(V, R, step, s, place, inside)
                 slope = K if place == 0 else XN if place == 1 else KP
                 here = look(fn, dfn, P[leg], S, I, V, H, JX, t + c * s, enough if brief or place > 0 else 0.0, slope)
-                if given and (
-                    place == 1 or (place == 0 and not (brief and is_hop))
-                ):  # for the cubic, of this step or the next
+                if given and (place == 1 or (place == 0 and not touch)):  # for the cubic, of this step or the next
                     here = -1.0 if eval_f(fn, P[leg], S, I, V, H, min(t + c * s, S[CAP]), X, slope) else here
                 if here >= 0.0:
                     low, rate = min(low, here), max(rate, here)
@@ -84,16 +82,16 @@ def liveliness(fn, dfn, P, legs, S, I, V, H, JX, R, E, breaks, bounds, Q, rtol, 
                     return -1.0
                 if place == 1:
                     ahead, seen = here, step
-                    inside = max(inside, 1) if rate > STEADY * low else inside
+                    inside = max(inside, 1) if rate > STEADY * low and not touch else inside
                 elif here >= 0.0:
                     change = max(change, apart(s * behind, s * here) if place > 0 else 0.0)
                     behind = here
                 place += 1
-            if not brief and inside > 0:  # Df itself is followed, too, from place to place
-                rate = max(rate, max(change, apart(s * behind, s * ahead)) * (inside + 1.0) / s)
+            # (from place to place of a long step, Df itself is to be followed as well)
+            change = 0.0 if brief else max(change, apart(s * behind, s * ahead)) * (inside + 1.0) / s
             wait = min(2 * wait, EVERY) if rate <= STEADY * low else 1
-        out[step] = rate
-        worst = max(worst, s * rate / bounds[kind])
+        out[step] = max(rate, change)
+        worst = max(worst, s * out[step] / bounds[kind])
     return worst
 
 
