@@ -13,6 +13,12 @@ from .speed import interleaved
 SPAN = (0.0, 0.8)
 
 
+def anew(sol, **options):
+    """As of a solution that has not been asked before: the look for fast modes, which is kept, is part of the price."""
+    sol._rates = None
+    return sol.bderivative(**options)
+
+
 def plate(rtol, contacts=20):
     system, x0, n = bd.models.plate(contacts), falling.START, 6
     sol = bd.solve(system, SPAN, x0, rtol=rtol)
@@ -21,9 +27,7 @@ def plate(rtol, contacts=20):
     step = rtol ** (1 / 3)  # of a central difference: its two errors are then alike
 
     def first(**options):
-        """As of a solution that has not been asked before: the look for fast modes, which is kept, is part of the price."""
-        sol.__dict__.pop("_liveliness", None)
-        return sol.bderivative(**options)
+        return anew(sol, **options)
 
     def end(x):
         return bd.solve(system, SPAN, x, rtol=rtol).x[-1]
@@ -47,6 +51,36 @@ def plate(rtol, contacts=20):
     for (name, (arm, known)), seconds in zip(arms.items(), times, strict=True):
         error = "" if known is None else f"   relative error {np.abs(arm() - known).max() / np.abs(known).max():.1e}"
         print(f"  {name:42s} {seconds / times[0]:6.2f}{error}")
+
+
+def others(rtol=1e-6):
+    """Without the Jacobians of f, and where a solve takes so little that Python counts."""
+    given = bd.models.plate(20)
+    names = {
+        "states": given.states,
+        "guards": given.guards,
+        "params": dict(zip(given.params, given.defaults, strict=True)),
+    }
+    cases = {
+        "plate on 20 springs, without Df": (
+            bd.System(falling.field, falling.guards, Dh_row=falling.guard_row, **names),
+            SPAN,
+            falling.START,
+        ),
+        "hopper": (bd.models.hopper(), (0.0, 1.3), [2.0, 0.0]),
+    }
+    print(f"others, rtol = {rtol:.0e}: time in solves of B(dx), B.vjp(w), B.matrix()")
+    for name, (system, span, x0) in cases.items():
+        sol, w = bd.solve(system, span, x0, rtol=rtol), np.ones(system.n)
+        arms = (
+            lambda system=system, span=span, x0=x0: bd.solve(system, span, x0, rtol=rtol),
+            lambda sol=sol, w=w: anew(sol)(w),
+            lambda sol=sol, w=w: anew(sol).vjp(w),
+            lambda sol=sol: anew(sol).matrix(),
+        )
+        whole, *times = interleaved(arms)
+        row = "".join(f"{seconds / whole:8.2f}" for seconds in times)
+        print(f"  {f'{name} ({whole * 1e6:.0f} us)':42s} {row}")
 
 
 def corners(sizes=(125, 250, 500, 1000, 2000)):
@@ -79,6 +113,7 @@ def _through(sol, m):
 def main():
     plate(1e-6)
     plate(1e-9)
+    others()
     corners()
 
 

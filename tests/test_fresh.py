@@ -22,9 +22,9 @@ print(sol.counts.steps)
 """
 
 
-def run(source, cache):
+def run(source, cache, more=""):
     env = {**os.environ, "PYTHONPATH": str(source), "NUMBA_CACHE_DIR": str(cache)}
-    done = subprocess.run([sys.executable, "-c", SOLVE], capture_output=True, text=True, env=env)
+    done = subprocess.run([sys.executable, "-c", SOLVE + more], capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr
     return int(done.stdout), done.stderr
 
@@ -40,6 +40,11 @@ def test_the_cache_is_used_and_never_stale(tmp_path):
     again, said = run(source, cache)
     assert again == steps
     assert said == ""
+    # what a derivative needs before it sets out is two entries of the core: one line for both
+    _, said = run(source, cache, "B = sol.bderivative()")
+    assert said.count("\n") == 1
+    assert "bouligand: compiling what derivatives need" in said
+    assert run(source, cache, "B = sol.bderivative()")[1] == ""
     # an edit in one core file, which the compiled loop only imports from
     core = source / "bouligand" / "core" / "step.py"
     text = core.read_text()

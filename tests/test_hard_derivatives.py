@@ -196,6 +196,8 @@ def test_perturbations_that_would_take_forever_are_refused():
 
 def _swing(w2, duration):
     """The flow of x'' = -w2 x."""
+    if w2 == 0.0:
+        return np.array([[1.0, duration], [0.0, 1.0]])
     w = np.sqrt(w2)
     c, s = np.cos(w * duration), np.sin(w * duration)
     return np.array([[c, s / w], [-w * s, c]])
@@ -226,6 +228,23 @@ def test_another_mode_is_the_fastest_after_an_event():
     first, second = (_swing(w2, 1.5) for w2 in (1600.0, 0.01))
     assert_allclose(M[1:3, 1:3], second @ first, atol=1e-4)
     assert_allclose(M[3:, 3:], first @ second, atol=1e-3)
+
+
+@pytest.mark.parametrize("behind", [1.1, 1.3, 2.0])
+def test_a_mode_that_is_fast_only_during_a_hop(behind):
+    """A swing at rest that is stiff only between two guards, which one hop takes; before it, nothing has any rate at all."""
+
+    def f(t, x, b, p, dx):
+        dx[0], dx[1] = 1.0, x[2]
+        dx[2] = -1600.0 * x[1] if b[0] > 0.0 and b[1] < 0.0 else 0.0
+
+    system = bd.System(f, lambda t, x, p: [x[0] - 1.0, x[0] - p[0]], n=3, m=2, params=[behind])
+    B = bd.solve(system, (0.0, 3.0), np.zeros(3), rtol=1e-7).bderivative()
+    exact = _swing(0.0, 3.0 - behind) @ _swing(1600.0, behind - 1.0) @ _swing(0.0, 1.0)
+    scale = np.abs(exact).max()
+    assert_allclose(B.matrix()[1:, 1:], exact, atol=1e-5 * scale)
+    assert_allclose(B([0.0, 1.0, 2.0])[1:], exact @ [1.0, 2.0], atol=2e-5 * scale)
+    assert_allclose(B.vjp([0.0, 1.0, 2.0])[1:], [1.0, 2.0] @ exact, atol=2e-5 * scale)
 
 
 def test_a_mode_that_is_fast_from_a_breakpoint_on():

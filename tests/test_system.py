@@ -223,3 +223,32 @@ def test_linear_algebra_compiles():
     turning = bd.System(lambda t, x, b, p: np.dot(A, x) + np.linalg.solve(np.eye(2), x) - x, n=2)
     assert turning.compiled
     close(bd.solve(turning, (0.0, 1.0), [1.0, 0.0], rtol=1e-9).x[-1], [np.cos(2.0), -2.0 * np.sin(2.0)], 1e-7)
+
+
+def test_guards_that_do_not_read_the_time():
+    """Told by the code of h alone, and only where that is certain."""
+
+    def stands(t, x, p, out):
+        out[0] = x[0]
+
+    def moves(t, x, p):
+        return (x[0] - t,)
+
+    def inside(t, x, p):
+        return [value - t for value in x]
+
+    def overwritten(t, x, p):
+        t = p[0]
+        return (x[0] - t,)
+
+    class Surface:
+        def h(self, t, x, p):
+            return (x[0] - t,)
+
+        __call__ = h
+
+    def known(h):
+        return bd.functions.UserFunction("h", h).ignores_time()
+
+    assert all(known(h) for h in (stands, numba.njit(stands), lambda time, x, p: (x[0],)))
+    assert not any(known(h) for h in (moves, numba.njit(moves), inside, overwritten, Surface().h, Surface()))

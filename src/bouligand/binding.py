@@ -51,6 +51,8 @@ class Bound:
         self.has_jacobian = bool(self.fn[at.DH])
         self._lock = threading.Lock()
         self.spare: list = []  # workspaces of spanning steps, to be used again
+        self.rooms: dict[bool, list] = {False: [], True: []}  # those of derivatives, without and with parameters
+        self._have = {False: False, True: False}  # whether the Jacobians that these need are bound
 
     def lease(self, system):
         """What an integration calls: itself, or, where functions work in memory of their own, a copy with such memory."""
@@ -75,11 +77,16 @@ class Bound:
     def jacobians(self, system, params):
         """The addresses of the functions that only derivatives need, bound when first asked for: those in parameters, which may
         take seconds to compile, only with ``params``."""
+        if self._have[params]:
+            return self._dfn
         with self._lock:
             for name, slot in _JACOBIANS.items():
                 wanted = name in system._functions and (params or not name.startswith("Dp"))
                 if wanted and self._dfn[slot] == 0:
                     self._take(system, system._functions[name], self._dfn, slot, [])
+            if self._dfn[at.DT_H] == 0 and system._functions["h"].ignores_time():
+                self._dfn[at.DT_H] = at.STANDS
+            self._have[params] = True
         return self._dfn
 
     def _take(self, system, user, fn, slot, reasons):

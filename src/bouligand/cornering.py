@@ -10,15 +10,18 @@ from .corner import Corner
 from .errors import DerivativeError
 
 
-def start_corner(tape):
-    """Guards on which it starts, crossed there or not: a perturbation may put them ahead, or behind it."""
-    t, E = tape.R[0, at.R_T], tape.E
-    exact = t == tape.solution._R[0, at.R_T]
+def start_corner(tape, on_guard):
+    """Guards on which it starts, crossed there or not: a perturbation may put them ahead, or behind it. ``on_guard``: whether
+    h is zero there for some."""
+    t, E = float(tape.R[0, at.R_T]), tape.E
+    begins = float(tape.solution._R[0, at.R_T])
+    exact, behind = t == begins, tape._before
     # later on, a crossing may be off by what the clock has lost
-    doubt = 0.0 if exact else tape.solution._tolerances[0] * (t - tape.solution._R[0, at.R_T])
+    doubt = tape.solution._tolerances[0] * (t - begins)
     soonest = math.nextafter(t + doubt, math.inf)
-    behind = tape._before[tape._before[:, at.E_T] >= t - doubt] if not exact else tape._before[:0]
-    if not (tape.H[at.HELD].any() or len(behind) or (len(E) and E[0, at.E_T] <= soonest)):
+    if len(behind):
+        behind = behind[behind[:, at.E_T] >= t - doubt]
+    if not (on_guard or len(behind) or (len(E) and E[0, at.E_T] <= soonest)):
         return None
     crossed = int(np.searchsorted(E[:, at.E_T], soonest, side="right"))
     places = units_of(tape, 0, crossed)

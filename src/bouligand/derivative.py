@@ -1,5 +1,6 @@
 """The B-derivative of a trajectory: how its outcome depends, to first order, on start, parameters and start time."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,7 +85,8 @@ class BDerivative:
         z = np.zeros(self._width)
         if dx is not None:
             dx = np.asarray(dx, dtype=float)
-            if dx.shape != (self.n,) or not np.isfinite(dx).all():
+            # (the product: a quick look, that all is finite and not too large)
+            if dx.shape != (self.n,) or not (math.isfinite(dx.dot(dx)) or np.isfinite(dx).all()):
                 raise ValueError(f"dx must have {self.n} finite values, one for each state; got {_describe(dx)}")
             z[: self.n] = dx
         if dp is not None:
@@ -92,7 +94,7 @@ class BDerivative:
                 raise ValueError("dp needs a derivative with parameters: sol.bderivative(params=True)")
             z[self.n :] = self._parameters(dp)
         dt0 = float(dt0)
-        if not np.isfinite(dt0):
+        if not math.isfinite(dt0):
             raise ValueError(f"dt0 must be finite; got {dt0}")
         return z, dt0
 
@@ -131,9 +133,12 @@ class BDerivative:
     # ---------------------------------------------------------------------------------------------------- the map
 
     def _go(self, D, dt0, times=None, jumps=False):
-        """Take tangents (rows of D, changed in place; the first leads) from the start to the end. Returns their passages."""
+        """Take tangents (rows of D, changed in place; the first leads) from the start to the end. Returns their passages.
+
+        ``dt0``: None where it is zero for all.
+        """
         tape, passages = self._tape, []
-        if not tape.starts_on_guard and dt0.any():
+        if dt0 is not None and not tape.starts_on_guard:
             D[:, : self.n] -= np.outer(dt0, self._rate())
         for link in self._stretches(D, times):
             if link.matrix is not None:
@@ -171,7 +176,7 @@ class BDerivative:
             self._watch_observers()
         tape, links, unit = self._tape, [], np.eye(self._width)
         D = unit.copy()
-        record = np.full((len(tape.E), self._width), np.nan)
+        record = np.full((len(tape.E), self._width), np.nan) if times else np.empty((0, 0))
         for corner in tape.walk(D, record if times else None):
             links.append(_Link(D.copy(), record.copy() if times else None, corner))
             D[:] = unit
@@ -212,9 +217,8 @@ class BDerivative:
             return np.array([self(*(_item(v, q, single) for v, single in given)) for q in range(count)])
         z, dt0 = self._perturbation(dx, dp, dt0)
         self._prepare(1)
-        D = z[None].copy()
-        self._go(D, np.array([dt0]))
-        return D[0, : self.n].copy()
+        self._go(z.reshape(1, -1), np.array([dt0]) if dt0 else None)
+        return z[: self.n].copy() if self.np else z
 
     def matrix(self, dx=None, dp=None, dt0=0.0, wrt="x"):
         """The linear piece that a perturbation falls in: (n, n), (n, parameters) with ``wrt="p"``, (n,) with ``wrt="t0"``.
@@ -228,6 +232,9 @@ class BDerivative:
         if self._width <= _SMALL:
             self._build()
         z, dt0 = self._leader(dx, dp, dt0, "matrix")
+        whole = self._links[0].matrix if self._links is not None and not self.corners else None
+        if whole is not None and wrt != "t0":
+            return (whole[: self.n] if wrt == "x" else whole[self.n :])[:, : self.n].T.copy()
         unit = np.eye(self._width)
         followers = {"x": unit[: self.n], "p": unit[self.n :], "t0": np.zeros((1, self._width))}[wrt]
         D = np.vstack([z, followers])
@@ -293,6 +300,7 @@ class BDerivative:
             raise ValueError(f"w must have {self.n} finite values, one for each state; got {_describe(w)}")
         tape = self._tape
         passages = []
+        tape.take_down()
         if self.corners:
             z, dt0 = self._leader(dx, dp, dt0, "vjp")
             passages = self._go(z[None].copy(), np.array([dt0]), jumps=True)

@@ -5,6 +5,7 @@ Numba dispatcher, or a ``scipy.LowLevelCallable`` with the core's own signature 
 """
 
 import ctypes
+import dis
 import inspect
 from functools import lru_cache
 
@@ -55,6 +56,16 @@ class UserFunction:
         self.is_low_level = type(function).__name__ == "LowLevelCallable"
         self.is_dispatcher = hasattr(function, "py_func")
         self.in_place = True if self.is_low_level else self._writes_in_place()
+
+    def ignores_time(self):
+        """Whether its code never reads its first argument, t. (No: or it cannot be known.)"""
+        function = getattr(self.function, "py_func", self.function)
+        if not inspect.isfunction(function) or not function.__code__.co_argcount:
+            return False
+        code, t = function.__code__, function.__code__.co_varnames[0]
+        names = [i.argval for i in dis.get_instructions(code) if "FAST" in i.opname]
+        used = {name for entry in names for name in (entry if isinstance(entry, tuple) else (entry,))}
+        return t not in used and t not in code.co_cellvars
 
     def _writes_in_place(self):
         """Told by the number of arguments."""

@@ -9,15 +9,19 @@ from math import factorial
 
 import numpy as np
 
-from . import replay
 from .core import layout as at
 from .errors import DerivativeError
+from .kernels import Kernel
+from .replay import fail
 
 # the order of the formula with which a step of a kind is taken: methods, rungs of a hop, a spanning step
 _ORDERS = {1: 5, 2: 3, 3: 8, at.HOP + 1: 1, at.HOP + 2: 2, at.HOP + 3: 3, at.HOP + 4: 4, at.HOP + 5: 5, at.SPAN: 5}
-_SLACK = 2.0  # tolerances that a step of a perturbation may be off by
-_WORTH = 1.5  # a step that is longer by less than this is left as it is: dividing costs a look at the whole record
+_SLACK = 1.0  # tolerances that a step of a perturbation may be off by
+_WORTH = 1.7  # a step that is longer by less than this is left as it is: dividing costs a look at the whole record
 MOST = 200_000  # records
+_NO_MATRIX = np.empty((0, 0))
+
+_liveliness = Kernel("lively", "liveliness", "what derivatives need")
 
 
 def longest(order, rtol):
@@ -34,33 +38,32 @@ def bounds(rtol):
     return table
 
 
-def rates(solution):
+def rates(solution, tape):
     """For each record the rate of the fastest mode in the step to it, whether that is excited or not (see `core.lively`); and how
-    many times too long for a perturbation the worst step is.
+    many times too long for a perturbation the worst step is. In the workspace of ``tape``, which has not been cut yet.
     """
-    from .core.lively import liveliness
-
-    V, H, S, I, P, first = replay.workspace(solution)
-    rtol, V[at.ATOL] = solution._tolerances
-    S[at.RTOL] = rtol
-    bound = solution.system._bind()
-    lease, out = bound.lease(solution.system), np.zeros(len(solution._R))
-    Q = np.empty(solution.system.n + P.shape[1] + 1)
-    record = solution._R, solution._E, solution._breaks
-    worst = liveliness(lease.fn, P, first, S, I, V, H, *record, bounds(rtol), Q, out)
-    lease.give_back()
+    R, (rtol, atol) = solution._R, solution._tolerances
+    out, JX = np.zeros(len(R)), tape.JX if tape.n <= at.SMALL and tape.dfn[at.DF] else _NO_MATRIX
+    tape.H[at.B] = solution._word_start
+    worst = _liveliness(
+        tape.fn, tape.dfn, tape.P, tape.legs, tape.S, tape.I, tape.V, tape.H, JX, R, solution._E, solution._breaks,
+        bounds(rtol), tape.Q, rtol, atol, out,
+    )  # fmt: skip
     if worst < 0.0:
-        replay.fail(solution, S)
-    bound.failures.clear()  # (of looks inside a step that did not matter)
+        fail(solution, tape.S)
+    tape.bound.failures.clear()  # (of looks inside a step that did not matter)
     return out, worst
 
 
-def refined(solution):
+def refined(solution, tape):
     """Times at which to divide steps, and for each record the kind of step that a perturbation is to take to it; None if all
     is as it should be."""
-    R, (lively_at, worst) = solution._R, solution._liveliness
+    if solution._rates is None:
+        solution._rates = rates(solution, tape)
+    lively_at, worst = solution._rates
     if worst <= _WORTH:
         return None
+    R = solution._R
     kinds = R[:, at.R_KIND].copy()
     kinds[:1] = 0  # (no step leads to the start)
     base = kinds.astype(np.int64) % at.BACK

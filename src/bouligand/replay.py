@@ -4,6 +4,8 @@ import numpy as np
 
 from .core import layout as at
 
+_FIRST_LEG = np.zeros(1, dtype=np.int64)
+
 
 def sample(solution, ordered, out):
     """Write the states at increasing times, all within the trajectory, into ``out``."""
@@ -55,9 +57,15 @@ def workspace(solution):
     S, I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
     S[at.RTOL], S[at.CAP], V[at.ATOL] = 1.0, 1e300, 1.0
     H[at.B] = solution._word_start
-    legs = solution._legs or [(0, solution._p)]
-    P = np.array([p for _, p in legs]).reshape(len(legs), -1)
-    return V, H, S, I, P, np.array([r for r, _ in legs], dtype=np.int64)
+    return V, H, S, I, *parameters(solution)
+
+
+def parameters(solution):
+    """The parameters, a row for each time that they were changed, and the records from which on they held."""
+    legs = solution._legs
+    if legs is None:
+        return solution._p.reshape(1, -1).copy(), _FIRST_LEG
+    return np.array([p for _, p in legs]).reshape(len(legs), -1), np.array([r for r, _ in legs], dtype=np.int64)
 
 
 def fail(solution, S):

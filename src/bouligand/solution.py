@@ -79,6 +79,8 @@ class Solution:
         Why it failed.
     """
 
+    _rates = None  # of the fastest modes along the record, once a derivative has looked: see `refining`
+
     def __init__(self, stepper):
         # the integration; what is asked for is taken from it then
         self._work = stepper
@@ -216,13 +218,6 @@ class Solution:
             raise ValueError(
                 f"t must lie within the trajectory, [{first:g}, {last:g}]; got [{ordered[0]:g}, {ordered[-1]:g}]"
             )
-
-    @lazy
-    def _liveliness(self):
-        """The rates of the fastest modes along the record, for derivatives: see `refining.rates`."""
-        from .refining import rates
-
-        return rates(self)
 
     # -------------------------------------------------------------------------------------------------- words
 

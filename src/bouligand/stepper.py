@@ -336,10 +336,10 @@ def _say_if_compiling(dispatcher, what):
     """One line on stderr before a compilation that takes seconds (that is: once on a machine)."""
     if what in _said:
         return
-    _said.add(what)
     from .core import jit
 
     if not (jit.is_compiled(dispatcher) or jit.in_disk_cache(dispatcher)):
+        _said.add(what)
         print(f"bouligand: compiling {what} for this machine, once; this takes some seconds ...", file=sys.stderr)
         jit.prune_cache(dispatcher)
 

@@ -5,14 +5,33 @@ import numpy as np
 from .core import layout as at
 from .cornering import corner_here, refuse_jumps_of_f, start_corner
 from .errors import FunctionError, GrazingError
+from .kernels import Kernel
 from .refining import refined
+from .replay import parameters
+from .rooms import borrow, give_back
 
-_FIRST_LEG = np.zeros(1, dtype=np.int64)
+_ready = Kernel("ready", "ready", "what derivatives need")
+_push, _pull = Kernel("push", "push", "derivatives"), Kernel("push", "pull", "gradients")
 _NO_TIMES = np.empty((0, 0))
+_NO_PLACES = np.empty((0, 2), dtype=np.int64)
 
 
 class Tape:
     """The record from ``since`` to ``until`` (or to a row of the event table), with the workspace to go along it."""
+
+    # the arrays of a room: see `rooms`
+    V: np.ndarray
+    H: np.ndarray
+    S: np.ndarray
+    I: np.ndarray
+    C: np.ndarray
+    Q: np.ndarray
+    JH: np.ndarray
+    JHP: np.ndarray
+    JX: np.ndarray
+    JP: np.ndarray
+    N: np.ndarray
+    PW: np.ndarray
 
     def __init__(self, solution, since, until, wanted, params, merge, observers):
         self.solution, self.system = solution, solution.system
@@ -20,47 +39,58 @@ class Tape:
         system = self.system
         self.n, self.np = system.n, len(system.defaults) if params else 0
         self.width = self.n + self.np
-        self._cut(solution, since, until, wanted, observers)
-        self.end = len(self.R) - 1 if until == self.R[-1, at.R_T] else int(np.searchsorted(self.R[:, at.R_T], until))
         self.bound = system._bind()
         self._lease = self.bound.lease(system)  # (kept as long as this derivative is)
         self.fn, self.dfn = self._lease.fn, self.bound.jacobians(system, params)
-        self.P, self.legs, self.breaks = solution._p[None].copy(), _FIRST_LEG, solution._breaks
+        self._room = borrow(system, params)
+        self.__dict__.update(self._room.arrays)
+        (self.P, self.legs), self.breaks, self._leg = parameters(solution), solution._breaks, 0
+        self._cut(solution, since, until, wanted, observers)
+        self.end = len(self.R) - 1 if until == self.R[-1, at.R_T] else int(np.searchsorted(self.R[:, at.R_T], until))
         if solution._legs is not None:
             self._parameters_that_changed(solution)
-        # parameters in force at the start
-        self._leg = 0 if solution._legs is None else int(np.searchsorted(self.legs, 0, side="right")) - 1
-        self._workspace()
+        on_guard = _ready(
+            self.fn, self.P, self.S, self.I, self.V, self.H, self.C, self.R, solution._R, self.Q, *solution._tolerances,
+            self._leg, self.wanted, self.end,
+        )  # fmt: skip
+        if on_guard < 0:
+            self._fail(at.H_FAILED)
         refuse_jumps_of_f(self)
+        self._at_start = self.C.copy()
         # corners are found on the first walk; they are the same for every perturbation
-        self.corners = [corner] if (corner := start_corner(self)) else []
+        self.corners = [corner] if (corner := start_corner(self, on_guard > 0)) else []
         self.starts_on_guard = bool(self.corners)
-        self._complete = False
+        self._complete, self._crossings = False, None
+
+    def __del__(self):
+        if hasattr(self, "_room"):
+            give_back(self.system, self._room)
 
     def _parameters_that_changed(self, solution):
         """Between the steps of a Stepper: where they change, f may jump as at a breakpoint."""
-        self.P = np.array([p for _, p in solution._legs], dtype=float)
         changed = np.array([solution._R[r, at.R_T] for r, _ in solution._legs[1:]])
         self.legs = np.concatenate([[0], np.searchsorted(self.R[:, at.R_T], changed)]).astype(np.int64)
         self.breaks = np.unique(np.concatenate([solution._breaks, changed]))
+        # parameters in force at the start
+        self._leg = int(np.searchsorted(self.legs, 0, side="right")) - 1
 
     def _cut(self, solution, since, until, wanted, observers):
         """R and E from the first time on; a record more at both times, and at events that are inside a step."""
         R, E = solution._R, solution._E
-        first = 0 if since == R[0, at.R_T] else int(np.searchsorted(E[:, at.E_T], since))
-        complete = since == R[0, at.R_T] and until == R[-1, at.R_T]
-        last = len(E) if until == R[-1, at.R_T] else int(np.searchsorted(E[:, at.E_T], until, side="right"))
+        from_start, to_end = since == R[0, at.R_T], until == R[-1, at.R_T]
+        first = 0 if from_start else int(np.searchsorted(E[:, at.E_T], since))
+        last = len(E) if to_end else int(np.searchsorted(E[:, at.E_T], until, side="right"))
         self.rows = slice(first, last)  # of the solution's table
         # (what comes after the end is kept: it may be too near to tell)
-        self.E, self._before = E[first:].copy(), E[:first]
+        self.E, self._before = E[first:], E[:first]
         self.wanted = -1 if wanted is None else wanted - first
-        self.word = _after(solution._word_start, E[:first])
+        self.word = _after(solution._word_start, E[:first]) if first else solution._word_start
         self._spans = bool(solution._integers[at.NSPANS])
-        more, finer = self._inside(R, observers), refined(solution)
+        more, finer, complete = self._inside(R, observers), refined(solution, self), from_start and to_end
         if more.size == 0 and complete and not self._spans and finer is None:
             self.R = R
             return
-        R = R.copy()
+        R, self.E = R.copy(), self.E.copy()
         if finer is not None:
             more, R[:, at.R_KIND] = np.concatenate([more, finer[0]]), finer[1]
         R[R[:, at.R_KIND] == at.SPAN, at.R_KIND] = 1  # between its crossings, a spanning step is one of dopri5
@@ -93,61 +123,35 @@ class Tape:
             inside &= ~seen
         return E[inside, at.E_T]
 
-    def _workspace(self):
-        from .core.ready import ready
-
-        n, m, width, system = self.n, self.system.m, self.width, self.system
-        self.V, self.H = np.zeros((at.V_ROWS, n)), np.zeros((at.H_ROWS, m))
-        self.S, self.I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
-        self.C = np.zeros(at.C_SIZE, dtype=np.int64)
-        rtol, atol = self.solution._tolerances
-        self.S[at.RTOL], self.V[at.ATOL] = rtol, atol
-        self.S[at.T0], self.S[at.TF] = self.solution._R[0, at.R_T], self.solution._R[-1, at.R_T]
-        self.H[at.OBSERVER] = system.observers
-        self.Q = np.empty(width + 1)
-        self.S[at.CAP] = 1e300
-        if ready(self.fn, self.P[self._leg :], self.S, self.I, self.V, self.H, self.R, self.solution._R, self.Q):
-            self._fail(at.H_FAILED)
-        by_row = system.has("Dh_row")
-        self.JH = np.zeros((0 if by_row else m, n))
-        self.JHP = np.zeros((m, self.np))
-        self.JX, self.JP = np.zeros((n, n if n <= 64 or system.has("Df") else 0)), np.zeros((n, self.np))
-        self.N = np.zeros((3, width))
-        self.PW = np.empty((2, self.P.shape[1]))
-
     # ------------------------------------------------------------------------------------------------------ walking
 
-    def walk(self, D, times=None):
+    def walk(self, D, times=None, crossings=_NO_TIMES):
         """Take the tangents D (changed in place) along; yields at every corner, for the caller to take them through it."""
-        from .core.push import AT_CORNER, push
-        from .stepper import _say_if_compiling
-
-        _say_if_compiling(push, "derivatives")
         C, tangents = self.C, D.shape[0]
-        C[:] = 0
-        C[at.ROWS_AT], C[at.WANTED] = -1, self.wanted
+        C[:] = self._at_start
         self.H[at.B] = self.word
-        TV = np.empty((tangents * at.ROWS, self.n))
+        TV, OF_P = self._for_tangents(tangents), _NO_PLACES
+        if self.np and tangents:
+            OF_P = np.ascontiguousarray(np.argwhere(D[:, self.n :]))
         times = _NO_TIMES if times is None else times
         found = 0
-        C[at.QUIET], C[at.HALT], C[at.END], C[at.AT_LEG] = 0, -1, self.end, self._leg
         if self.starts_on_guard:
             self._pass(self.corners[0])
             yield self.corners[0]
             found = 1
         while True:
-            code = self._push(D, TV, times)
-            if code == AT_CORNER:
+            code = self._push(D, OF_P, TV, times, crossings)
+            if code == at.AT_CORNER:
                 if not self._complete:
                     self.corners.append(corner_here(self))
                 corner = self.corners[found]
                 found += 1
                 # the flow from its first crossing to its last one is taken half before, half behind
-                self._drift(D, TV, corner, corner.record)
+                self._drift(D, OF_P, TV, corner, corner.record)
                 yield corner
                 if corner.mode in (at.AT_END, at.TO_GUARD):
                     break
-                self._drift(D, TV, corner, corner.last_record)
+                self._drift(D, OF_P, TV, corner, corner.last_record)
                 self._pass(corner)
             elif code == at.GO_ON:
                 break
@@ -155,19 +159,23 @@ class Tape:
                 self._fail(code)
         self._complete = True
 
-    def _push(self, D, TV, times):
-        from .core.push import push
+    def _for_tangents(self, tangents):
+        """TV: a row has either side of one tangent, or all of them at once (see `core.variation`); by fours."""
+        alone = tangents == 1 or (self.n > at.SMALL and self.dfn[at.DF] == 0)
+        width = -4 * (-2 * self.n // 4) if alone else self.n * -4 * (-tangents // 4)
+        return np.zeros((at.ROWS, width))
 
-        return push(
+    def _push(self, D, OF_P, TV, times, crossings):
+        return _push(
             self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, self.C, self.R, self.E, self.breaks, self.Q,
-            self.JH, self.JHP, D, self.PW, TV, self.JX, self.JP, self.N, times, self.merge,
+            self.JH, self.JHP, D, OF_P, self.PW, TV, self.JX, self.JP, self.N, times, crossings, self.merge,
         )  # fmt: skip
 
-    def _drift(self, D, TV, corner, record):
+    def _drift(self, D, OF_P, TV, corner, record):
         """Go on to a record inside a corner: its crossings change the word, and nothing else."""
         if self.C[at.AT_RECORD] < record:
             self.C[at.QUIET], self.C[at.HALT] = corner.rows_of_E.stop, record
-            code = self._push(D, TV, _NO_TIMES)
+            code = self._push(D, OF_P, TV, _NO_TIMES, _NO_TIMES)
             self.C[at.QUIET], self.C[at.HALT] = 0, -1
             if code != at.GO_ON:
                 self._fail(code)
@@ -178,13 +186,17 @@ class Tape:
         self.H[at.B] = self._word_after(last)
         self.C[at.AT_EVENT], self.C[at.AT_RECORD] = last, corner.last_record
 
+    def take_down(self):
+        """Go along once, for what the way back needs of crossings (and for the corners)."""
+        if self._crossings is None:
+            crossings = np.zeros((len(self.E), self.width + self.n))
+            for _ in self.walk(np.empty((0, self.width)), crossings=crossings):
+                pass
+            self._crossings = crossings
+
     def pull(self, w, start, stop, quiet=None):
         """Take the gradient w (changed in place) back from one place (record, row of E) to another. Rows of E from ``quiet``
         on only change the word."""
-        from .core.push import pull
-        from .stepper import _say_if_compiling
-
-        _say_if_compiling(pull, "gradients")
         C = self.C
         C[:] = 0
         C[at.ROWS_AT] = -1
@@ -192,10 +204,11 @@ class Tape:
         C[at.QUIET] = len(self.E) if quiet is None else quiet
         C[at.AT_LEG] = max(int(np.searchsorted(self.legs, start[0], side="left")) - 1, 0)
         self.H[at.B] = self._word_after(start[1])
-        JX = self.JX if self.JX.shape[1] else np.zeros((self.n, self.n))
-        code = pull(
-            self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, C, self.R, self.E, self.breaks, self.Q,
-            self.JH, self.JHP, w, np.zeros((at.ROWS, self.n)), JX, self.JP, self.N, *stop,
+        stages = 12 if self.n <= at.SMALL else 1  # at once
+        JX, JP = np.empty((stages, self.n, self.n)), np.empty((stages, self.n, self.np))
+        code = _pull(
+            self.fn, self.dfn, self.P, self.legs, self.S, self.I, self.V, self.H, C, self.R, self.E,
+            self._crossings, self.breaks, self.Q, w, np.zeros((at.ROWS, self.n)), JX, JP, *stop,
         )  # fmt: skip
         if code != at.GO_ON:
             self._fail(code)

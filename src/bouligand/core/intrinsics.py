@@ -20,7 +20,7 @@ from numba.np.arrayobj import populate_array
 from .jit import JIT
 
 DOUBLE, INT32, INT64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
-_FOUR = ir.VectorType(DOUBLE, 4)
+FOUR = ir.VectorType(DOUBLE, 4)
 
 if JIT:
 
@@ -189,6 +189,14 @@ else:
         pass
 
 
+def everywhere(builder, number):
+    """A vector of four times the same number."""
+    four = ir.Constant(FOUR, ir.Undefined)
+    for lane in range(4):
+        four = builder.insert_element(four, number, INT32(lane))
+    return four
+
+
 if JIT:
 
     @intrinsic
@@ -204,13 +212,10 @@ if JIT:
             def smaller(a, b):
                 return builder.select(builder.fcmp_ordered("<", a, b), a, b)
 
-            four = ir.Constant(_FOUR, ir.Undefined)
-            for lane in range(4):
-                four = builder.insert_element(four, most, INT32(lane))
-            lows = cgutils.alloca_once_value(builder, four)
+            lows = cgutils.alloca_once_value(builder, everywhere(builder, most))
             whole = builder.add(begin, builder.and_(builder.sub(end, begin), INT64(-4)))
             with cgutils.for_range_slice(builder, begin, whole, INT64(4)) as (index, _):
-                place = builder.bitcast(builder.gep(start, [index]), _FOUR.as_pointer())
+                place = builder.bitcast(builder.gep(start, [index]), FOUR.as_pointer())
                 builder.store(smaller(builder.load(place, align=8), builder.load(lows)), lows)
             four = builder.load(lows)
             low = cgutils.alloca_once_value(builder, most)
@@ -247,3 +252,42 @@ else:
 
     def clear(vector, begin, count):
         vector[begin : begin + count] = 0.0
+
+
+if JIT:
+
+    @intrinsic
+    def multiply(typingctx, J, V, row, out):
+        """V[out] = J V[row], where a row of V holds a matrix with as many rows as J has; its columns are a multiple of four."""
+        signature = types.void(J, V, types.int64, types.int64)
+
+        def codegen(context, builder, signature, args):
+            matrix, view = (context.make_array(signature.args[q])(context, builder, args[q]) for q in (0, 1))
+            size, width = cgutils.unpack_tuple(builder, matrix.shape)[0], cgutils.unpack_tuple(builder, view.shape)[1]
+            columns = builder.udiv(width, size)
+            source, target = (builder.gep(view.data, [builder.mul(args[q], width)]) for q in (2, 3))
+
+            def place(start, i, c):
+                entry = builder.gep(start, [builder.add(builder.mul(i, columns), c)])
+                return builder.bitcast(entry, FOUR.as_pointer())
+
+            total = cgutils.alloca_once(builder, FOUR)
+            kind = ir.FunctionType(FOUR, [FOUR] * 3)
+            add_product = cgutils.get_or_insert_function(builder.module, kind, "llvm.fmuladd.v4f64")
+            with cgutils.for_range(builder, size) as rows:
+                start = builder.gep(matrix.data, [builder.mul(rows.index, size)])
+                with cgutils.for_range_slice(builder, INT64(0), columns, INT64(4)) as (c, _):
+                    builder.store(ir.Constant(FOUR, [0.0] * 4), total)
+                    with cgutils.for_range(builder, size) as inner:
+                        factor = everywhere(builder, builder.load(builder.gep(start, [inner.index])))
+                        four = builder.load(place(source, inner.index, c), align=8)
+                        builder.store(builder.call(add_product, [factor, four, builder.load(total)]), total)
+                    builder.store(builder.load(total), place(target, rows.index, c), align=8)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+else:
+
+    def multiply(J, V, row, out):
+        V[out] = (J @ V[row].reshape(J.shape[0], -1)).ravel()

@@ -153,6 +153,7 @@ LISTED = 4  # place, in a context of its own, of the number of contacts that g_m
 # --- dfn: addresses of the Jacobians, for the derivative (0: not given, differenced)
 DF, DP_F, DH_ALL, DH_K, DT_H, DP_H = 0, 1, 2, 3, 4, 5
 DFN_SIZE = 6
+STANDS = -1  # in place of an address of Dt_h: h does not depend on t
 
 # --- C: where the derivative stands on its way along the record
 AT_RECORD = 0  # the tangents are those at this record, before what is left of its events
@@ -175,8 +176,10 @@ AT_START = 1  # the trajectory starts here: guards are crossed or not by the sid
 AT_END = 2  # it ends here: only what is crossed in time counts
 TO_GUARD = 3  # up to the crossing of one guard, whose state is asked for
 
-# --- TV: rows that each tangent has: its value, the tangent of a stage's state, those of the stages
-OWN, STATE, SLOPES, ROWS = 0, 1, 2, 14
+SMALL = 64  # up to this many states Df is formed as a matrix by differences
+
+# --- TV: rows of tangents: their values, those of a stage's state, those of the stages; backwards, also a stage's weight
+OWN, STATE, SLOPES, WEIGHT, ROWS = 0, 1, 2, 14, 15
 
 # --- R and E: columns
 R_T, R_KIND, R_S1, R_S2, R_S3, R_X = 0, 1, 2, 3, 4, 5
@@ -195,6 +198,7 @@ SPAN = 20
 # --- codes that the core returns: 1 to 6 are for the caller, 7 to 12 for the judge and 13 for ``span`` (then the core goes
 # on), from 20 on failures
 GO_ON = 0
+AT_CORNER = 1  # of the derivative: somebody has to say which piece is wanted
 FINISHED = 1  # tf reached
 TERMINATED = 2  # a terminal event
 RECORDS_FULL = 3

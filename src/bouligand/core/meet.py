@@ -4,6 +4,7 @@ from .evaluate import eval_f
 from .intrinsics import compact
 from .jit import core
 from .layout import (
+    AT_CORNER,
     AT_EVENT,
     CAP,
     E_GUARD,
@@ -32,7 +33,6 @@ from .layout import (
 )
 from .rows import approach, guard_row, unsure
 
-AT_CORNER = 1  # beside GO_ON (the end was reached) and the codes of failures
 LONGEST = 1e-3  # of an uncertain time: where a guard is only grazed, nobody knows when
 MOST_NEAR = 16  # crossings after one that are looked at: is its order with one of them open, and does it matter?
 MARGIN = 2.0  # rows of E that are not changes of the word
@@ -135,6 +135,12 @@ def beyond(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, merge):
 
 @core
 def look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, record, N, slot):
+    """`look_here`, for those that seldom do."""
+    return look_here(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, record, N, slot)
+
+
+@core(inline=True)
+def look_here(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, record, N, slot):
     """The row, speed and x' of a crossing at the present state and word. Returns how uncertain its time is; 0 where the word
     was changed by a jump of h at a breakpoint, which no perturbation moves; -1 on failure."""
     compact()

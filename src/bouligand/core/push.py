@@ -9,6 +9,7 @@ from .evaluate import eval_f
 from .intrinsics import compact
 from .jit import core
 from .layout import (
+    AT_CORNER,
     AT_EVENT,
     AT_LEG,
     AT_RECORD,
@@ -33,20 +34,19 @@ from .layout import (
     STATUS,
     UNITS,
     WANTED,
-    B,
     K,
     L,
     T,
     X,
 )
 from .meet import (
-    AT_CORNER,
     MARGIN,
     MOST_NEAR,
     beyond,
     grow,
     independent,
     look,
+    look_here,
     passive,
     place,
     repeats,
@@ -59,11 +59,12 @@ from .variation import formula, take_adjoint, take_tangents
 
 
 @core(entry=True)
-def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, JX, JP, N, TIMES, merge):
+def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, OF_P, PW, TV, JX, JP, N, TIMES, G, merge):
     """Take the tangents D on to the next corner, or to the last record.
 
     ``merge`` is the time within which crossings are one corner; negative: where they cannot be told apart. If TIMES has
-    rows, each crossing on the way leaves the derivative of its time there. Returns a code; C says where it stopped.
+    rows, each crossing on the way leaves the derivative of its time there; if G has, what the way back needs: its row of Dh, then
+    how much each state jumps, over hdot. Returns a code; C says where it stopped.
     """
     compact()
     last, n, tangents = C[END], V.shape[1], D.shape[0]
@@ -118,7 +119,7 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
                     take_word(H, E, q)
                 place(S, V, R, there)
                 spot = 1 - slot if others == 0 else 2
-                unsure_too = look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, ahead, there, N, spot)
+                unsure_too = look_here(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, ahead, there, N, spot)
                 for q in range(ahead - 1, event - 1, -1):
                     take_back(H, E, q)
                 place(S, V, R, record)
@@ -156,6 +157,11 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
             if not crosses and change > 1e-13 * size:
                 C[CULPRIT] = k
                 return GRAZING
+            if G.shape[0] > 0:
+                for i in range(D.shape[1]):
+                    G[event, i] = N[slot, i]
+                for i in range(n):
+                    G[event, D.shape[1] + i] = (V[K, i] - V[L + 1 + slot, i]) / hdot if crosses else 0.0
             for a in range(tangents):
                 s = time_of(D, a, N, slot) / hdot
                 if TIMES.shape[0] > 0:
@@ -178,7 +184,7 @@ def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, PW, TV, J
         s = R[record + 1, R_T] - R[record, R_T]
         cap_at_break(S, R, breaks, record + 1)
         kind = formula(int(R[record + 1, R_KIND]))
-        if take_tangents(fn, dfn, P[C[AT_LEG]], S, I, V, H, Q, D, PW, TV, JX, JP, kind, s, known):
+        if take_tangents(fn, dfn, P[C[AT_LEG]], S, I, V, H, Q, D, OF_P, PW, TV, JX, JP, kind, s, known):
             return I[STATUS]
         C[AT_RECORD] = record + 1
         known = False
@@ -206,18 +212,16 @@ def cap_at_break(S, R, breaks, record):
 
 
 @core(entry=True)
-def pull(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, w, TV, JX, JP, N, stop_record, stop_event):
-    """Take the gradient w back from where C says to ``stop_record`` and ``stop_event``, over steps and isolated crossings.
+def pull(fn, dfn, P, legs, S, I, V, H, C, R, E, G, breaks, Q, w, TV, JX, JP, stop_record, stop_event):
+    """Take the gradient w back from where C says to ``stop_record`` and ``stop_event``, over steps and isolated crossings, of
+    which ``push`` has left in G what they do.
 
     H[B] is the word there, after the events before C[AT_EVENT]. Rows of E from C[QUIET] on only change the word.
     """
     compact()
-    n = V.shape[1]
     while True:
         record, event = C[AT_RECORD], C[AT_EVENT] - 1
-        p = P[C[AT_LEG]]
         if event >= stop_event and E[event, E_RECORD] == record:
-            place(S, V, R, record)
             # the first row of this crossing
             first, back = event, event
             while back > stop_event and E[back, E_SHOWN] == 0.0 and E[back - 1, E_RECORD] == record:
@@ -228,21 +232,13 @@ def pull(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, w, TV, JX, J
                 take_back(H, E, event)
                 C[AT_EVENT] = event
                 continue
-            k, t = int(E[first, E_GUARD]), S[T]
-            if eval_f(fn, p, S, I, V, H, t, X, L):
-                return I[STATUS]
             for q in range(event, first - 1, -1):
                 take_back(H, E, q)
-            u = look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, first, record, N, 0)
-            if u < 0.0:
-                return I[STATUS]
-            if u > 0.0 and H[B, k] * H[HD, k] < 0.0:
-                weight = 0.0
-                for i in range(n):
-                    weight += (V[L, i] - V[L + 1, i]) * w[i]
-                weight /= H[HD, k]
-                for i in range(w.shape[0]):
-                    w[i] += N[0, i] * weight
+            weight = 0.0
+            for i in range(V.shape[1]):
+                weight += G[first, w.shape[0] + i] * w[i]
+            for i in range(w.shape[0]):
+                w[i] += G[first, i] * weight
             C[AT_EVENT] = first
             continue
         if record == stop_record:

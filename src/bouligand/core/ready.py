@@ -3,29 +3,66 @@
 from .evaluate import eval_h
 from .intrinsics import compact
 from .jit import core
-from .layout import ATOL, HELD, HP, HX, OBSERVER, R_T, R_X, RTOL, XF, XM, X
+from .layout import (
+    AT_LEG,
+    ATOL,
+    CAP,
+    END,
+    HALT,
+    HELD,
+    HP,
+    HX,
+    OBSERVER,
+    R_T,
+    R_X,
+    ROWS_AT,
+    RTOL,
+    T0,
+    TF,
+    WANTED,
+    XF,
+    XM,
+    X,
+)
 
 _STEP = 2.0**-24
 
 
 @core(entry=True)
-def ready(fn, P, S, I, V, H, R, whole, Q):
-    """Fill Q (see difference_steps) from the whole trajectory; H[HELD] = 1 for guards that are zero at the first record of R.
+def ready(fn, P, S, I, V, H, C, R, whole, Q, rtol, atol, leg, wanted, end):
+    """Fill Q (see difference_steps) from the whole trajectory, and C for the start of the way; H[HELD] = 1 for guards that are
+    zero at the first record of R, where parameters are those of ``leg``.
 
-    True if h failed.
+    Returns how many these guards are; negative if h failed.
     """
     compact()
+    settle(S, I, V, whole, rtol, atol)
     difference_steps(P, S, V, whole, Q)
+    for q in range(C.shape[0]):
+        C[q] = 0
+    C[ROWS_AT], C[HALT], C[AT_LEG], C[WANTED], C[END] = -1, -1, leg, wanted, end
+    held, p = 0, P[leg]
     for i in range(V.shape[1]):
         V[X, i] = R[0, R_X + i]
         V[XM, i] = V[X, i] * (1.0 + _STEP * (1.0 + 0.1 * (i * 7 % 5)) * (1.0 if i % 2 == 0 else -1.0))
-    if eval_h(fn, P[0], S, I, V, H, R[0, R_T], X, HX) or eval_h(fn, P[0], S, I, V, H, R[0, R_T], XM, HP):
-        return True
+    if eval_h(fn, p, S, I, V, H, R[0, R_T], X, HX) or eval_h(fn, p, S, I, V, H, R[0, R_T], XM, HP):
+        return -1
     for k in range(H.shape[1]):
         # round-off in h: what it changes by when every component of x changes in its last digits
         noise = 8.0 * 2.2e-16 / _STEP * abs(H[HP, k] - H[HX, k]) + 1e-300
         H[HELD, k] = 1.0 if abs(H[HX, k]) <= noise and H[OBSERVER, k] == 0.0 else 0.0
-    return False
+        held += int(H[HELD, k])
+    return held
+
+
+@core(inline=True)
+def settle(S, I, V, R, rtol, atol):
+    """What of a workspace, which others may have used, is this solution's."""
+    S[RTOL], S[CAP], S[T0], S[TF] = rtol, 1e300, R[0, R_T], R[R.shape[0] - 1, R_T]
+    for i in range(V.shape[1]):
+        V[ATOL, i] = atol[i]
+    for q in range(I.shape[0]):
+        I[q] = 0
 
 
 @core

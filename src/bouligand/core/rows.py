@@ -19,6 +19,7 @@ from .layout import (
     HP,
     ROWS_AT,
     RTOL,
+    STANDS,
     STATUS,
     T0,
     T_FAIL,
@@ -60,14 +61,17 @@ def corner_rows(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, t, guards, out, s
     return False
 
 
-@core
+@core(inline=True)
 def all_rows(fn, dfn, p, S, I, V, H, Q, JH, JHP, breaks, t):
     """What is evaluated for all guards at once: D_t h into HM, and Dh and Dp_h where there is no function for a single row."""
     compact()
     m, cap = H.shape[1], S[CAP]
     x, pp = row_address(V, X), row_address(p, 0)
     S[CAP] = 1e300
-    if dfn[DT_H] != 0:
+    if dfn[DT_H] == STANDS:
+        for k in range(m):
+            H[HM, k] = 0.0
+    elif dfn[DT_H] != 0:
         if call(dfn[DT_H], t, (x, pp, row_address(H, HM)), fn[CTX]) != 0:
             return failed(S, I, t)
     else:
@@ -80,8 +84,9 @@ def all_rows(fn, dfn, p, S, I, V, H, Q, JH, JHP, breaks, t):
                 high = moment - 4e-16 * abs(moment)
         if eval_h(fn, p, S, I, V, H, high, X, HP) or eval_h(fn, p, S, I, V, H, low, X, HN):
             return True
+        per_time = 1.0 / (high - low)
         for k in range(m):
-            H[HM, k] = (H[HP, k] - H[HN, k]) / (high - low)
+            H[HM, k] = (H[HP, k] - H[HN, k]) * per_time
     S[CAP] = cap
     if dfn[DH_K] == 0 and dfn[DH_ALL] != 0:
         if call(dfn[DH_ALL], t, (x, pp, row_address(JH, 0)), fn[CTX]) != 0:

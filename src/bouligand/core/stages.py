@@ -6,14 +6,14 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .intrinsics import DOUBLE, INT32, INT64, call, row_address
+from .intrinsics import DOUBLE, FOUR, INT32, INT64, call, everywhere, row_address
 from .jit import JIT
 
 
 def _add_product(builder, a, b, total):
     """``a b + total``, rounded once where the machine can; always so, that a step taken again be the same to the last bit."""
-    kind = ir.FunctionType(DOUBLE, [DOUBLE] * 3)
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.fmuladd.f64"), [a, b, total])
+    kind, name = ir.FunctionType(a.type, [a.type] * 3), "v4f64" if a.type == FOUR else "f64"
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.{name}"), [a, b, total])
 
 
 def _item(builder, data, width, row, i):
@@ -77,14 +77,22 @@ def combination(weights, onto=False):
     return combine
 
 
-def combinations(table):
-    """Like ``combination`` with ``onto``, for many rows of weights: ``combine(V, base, first, scale, out, row)``."""
+def combinations(table, wide=False):
+    """Like ``combination`` with ``onto``, for many rows of weights: ``combine(V, base, first, scale, out, row)``.
+
+    ``wide``: four components at a time, for arrays whose width is a multiple of four.
+    """
+    kind, step = (FOUR, 4) if wide else (DOUBLE, 1)
     if not JIT:
 
         def combine(V, base, first, scale, out, row):
             V[out] = V[base] + scale * (np.asarray(table[row]) @ V[first : first + len(table[row])])
 
         return combine
+
+    def load(builder, view, width, row, i):
+        start = builder.gep(view.data, [builder.add(builder.mul(row, width), i)])
+        return builder.load(builder.bitcast(start, kind.as_pointer()), align=8)
 
     @intrinsic
     def combine(typingctx, V, base, first, scale, out, row):
@@ -93,20 +101,29 @@ def combinations(table):
         def codegen(context, builder, signature, args):
             view = context.make_array(signature.args[0])(context, builder, args[0])
             width = cgutils.unpack_tuple(builder, view.shape)[1]
+            _, base, first, scale, out, row = args
+            scale = everywhere(builder, scale) if wide else scale
             done = builder.append_basic_block("combined")
-            choice = builder.switch(args[5], done)
+            choice = builder.switch(row, done)
             for number, weights in enumerate(table):
                 block = builder.append_basic_block("weights")
                 choice.add_case(INT64(number), block)
                 builder.position_at_end(block)
-                with cgutils.for_range(builder, width) as loop:
-                    start = builder.gep(view.data, [builder.add(builder.mul(args[1], width), loop.index)])
-                    total = builder.load(start)
-                    if any(weights):
-                        change = _sum_rows(builder, view.data, width, args[2], weights, loop.index)
-                        total = builder.fadd(total, builder.fmul(args[3], change))
-                    target = builder.add(builder.mul(args[4], width), loop.index)
-                    builder.store(total, builder.gep(view.data, [target]))
+                with cgutils.for_range_slice(builder, INT64(0), width, INT64(step)) as (i, _):
+                    total, change = load(builder, view, width, base, i), None
+                    for q, weight in enumerate(weights):
+                        if weight != 0.0:
+                            item = load(builder, view, width, builder.add(first, INT64(q)), i)
+                            weight = ir.Constant(FOUR, [float(weight)] * 4) if wide else DOUBLE(float(weight))
+                            change = (
+                                builder.fmul(weight, item)
+                                if change is None
+                                else _add_product(builder, weight, item, change)
+                            )
+                    if change is not None:
+                        total = builder.fadd(total, builder.fmul(scale, change))
+                    target = builder.gep(view.data, [builder.add(builder.mul(out, width), i)])
+                    builder.store(total, builder.bitcast(target, kind.as_pointer()), align=8)
                 builder.branch(done)
             builder.position_at_end(done)
             return context.get_dummy_value()

@@ -13,7 +13,7 @@ length. A step that was cut at a guard, or corrected to end on it, is taken as o
 import numpy as np
 
 from .evaluate import eval_f
-from .intrinsics import call, compact, row_address
+from .intrinsics import call, compact, multiply, row_address
 from .jit import core
 from .layout import (
     BACK,
@@ -28,24 +28,21 @@ from .layout import (
     KP,
     NF,
     OWN,
-    ROWS,
     SLOPES,
+    SMALL,
     STATE,
     STATUS,
     T_FAIL,
-    XG,
+    WEIGHT,
     XM,
     B,
     F,
     K,
     T,
-    W,
     X,
 )
 from .stages import combinations
 from .tableau import TABLEAUX
-
-SMALL = 64  # up to this many states Df is formed as a matrix
 
 
 def _tables():
@@ -78,8 +75,11 @@ def _tables():
 _A, _B, _C, _STAGES = _tables()
 # the same as straight code: a row for each stage, then one for the result; where those of a formula begin
 _FIRST = np.concatenate([[0], np.cumsum(_STAGES + 1)])
-_combine = combinations(
-    [list(row) for q, count in enumerate(_STAGES) for row in [*(_A[q, r, :r] for r in range(count)), _B[q, :count]]]
+_ROWS = [list(row) for q, count in enumerate(_STAGES) for row in [*(_A[q, r, :r] for r in range(count)), _B[q, :count]]]
+_combine, _combine_wide = combinations(_ROWS), combinations(_ROWS, wide=True)
+# and backwards: for each stage, the weight that it has in the result, then those in the other stages
+_combine_back = combinations(
+    [[_B[q, r], *_A[q, :count, r]] for q, count in enumerate(_STAGES) for r in (*range(count), 0)],
 )
 
 
@@ -135,13 +135,13 @@ def failed(S, I, t, x):
     return True
 
 
-@core
+@core(inline=True)
 def take_pair(fn, p, S, I, V, H, Q, D, PW, TV, a, formula, s):
     """Take tangent a over a step of length s from X by a central difference of the step itself: the same stages on either
-    side of the trajectory, in turn, so that the processor can work on both at once. Only what the step adds is subtracted:
-    the states would lose digits. True if f failed."""
+    side of the trajectory (side by side in the rows of TV), in turn, so that the processor can work on both at once. Only what
+    the step adds is subtracted: the states would lose digits. True if f failed."""
     n, d, first, stages = V.shape[1], D.shape[1], _FIRST[formula], _STAGES[formula]
-    t, cap, own = S[T], S[CAP], a * ROWS
+    t, cap = S[T], S[CAP]
     largest = 0.0
     for i in range(d):
         largest = max(largest, abs(D[a, i]) / Q[i])
@@ -149,39 +149,43 @@ def take_pair(fn, p, S, I, V, H, Q, D, PW, TV, a, formula, s):
         return False
     sigma = 1.0 / largest
     for i in range(n):
-        V[W, i] = 0.0
-        V[XG, i] = V[X, i] + sigma * D[a, i]
-        TV[own + OWN, i] = V[X, i] - sigma * D[a, i]
+        TV[OWN, i] = V[X, i] + sigma * D[a, i]
+        TV[OWN, n + i] = V[X, i] - sigma * D[a, i]
     plus, minus = row_address(p, 0), row_address(p, 0)
     if d > n:
         for i in range(d - n):
             PW[0, i] = p[i] + sigma * D[a, n + i]
             PW[1, i] = p[i] - sigma * D[a, n + i]
         plus, minus = row_address(PW, 0), row_address(PW, 1)
-    b, bad = row_address(H, B), 0
+    b, bad, half = row_address(H, B), 0, 8 * n
     for stage in range(stages):
-        when = min(t + _C[formula, stage] * s, cap)
-        _combine(V, XG, K, s, XM, first + stage)
-        _combine(TV, own + OWN, own + SLOPES, s, own + STATE, first + stage)
-        bad += call(fn[F], when, (row_address(V, XM), b, plus, row_address(V, K + stage)), fn[CTX])
-        slope = row_address(TV, own + SLOPES + stage)
-        bad += call(fn[F], when, (row_address(TV, own + STATE), b, minus, slope), fn[CTX])
+        when, state = min(t + _C[formula, stage] * s, cap), OWN
+        if stage > 0:
+            _combine_wide(TV, OWN, SLOPES, s, STATE, first + stage)
+            state = STATE
+        at, slope = row_address(TV, state), row_address(TV, SLOPES + stage)
+        bad += call(fn[F], when, (at, b, plus, slope), fn[CTX])
+        bad += call(fn[F], when, (at + half, b, minus, slope + half), fn[CTX])
         if bad != 0:
+            for i in range(n):
+                V[XM, i] = TV[state, i]
             return failed(S, I, when, XM)
     I[NF] += 2 * stages
-    _combine(V, W, K, s, KE, first + stages)
+    for i in range(2 * n):
+        TV[OWN, i] = 0.0
+    _combine_wide(TV, OWN, SLOPES, s, STATE, first + stages)
     for i in range(n):
-        TV[own + OWN, i] = 0.0
-    _combine(TV, own + OWN, own + SLOPES, s, own + STATE, first + stages)
-    for i in range(n):
-        D[a, i] += 0.5 * largest * (V[KE, i] - TV[own + STATE, i])
+        D[a, i] += 0.5 * largest * (TV[STATE, i] - TV[STATE, n + i])
     return False
 
 
-@core
-def take_tangents(fn, dfn, p, S, I, V, H, Q, D, PW, TV, JX, JP, formula, s, known):
-    """Take a step of length s from X once more, and all tangents with it. ``known``: K holds its first stage already.
-    True if a function failed."""
+@core(inline=True)
+def take_tangents(fn, dfn, p, S, I, V, H, Q, D, OF_P, PW, TV, JX, JP, formula, s, known):
+    """Take a step of length s from X once more, and all tangents with it. ``known``: K holds its first stage already. OF_P:
+    the places (tangent, parameter) where D has something of a parameter. True if a function failed.
+
+    A row of TV has all tangents: the first component of each, then the second of each, and so on.
+    """
     compact()
     n, tangents, t, first = V.shape[1], D.shape[0], S[T], _FIRST[formula]
     if tangents == 0:
@@ -191,9 +195,10 @@ def take_tangents(fn, dfn, p, S, I, V, H, Q, D, PW, TV, JX, JP, formula, s, know
         for a in range(tangents):
             bad = bad or take_pair(fn, p, S, I, V, H, Q, D, PW, TV, a, formula, s)
         return bad
+    room = TV.shape[1] // n
     for a in range(tangents):
         for i in range(n):
-            TV[a * ROWS, i] = D[a, i]
+            TV[OWN, i * room + a] = D[a, i]
     for stage in range(_STAGES[formula]):
         when = min(t + _C[formula, stage] * s, S[CAP])
         _combine(V, X, K, s, XM, first + stage)
@@ -201,59 +206,53 @@ def take_tangents(fn, dfn, p, S, I, V, H, Q, D, PW, TV, JX, JP, formula, s, know
             return True
         if slopes(fn, dfn, p, S, I, V, H, Q, JX, JP, when, XM):
             return True
-        for a in range(tangents):
-            own = a * ROWS
-            _combine(TV, own, own + SLOPES, s, own + STATE, first + stage)
-            # (column by column: a sum along a row would wait for each of its additions)
-            out = own + SLOPES + stage
+        out = SLOPES + stage
+        _combine_wide(TV, OWN, SLOPES, s, STATE, first + stage)
+        multiply(JX, TV, STATE, out)
+        for q in range(OF_P.shape[0]):
+            a, j = OF_P[q, 0], OF_P[q, 1]
             for i in range(n):
-                TV[out, i] = 0.0
-            for j in range(n):
-                along_j = TV[own + STATE, j]
-                for i in range(n):
-                    TV[out, i] += JX[i, j] * along_j
-            for j in range(JP.shape[1]):
-                along_j = D[a, n + j]
-                if along_j != 0.0:
-                    for i in range(n):
-                        TV[out, i] += JP[i, j] * along_j
+                TV[out, i * room + a] += JP[i, j] * D[a, n + j]
+    _combine_wide(TV, OWN, SLOPES, s, STATE, first + _STAGES[formula])
     for a in range(tangents):
-        own = a * ROWS
-        _combine(TV, own, own + SLOPES, s, own, first + _STAGES[formula])
         for i in range(n):
-            D[a, i] = TV[own, i]
+            D[a, i] = TV[STATE, i * room + a]
     return False
 
 
-@core
+@core(inline=True)
 def take_adjoint(fn, dfn, p, S, I, V, H, Q, w, TV, JX, JP, formula, s):
     """The transpose of a step of length s from X, applied to ``w``: its first n entries go back to the start of the step, the
-    others gather what the parameters do. True if a function failed."""
+    others gather what the parameters do. JX and JP have room for the slopes of all stages, or of one. True if a function
+    failed."""
     compact()
     n, t, stages, first = V.shape[1], S[T], _STAGES[formula], _FIRST[formula]
+    at_once = JX.shape[0] > 1
     for stage in range(stages):
+        when = min(t + _C[formula, stage] * s, S[CAP])
         _combine(V, X, K, s, XM, first + stage)
-        if eval_f(fn, p, S, I, V, H, min(t + _C[formula, stage] * s, S[CAP]), XM, K + stage):
+        if eval_f(fn, p, S, I, V, H, when, XM, K + stage):
             return True
+        # (here, where the processor can work on them while it waits for the next stage)
+        if at_once and slopes(fn, dfn, p, S, I, V, H, Q, JX[stage], JP[stage], when, XM):
+            return True
+    for i in range(n):
+        TV[OWN, i], TV[STATE, i] = 0.0, w[i]
     for stage in range(stages - 1, -1, -1):
-        _combine(V, X, K, s, XM, first + stage)
-        if slopes(fn, dfn, p, S, I, V, H, Q, JX, JP, min(t + _C[formula, stage] * s, S[CAP]), XM):
-            return True
+        place = stage if at_once else 0
+        if not at_once:
+            _combine(V, X, K, s, XM, first + stage)
+            if slopes(fn, dfn, p, S, I, V, H, Q, JX[0], JP[0], min(t + _C[formula, stage] * s, S[CAP]), XM):
+                return True
         # the weight of this stage in the result, and in the stages after it
-        for i in range(n):
-            total = _B[formula, stage] * w[i]
-            for r in range(stage + 1, stages):
-                total += _A[formula, r, stage] * TV[SLOPES + r, i]
-            V[XG, i] = s * total
+        _combine_back(TV, OWN, STATE, s, WEIGHT, first + stage)
         for i in range(n):
             total = 0.0
             for j in range(n):
-                total += JX[j, i] * V[XG, j]
+                total += JX[place, j, i] * TV[WEIGHT, j]
             TV[SLOPES + stage, i] = total
-        for i in range(JP.shape[1]):
+            w[i] += total
+        for i in range(JP.shape[2]):
             for j in range(n):
-                w[n + i] += JP[j, i] * V[XG, j]
-    for stage in range(stages):
-        for i in range(n):
-            w[i] += TV[SLOPES + stage, i]
+                w[n + i] += JP[place, j, i] * TV[WEIGHT, j]
     return False

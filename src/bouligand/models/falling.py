@@ -76,14 +76,15 @@ def field_jacobian(t, x, b, p, out):
     for i in range(3):
         for j in range(6):
             out[i, j] = 1.0 if j == i + 3 else 0.0
+    along, across, turning = -sine / p[1], cosine / p[1], -1.0 / (cosine * p[2])
     for j in range(6):
-        out[3, j] = -force[j] * sine / p[1]
-        out[4, j] = force[j] * cosine / p[1]
-        out[5, j] = -moment[j] / (cosine * p[2])
+        out[3, j] = force[j] * along
+        out[4, j] = force[j] * across
+        out[5, j] = moment[j] * turning
     whole, torque = at_zero * s0 + per_d * s1, at_zero * s1 + per_d * s2
-    out[3, 2] -= whole * cosine / p[1]
-    out[4, 2] -= whole * sine / p[1]
-    out[5, 2] -= torque * slope / (cosine * p[2])
+    out[3, 2] -= whole * across
+    out[4, 2] += whole * along
+    out[5, 2] += torque * slope * turning
 
 
 def field_by_parameters(t, x, b, p, out):
