@@ -8,13 +8,13 @@ step, and each pass through the stages gives a better one, until what that chang
 that turns back, a step that is refused again and again) is left to hops, one guard at a time, until it is past.
 """
 
-from .crossings import ODD, list_crossings
+from .crossings import ODD, into_intervals, list_crossings
 from .dense import before
 from .evaluate import eval_f, eval_h, in_tolerances
 from .guards import QUICK, arriving
 from .intrinsics import compact
 from .jit import core
-from .jumps import inside, integral, stages, sum_jumps
+from .jumps import inside, stages, sum_jumps
 from .layout import (
     BUDGET,
     CAP,
@@ -31,6 +31,7 @@ from .layout import (
     KF,
     MAX_STEPS,
     MIDDLE,
+    MOVED,
     NEVENTS,
     NRECORDS,
     NREJECTED,
@@ -53,6 +54,7 @@ from .layout import (
     W,
     X,
 )
+from .moves import compare, remember, sum_moves
 from .settle import FAILED, HOPS, TAKEN, settle_span
 from .tableau import dopri5_error
 
@@ -133,12 +135,13 @@ def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
         return FEW, found, 1.0
     soon = min(1.0 / max(in_tolerances(S, V, K, X, X), 1e-300) / s, 1e-3)
     ties = at_once(Z, found, soon)
-    if sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
-        return FAILED, found, 0.0
     moment = 1.0 / (S[RTOL] * max(abs(t), S[TF] - S[T0]))  # (a time has the relative tolerance)
     error = 0.0
     for turn in range(MOST_PASSES):
-        # --- the stages, and the error of the smooth part (in which the kinks that jumps leave in it show)
+        # --- the jumps; the stages, and the error of the smooth part (in which the kinks that jumps leave in it show)
+        into_intervals(N, Z, found)
+        if sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
+            return FAILED, found, 0.0
         if stages(fn, p, S, I, V, H, N, M, s, turn == 0, XN):
             return FAILED, found, 0.0
         dopri5_error(V, X, K, s, W)
@@ -148,24 +151,25 @@ def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
         # --- the list again, from where the step really goes
         inside(V, M, 0.5, 8, s, MIDDLE)
         inside(V, M, 0.8, 12, s, XF)
-        for i in range(n):
-            V[KF, i] = s * integral(M, 20, 1.0, i)
         if (
             eval_h(fn, p, S, I, V, H, t + s, XN, HN)
             or eval_h(fn, p, S, I, V, H, t + 0.5 * s, MIDDLE, HM)
             or eval_h(fn, p, S, I, V, H, t + 0.8 * s, XF, HP)
         ):
             return FAILED, found, 0.0
+        remember(H, N, Z, found)
+        before = found
         found, finite = list_crossings(H, N, Z, True)
         if not finite:
             return REFUSED, 0, 1e3
         if found == ODD:
             return HOPS, 0, 1.0
-        if sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
+        every = compare(H, N, Z, found, before)
+        if sum_moves(fn, ctx, p, S, I, V, N, Z, M, G, every, s):
             return FAILED, found, 0.0
-        # --- its jumps instead of the old ones; the doubt about the times; and did it change much?
+        # --- its times instead of the old ones; the doubt about them; and did it change much?
         for i in range(n):
-            V[KF, i] = s * integral(M, 20, 1.0, i) - V[KF, i]
+            V[KF, i] = s * M[MOVED, i]
             V[XN, i] += V[KF, i]
             V[W, i] = s * M[DOUBT, i]
         change = CONTRACTION * in_tolerances(S, V, KF, X, XN)
