@@ -10,18 +10,39 @@ import math
 from .guards import QUICK
 from .intrinsics import compact
 from .jit import core
-from .layout import COUNT, CUBIC, HD, HELD, HM, HN, HP, HX, PLACE, SHIFT, SHIFT2, SIGN, SIGN2, TAU, TAU2, WHO, WHO2, B
+from .layout import (
+    COUNT,
+    CUBIC,
+    HD,
+    HELD,
+    HELD_LIST,
+    HM,
+    HN,
+    HP,
+    HX,
+    NHELD,
+    PLACE,
+    SHIFT,
+    SHIFT2,
+    SIGN,
+    SIGN2,
+    TAU,
+    TAU2,
+    WHO,
+    WHO2,
+    B,
+)
 
 ODD = -1  # instead of a number of crossings: a guard that was just crossed turns back, which hops must look at
 MOST_SHIFT = 0.1  # of a root by the cubic
-BLOCK = 64  # guards looked at together: where none of them is crossed, nothing more is done about them
+BLOCK = 128  # guards looked at together: where none of them is crossed, nothing more is done about them
 CROSSED, OTHER = 1.0, 2.0
 _E0, _E1, _E2, _E3, _E4 = 0.2, 0.3, 0.5, 0.8, 8.0 / 9.0  # the stages of dopri5, and the middle: ends of the intervals
 _FOURTH = 0.8 * (0.8 - 0.5) * (0.8 - 1.0)  # of the cubic that vanishes at the three nodes
 
 
 @core(fastmath=QUICK)
-def suspicious(word, start, middle, end, held, kind):
+def suspicious(word, start, middle, end, kind):
     """Of a block of guards, into ``kind``: CROSSED for those that end on the other side, OTHER for those that are on the wrong
     side at a node otherwise, or whose parabola dips through zero, else 0. Returns the numbers of both, and a sum that is not
     finite if some h is not."""
@@ -33,18 +54,18 @@ def suspicious(word, start, middle, end, held, kind):
         fall = 4.0 * am - 3.0 * a0 - a1
         bend = 2.0 * (a0 + a1) - 4.0 * am
         dips = (fall < 0.0) & (fall + 2.0 * bend > 0.0) & (4.0 * a0 * bend < fall * fall)
-        plain = (a0 > 0.0) & (a1 <= 0.0) & (held[k] == 0.0)
-        odd = (a0 <= 0.0) | (am <= 0.0) | (a1 <= 0.0) | dips
+        plain = (a0 > 0.0) & (a1 <= 0.0)
+        odd = (a0 <= 0.0) | (((am <= 0.0) | dips) & (a1 > 0.0))
         one = CROSSED if plain else 0.0
         other = OTHER if odd else 0.0
-        kind[k] = one if plain else other
+        kind[k] = one + other
         crossed += one
-        others += 0.0 if plain else other
+        others += other
     return crossed, others, total
 
 
 @core
-def list_crossings(H, N, Z, improved):
+def list_crossings(I, H, N, Z, improved):
     """List the crossings of all guards, in no order. Returns how many (or ODD), and whether all h are finite.
 
     With ``improved``, H[HP] is h at 0.8, and SHIFT is left as what the cubic moved each time by.
@@ -53,12 +74,18 @@ def list_crossings(H, N, Z, improved):
     m, found, odd = H.shape[1], 0, 0.0
     for a in range(0, m, BLOCK):
         e = min(a + BLOCK, m)
-        crossed, others, total = suspicious(H[B, a:e], H[HX, a:e], H[HM, a:e], H[HN, a:e], H[HELD, a:e], H[HD, a:e])
+        Z[CUBIC, a // BLOCK], others, total = suspicious(H[B, a:e], H[HX, a:e], H[HM, a:e], H[HN, a:e], H[HD, a:e])
         if not abs(total) < math.inf:
             return 0, False
         odd += others
-        if crossed > 0.0:
-            for k in range(a, e):
+    for q in range(I[NHELD]):
+        k = int(H[HELD_LIST, q])
+        if H[HELD, k] != 0.0 and H[HD, k] == CROSSED:
+            H[HD, k] = OTHER
+            odd += OTHER
+    for a in range(0, m, BLOCK):
+        if Z[CUBIC, a // BLOCK] > 0.0:
+            for k in range(a, min(a + BLOCK, m)):
                 N[WHO, found] = k
                 found += 1 if H[HD, k] == CROSSED else 0
     if found > 0:

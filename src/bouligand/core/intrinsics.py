@@ -187,6 +187,20 @@ if JIT:
 
         return signature, codegen
 
+    @intrinsic
+    def copy_row(typingctx, matrix, source, target):
+        """matrix[target] = matrix[source]."""
+        signature = types.void(matrix, types.int64, types.int64)
+
+        def codegen(context, builder, signature, args):
+            view = context.make_array(signature.args[0])(context, builder, args[0])
+            width = cgutils.unpack_tuple(builder, view.shape)[1]
+            source, target = (builder.gep(view.data, [builder.mul(row, width)]) for row in args[1:])
+            cgutils.raw_memcpy(builder, target, source, width, INT64(8))
+            return context.get_dummy_value()
+
+        return signature, codegen
+
 else:
 
     def clear(vector, begin, count):
@@ -194,3 +208,6 @@ else:
 
     def clear_row(matrix, row):
         matrix[row] = 0.0
+
+    def copy_row(matrix, source, target):
+        matrix[target] = matrix[source]

@@ -69,17 +69,21 @@ def settle_span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G, found, s):
     end = t + s
     if S[STOP] - end <= 4e-16 * max(abs(end), s):
         end = S[STOP]
-    # --- h at the very end, and what cannot be told from zero there
-    nudge(S, V, XN, XM)
-    if eval_h(fn, p, S, I, V, H, end, XN, HN) or eval_h(fn, p, S, I, V, H, end, XM, HE):
+    # --- h at the very end; where something turns round or comes back at once, also what cannot be told from zero there
+    if eval_h(fn, p, S, I, V, H, end, XN, HN):
         return FAILED
     turn(H, N, 0, found)
-    outcome, near = TAKEN, doubtful(H) > 0.0
-    if near:
+    outcome, near, again = TAKEN, turning(H) > 0.0, soonest(S, H, N, Z, found, s) < 0.3 * s
+    if near or again:
+        nudge(S, V, XN, XM)
+        if eval_h(fn, p, S, I, V, H, end, XM, HE):
+            outcome = FAILED
+        near = doubtful(H) > 0.0
+    if outcome == TAKEN and near:
         outcome, found = look(fn, ctx, p, S, I, V, H, N, Z, G, found, s)
-    if outcome == TAKEN:
-        in_order(N, Z, found)
+    if outcome == TAKEN and again:
         outcome = back_too_soon(fn, ctx, p, S, I, V, H, N, Z, G, found, s)
+    in_order(N, Z, found)
     if outcome == TAKEN and I[NQ] < TQ.shape[0] and TQ[I[NQ]] <= end:
         outcome = asked_for(fn, ctx, p, S, I, V, TQ, Y, N, Z, M, G, found, s, end)
     if outcome != TAKEN:
@@ -140,8 +144,20 @@ def lowest(H, k):
 
 
 @core(fastmath=QUICK)
+def turning(H):
+    """With the word of the end in B: how many guards are on the wrong side at the end, or turn round inside the step."""
+    count = 0.0
+    for k in range(H.shape[1]):
+        b = H[B, k]
+        a0, am, a1 = b * H[HX, k], b * H[HM, k], b * H[HN, k]
+        turns = (4.0 * am - 3.0 * a0 - a1 < 0.0) & (3.0 * a1 + a0 - 4.0 * am > 0.0)
+        count += 1.0 if (a1 <= 0.0) | turns else 0.0
+    return count
+
+
+@core(fastmath=QUICK)
 def doubtful(H):
-    """With the word of the end in B: how many guards are on the wrong side at the end, or turn round near zero."""
+    """How many of these there are if only those count that turn round near zero; what cannot be told from zero is known by HE."""
     count = 0.0
     for k in range(H.shape[1]):
         b = H[B, k]
@@ -201,6 +217,16 @@ def jump_of(fn, ctx, p, S, I, V, N, G, k, s):
     for i in range(V.shape[1]):
         V[W, i] = G[i]
     return in_tolerances(S, V, W, X, XN)
+
+
+@core
+def soonest(S, H, N, Z, found, s):
+    """The shortest time in which a guard was crossed again."""
+    compact()
+    shortest = math.inf
+    for e in range(found):
+        shortest = min(shortest, S[T] + Z[TAU, e] * s - H[TLAST, N[WHO, e]])
+    return shortest
 
 
 @core

@@ -62,6 +62,7 @@ FEWEST = 5  # crossings for which a spanning step is taken: it costs as much as 
 MOST_PASSES = 3
 MOST_TRIES = 10  # refused steps in a row
 CONTRACTION = 0.2  # of a pass: the change that another one would make, compared to the last
+MOST_GROWTH = 3.0  # from one step to the next
 REFUSED, FEW = 0, 3  # outcomes, besides those of settle_span
 
 
@@ -94,19 +95,19 @@ def span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G):
         if s >= 0.999999 * (stop - t):
             s = stop - t
         S[CAP] = before(stop) if stop < S[TF] and t + s >= stop else 1e300
-        outcome, found, error = attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s)
+        outcome, found, factor = attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s)
         if outcome == TAKEN:
             outcome = settle_span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G, found, s)
         if outcome == FAILED:
             return I[STATUS]
         if outcome == TAKEN:
             tries = 0
-            S[DTS] = s * min(max(0.8 * max(error, 1e-3) ** -0.3333, 0.3), 2.0)
+            S[DTS] = s * min(max(0.8 * factor, 0.3), MOST_GROWTH)
             continue
         if outcome == REFUSED:
             I[NREJECTED] += 1
             tries += 1
-            S[DTS] = s * min(max(0.9 * error**-0.3333, 0.1), 0.9)
+            S[DTS] = s * min(max(0.9 * factor, 0.1), 0.9)
             if tries <= MOST_TRIES and S[DTS] > 1e-12 * abs(t):
                 continue
         elif outcome == FEW:
@@ -118,7 +119,7 @@ def span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G):
 
 @core
 def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
-    """Try a step of length s: what came of it, the number of crossings listed, and the error in tolerances.
+    """Try a step of length s: what came of it, the number of crossings listed, and by how much longer the step could have been.
 
     TAKEN leaves the end in XN, the smooth part of x' in the rows from K on, the crossings in N and Z, their sums in M.
     """
@@ -128,15 +129,15 @@ def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
         return FAILED, 0, 0.0
     if eval_h(fn, p, S, I, V, H, t + s, XN, HN) or eval_h(fn, p, S, I, V, H, t + 0.5 * s, MIDDLE, HM):
         return FAILED, 0, 0.0
-    found, finite = list_crossings(H, N, Z, False)
+    found, finite = list_crossings(I, H, N, Z, False)
     if not finite:
-        return REFUSED, 0, 1e3
+        return REFUSED, 0, 0.1
     if found < FEWEST:
         return FEW, found, 1.0
     soon = min(1.0 / max(in_tolerances(S, V, K, X, X), 1e-300) / s, 1e-3)
     ties = at_once(Z, found, soon)
     moment = 1.0 / (S[RTOL] * max(abs(t), S[TF] - S[T0]))  # (a time has the relative tolerance)
-    error = 0.0
+    factor = 1.0
     for turn in range(MOST_PASSES):
         # --- the jumps; the stages, and the error of the smooth part (in which the kinks that jumps leave in it show)
         into_intervals(N, Z, found)
@@ -146,8 +147,9 @@ def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
             return FAILED, found, 0.0
         dopri5_error(V, X, K, s, W)
         error = in_tolerances(S, V, W, X, XN)
+        factor = min(max(error, 1e-5), 1e5) ** -0.2
         if not error <= 1.0:
-            return REFUSED, found, min(error, 1e3)
+            return REFUSED, found, factor
         # --- the list again, from where the step really goes
         inside(V, M, 0.5, 8, s, MIDDLE)
         inside(V, M, 0.8, 12, s, XF)
@@ -159,9 +161,9 @@ def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
             return FAILED, found, 0.0
         remember(H, N, Z, found)
         before = found
-        found, finite = list_crossings(H, N, Z, True)
+        found, finite = list_crossings(I, H, N, Z, True)
         if not finite:
-            return REFUSED, 0, 1e3
+            return REFUSED, 0, 0.1
         if found == ODD:
             return HOPS, 0, 1.0
         every = compare(H, N, Z, found, before)
@@ -174,13 +176,14 @@ def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
             V[W, i] = s * M[DOUBT, i]
         change = CONTRACTION * in_tolerances(S, V, KF, X, XN)
         doubt = max(in_tolerances(S, V, W, X, XN), largest(Z[SHIFT, :found]) * s * moment)
-        error = max(error, doubt, change)
+        error = max(doubt, change)
+        factor = min(factor, min(max(error, 1e-5), 1e5) ** -0.3333)
         if error <= 1.0:
             # (a tied guard that is not crossed after all was turned away by another: for the judge)
-            return TAKEN if at_once(Z, found, 2.0 * soon) >= ties else HOPS, found, error
+            return TAKEN if at_once(Z, found, 2.0 * soon) >= ties else HOPS, found, factor
         if change < error:
             break
-    return REFUSED, found, min(error, 1e3)
+    return REFUSED, found, factor
 
 
 @core
