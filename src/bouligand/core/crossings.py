@@ -13,14 +13,12 @@ from .jit import core
 from .layout import (
     COUNT,
     CUBIC,
-    HD,
+    FORMER,
     HELD,
-    HELD_LIST,
     HM,
     HN,
     HP,
     HX,
-    NHELD,
     PLACE,
     SHIFT,
     SHIFT2,
@@ -65,51 +63,66 @@ def suspicious(word, start, middle, end, kind):
 
 
 @core
-def list_crossings(I, H, N, Z, improved):
+def list_crossings(H, N, Z, improved):
     """List the crossings of all guards, in no order. Returns how many (or ODD), and whether all h are finite.
 
     With ``improved``, H[HP] is h at 0.8, and SHIFT is left as what the cubic moved each time by.
     """
     compact()
-    m, found, odd = H.shape[1], 0, 0.0
+    m, found, odd = H.shape[1], 0, 0
     for a in range(0, m, BLOCK):
         e = min(a + BLOCK, m)
-        Z[CUBIC, a // BLOCK], others, total = suspicious(H[B, a:e], H[HX, a:e], H[HM, a:e], H[HN, a:e], H[HD, a:e])
+        kind = Z[FORMER, : e - a]
+        crossed, others, total = suspicious(H[B, a:e], H[HX, a:e], H[HM, a:e], H[HN, a:e], kind)
         if not abs(total) < math.inf:
             return 0, False
-        odd += others
-    for q in range(I[NHELD]):
-        k = int(H[HELD_LIST, q])
-        if H[HELD, k] != 0.0 and H[HD, k] == CROSSED:
-            H[HD, k] = OTHER
-            odd += OTHER
-    for a in range(0, m, BLOCK):
-        if Z[CUBIC, a // BLOCK] > 0.0:
-            for k in range(a, min(a + BLOCK, m)):
-                N[WHO, found] = k
-                found += 1 if H[HD, k] == CROSSED else 0
+        if crossed > 0.0:
+            found = pick(N, WHO, found, kind, CROSSED, a)
+        if others > 0.0:
+            odd = pick(N, WHO2, odd, kind, OTHER, a)
     if found > 0:
-        coefficients(H, N, Z, improved, found)
+        found, odd = coefficients(H, N, Z, improved, found, odd)
         single_roots(Z[TAU2, :found], Z[SIGN2, :found], Z[SHIFT2, :found], Z[CUBIC, :found], Z[TAU], Z[SHIFT])
-    if odd > 0.0:
-        found = other_roots(H, N, Z, improved, found)
+    if odd > 0:
+        found = other_roots(H, N, Z, improved, found, odd)
     return found, True
 
 
 @core
-def coefficients(H, N, Z, improved, found):
-    """Of the guards that end on the other side, the coefficients a0, fall, bend and the cubic's, in the scratch rows."""
+def pick(N, row, count, kind, wanted, first):
+    """Put the numbers of the guards of a kind in a block behind the ``count`` that are there; returns how many are there then."""
+    compact()
+    for k in range(kind.size):
+        N[row, count] = first + k
+        count += 1 if kind[k] == wanted else 0
+    return count
+
+
+@core
+def coefficients(H, N, Z, improved, found, odd):
+    """Of the guards that end on the other side, the coefficients a0, fall, bend and the cubic's, in the scratch rows.
+
+    Those that the trajectory sits on are put with the others. Returns how many of both there are.
+    """
     compact()
     weight = 1.0 / _FOURTH if improved else 0.0
+    to = 0
     for e in range(found):
         k = N[WHO, e]
+        if H[HELD, k] != 0.0:
+            N[WHO2, odd] = k
+            odd += 1
+            continue
         b = H[B, k]
         a0, am, a1 = b * H[HX, k], b * H[HM, k], b * H[HN, k]
         fall = 4.0 * am - 3.0 * a0 - a1
         bend = 2.0 * (a0 + a1) - 4.0 * am
-        Z[TAU2, e], Z[SIGN2, e], Z[SHIFT2, e] = a0, fall, bend
-        Z[CUBIC, e] = weight * (b * H[HP, k] - a0 - 0.8 * fall - 0.64 * bend)
-        Z[SIGN, e] = -b
+        N[WHO, to] = k
+        Z[TAU2, to], Z[SIGN2, to], Z[SHIFT2, to] = a0, fall, bend
+        Z[CUBIC, to] = weight * (b * H[HP, k] - a0 - 0.8 * fall - 0.64 * bend)
+        Z[SIGN, to] = -b
+        to += 1
+    return to, odd
 
 
 @core(fastmath=QUICK)
@@ -125,13 +138,12 @@ def single_roots(start, fall, bend, cubic, tau, shift):
 
 
 @core
-def other_roots(H, N, Z, improved, found):
+def other_roots(H, N, Z, improved, found, odd):
     """The crossings of all other suspicious guards: a touch and a release; one that starts on its guard. Returns the number
     of all crossings, or ODD."""
     compact()
-    for k in range(H.shape[1]):
-        if H[HD, k] != OTHER:
-            continue
+    for q in range(odd):
+        k = N[WHO2, q]
         b, held = H[B, k], H[HELD, k] != 0.0
         a0, am, a1 = b * H[HX, k], b * H[HM, k], b * H[HN, k]
         if held:

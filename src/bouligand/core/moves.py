@@ -13,11 +13,16 @@ from .layout import DOUBT, FORMER, MOVED, SHIFT, SIGN, TAU, WAS, WAS_BACK, WEIGH
 
 
 @core
+def forget(H):
+    """No list before."""
+    clear_row(H, WAS)
+    clear_row(H, WAS_BACK)
+
+
+@core
 def remember(H, N, Z, found):
     """Note the times of a list, for the next."""
     compact()
-    clear_row(H, WAS)
-    clear_row(H, WAS_BACK)
     for e in range(found):
         k = N[WHO, e]
         H[WAS if Z[SIGN, e] != H[B, k] else WAS_BACK, k] = 1.0 - Z[TAU, e]
@@ -25,8 +30,8 @@ def remember(H, N, Z, found):
 
 @core
 def compare(H, N, Z, found, before):
-    """The times in the list before, of which there were ``before``; crossings that only that one had are put behind the others,
-    as if they were at the very end. Returns the number of all."""
+    """The times in the list before, of which there were ``before``; it is forgotten. Crossings that only that one had are put
+    behind the others, as if they were at the very end. Returns the number of all."""
     compact()
     for e in range(found):
         k = N[WHO, e]
@@ -42,6 +47,7 @@ def compare(H, N, Z, found, before):
                     N[WHO, every], Z[TAU, every], Z[SHIFT, every] = k, 1.0, 0.0
                     Z[SIGN, every] = -H[B, k] if row == WAS else H[B, k]
                     Z[FORMER, every] = 1.0 - H[row, k]
+                    H[row, k] = 0.0
                     every += 1
     return every
 

@@ -54,7 +54,7 @@ from .layout import (
     W,
     X,
 )
-from .moves import compare, remember, sum_moves
+from .moves import compare, forget, remember, sum_moves
 from .settle import FAILED, HOPS, TAKEN, settle_span
 from .tableau import dopri5_error
 
@@ -62,7 +62,7 @@ FEWEST = 5  # crossings for which a spanning step is taken: it costs as much as 
 MOST_PASSES = 3
 MOST_TRIES = 10  # refused steps in a row
 CONTRACTION = 0.2  # of a pass: the change that another one would make, compared to the last
-MOST_GROWTH = 3.0  # from one step to the next
+MOST_GROWTH = 2.5  # from one step to the next
 REFUSED, FEW = 0, 3  # outcomes, besides those of settle_span
 
 
@@ -74,6 +74,7 @@ def span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G):
     for i in range(V.shape[1]):
         V[RAMP, i], V[RAMP + 1, i] = 0.0, 0.0
     I[RATES] = 0  # (HD is used for something else)
+    forget(H)
     # not more at first than a part of all guards: a step that is too short costs less than one that is refused
     if S[DTS] == 0.0:
         S[DTS] = 0.2 * S[DT]
@@ -129,7 +130,7 @@ def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
         return FAILED, 0, 0.0
     if eval_h(fn, p, S, I, V, H, t + s, XN, HN) or eval_h(fn, p, S, I, V, H, t + 0.5 * s, MIDDLE, HM):
         return FAILED, 0, 0.0
-    found, finite = list_crossings(I, H, N, Z, False)
+    found, finite = list_crossings(H, N, Z, False)
     if not finite:
         return REFUSED, 0, 0.1
     if found < FEWEST:
@@ -161,11 +162,10 @@ def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
             return FAILED, found, 0.0
         remember(H, N, Z, found)
         before = found
-        found, finite = list_crossings(I, H, N, Z, True)
-        if not finite:
-            return REFUSED, 0, 0.1
-        if found == ODD:
-            return HOPS, 0, 1.0
+        found, finite = list_crossings(H, N, Z, True)
+        if not finite or found == ODD:
+            forget(H)
+            return HOPS if finite else REFUSED, 0, 0.1
         every = compare(H, N, Z, found, before)
         if sum_moves(fn, ctx, p, S, I, V, N, Z, M, G, every, s):
             return FAILED, found, 0.0
