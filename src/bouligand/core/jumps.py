@@ -35,7 +35,6 @@ from .layout import (
     B,
     K,
     T,
-    W,
     X,
 )
 from .tableau import DOPRI5
@@ -60,24 +59,22 @@ def contacts(fn, ctx, p, S, I, V, N, G, first, count, t, x, slot):
         if call(fn[GG_MANY], t, arguments, row_address(ctx, 0)) == 0:
             return False
         I[TARGET] = N[WHO, first]
-    else:
-        failed = False
-        for e in range(count):
-            for i in range(n):
-                V[W, i] = 0.0
-            I[TARGET] = N[WHO, first + e]
-            arguments = (row_address(V, x), I[TARGET], row_address(p, 0), row_address(V, W))
-            failed = failed or call(fn[GG], t, arguments, fn[CTX]) != 0
-            if failed:
-                break
-            for i in range(n):
-                G[base + i * count + e] = V[W, i]
-        if not failed:
+    else:  # (one at a time: `many` says so)
+        I[TARGET] = N[WHO, first]
+        arguments = (row_address(V, x), I[TARGET], row_address(p, 0), row_address(G, base))
+        if call(fn[GG], t, arguments, fn[CTX]) == 0:
             return False
     I[STATUS] = G_FAILED
     I[FAIL_ROW] = x
     S[T_FAIL] = t
     return True
+
+
+@core(inline=True)
+def many(fn, V, G):
+    """How many contacts are evaluated at once: where the user gave no function for several, each by itself, because then it may
+    be that each acts on a few states of its own, out of many."""
+    return G.size // (3 * V.shape[1]) if fn[GG_MANY] != 0 else 1
 
 
 @core
@@ -120,8 +117,6 @@ def sums(sign, w0, w1, w2, start, middle, end):
 def add_up(Z, G, first, count, begin, end, M, row):
     """Add the sums over the crossings from ``begin`` to ``end`` to the four rows of their interval; G holds g of the ``count``
     crossings from ``first`` on."""
-    if begin >= end:
-        return
     sign, w0, w1, w2 = Z[SIGN, begin:end], Z[WEIGHTS, begin:end], Z[WEIGHTS + 1, begin:end], Z[WEIGHTS + 2, begin:end]
     weigh(Z[TAU, begin:end], sign, w0, w1, w2)
     size, slot = end - begin, G.size // 3
@@ -135,6 +130,22 @@ def add_up(Z, G, first, count, begin, end, M, row):
         M[row + 1, i] += 4.0 * s1 - 3.0 * s0 - s2
         M[row + 2, i] += 2.0 * (s0 + s2) - 4.0 * s1
         M[row + 3, i] += s3
+
+
+@core
+def add_one(Z, G, e, M, row):
+    """The same for a single crossing, of which G holds g."""
+    n, slot = M.shape[1], G.size // 3
+    w0, w1, w2 = Z[WEIGHTS, :1], Z[WEIGHTS + 1, :1], Z[WEIGHTS + 2, :1]
+    weigh(Z[TAU, e : e + 1], Z[SIGN, e : e + 1], w0, w1, w2)
+    sign, start, middle, end = Z[SIGN, e], G[:n], G[slot : slot + n], G[2 * slot : 2 * slot + n]
+    for i in range(n):
+        g0, gm, ge = start[i], middle[i], end[i]
+        if g0 != 0.0 or gm != 0.0 or ge != 0.0:
+            M[row, i] += sign * g0
+            M[row + 1, i] += sign * (4.0 * gm - 3.0 * g0 - ge)
+            M[row + 2, i] += sign * (2.0 * (g0 + ge) - 4.0 * gm)
+            M[row + 3, i] += w0[0] * g0 + w1[0] * gm + w2[0] * ge
 
 
 @core(fastmath=QUICK)
@@ -152,7 +163,7 @@ def sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
     """From the list of crossings and the states X, MIDDLE, XN: the sums up to each interval. True if g failed."""
     compact()
     n = V.shape[1]
-    most = G.size // (3 * n)
+    most = many(fn, V, G)
     for i in range(n):
         V[NODES, i], V[NODES + 1, i] = V[MIDDLE, i], V[XN, i]
     for row in range(RUNNING):
@@ -164,7 +175,11 @@ def sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
         if nodes(fn, ctx, p, S, I, V, N, G, first, count, s):
             return True
         for q in range(6):
-            add_up(Z, G, first, count, max(first, N[COUNT, q]), min(first + count, N[COUNT, q + 1]), M, 4 * q)
+            begin, end = max(first, N[COUNT, q]), min(first + count, N[COUNT, q + 1])
+            if begin < end and most > 1:
+                add_up(Z, G, first, count, begin, end, M, 4 * q)
+            elif begin < end:
+                add_one(Z, G, first, M, 4 * q)
         first += count
     for row in range(4, RUNNING):
         for i in range(n):
@@ -247,6 +262,6 @@ def walk(fn, ctx, p, S, I, V, N, Z, M, G, e, found, theta, s):
     while e < found and Z[TAU, e] < theta:
         if nodes(fn, ctx, p, S, I, V, N, G, e, 1, s):
             return -1
-        add_up(Z, G, e, 1, e, e + 1, M, RUNNING)
+        add_one(Z, G, e, M, RUNNING)
         e += 1
     return e

@@ -8,7 +8,7 @@ now makes no difference, because the stages saw f as it was where they went, and
 from .guards import QUICK
 from .intrinsics import clear_row, compact
 from .jit import core
-from .jumps import nodes
+from .jumps import many, nodes
 from .layout import DOUBT, FORMER, MOVED, SHIFT, SIGN, TAU, WAS, WAS_BACK, WEIGHTS, WHO, B
 
 
@@ -95,7 +95,7 @@ def sum_moves(fn, ctx, p, S, I, V, N, Z, M, G, every, s):
         M[DOUBT, i], M[MOVED, i] = 0.0, 0.0
     first = 0
     while first < every:
-        last = min(first + slot // n, every)
+        last = min(first + many(fn, V, G), every)
         count = last - first
         if nodes(fn, ctx, p, S, I, V, N, G, first, count, s):
             return True
@@ -103,7 +103,14 @@ def sum_moves(fn, ctx, p, S, I, V, N, Z, M, G, every, s):
         by0, by1, by2 = Z[WEIGHTS + 3, :count], Z[WEIGHTS + 4, :count], Z[WEIGHTS + 5, :count]
         tau, sign, shift, former = Z[TAU, first:last], Z[SIGN, first:last], Z[SHIFT, first:last], Z[FORMER, first:last]
         weigh_moves(tau, sign, shift, former, at0, at1, at2, by0, by1, by2)
-        for i in range(n):
+        if count == 1:
+            start, middle, end = G[:n], G[slot : slot + n], G[2 * slot : 2 * slot + n]
+            for i in range(n):
+                g0, gm, ge = start[i], middle[i], end[i]
+                if g0 != 0.0 or gm != 0.0 or ge != 0.0:
+                    M[DOUBT, i] += at0[0] * g0 + at1[0] * gm + at2[0] * ge
+                    M[MOVED, i] += by0[0] * g0 + by1[0] * gm + by2[0] * ge
+        for i in range(n if count > 1 else 0):
             a, e = i * count, i * count + count
             g0, gm, ge = G[a:e], G[slot + a : slot + e], G[2 * slot + a : 2 * slot + e]
             doubt, moved = weighed(at0, at1, at2, by0, by1, by2, g0, gm, ge)

@@ -58,7 +58,9 @@ from .moves import compare, forget, remember, sum_moves
 from .settle import FAILED, HOPS, TAKEN, settle_span
 from .tableau import dopri5_error
 
-FEWEST = 5  # crossings for which a spanning step is taken: it costs as much as about five hops
+FEWEST = (
+    5  # crossings for which a spanning step is taken: with fewer, larger jumps the doubt about their times is not seen
+)
 MOST_PASSES = 3
 MOST_TRIES = 10  # refused steps in a row
 CONTRACTION = 0.2  # of a pass: the change that another one would make, compared to the last
