@@ -151,9 +151,6 @@ def refined(H, tau):
 
     A guard that the trajectory sits on and leaves counts too, where it comes back.
     """
-    if H.shape[1] > FEW:
-        parabolas(H, tau)
-        return least(H, HP)
     first, j = NEVER, -1
     scale = 1.0 / (tau * tau)
     for k in range(H.shape[1]):
@@ -167,27 +164,6 @@ def refined(H, tau):
             if root < first:
                 first, j = root, k
     return first, j
-
-
-@core(fastmath=QUICK)
-def parabolas(H, tau):
-    """The same for many guards, by vectors: their times, into HP."""
-    scale = 1.0 / (tau * tau)
-    for k in range(H.shape[1]):
-        b = H[WB, k]
-        start = b * H[HX, k] - H[LEVEL, k]
-        end = b * H[HP, k] - H[LEVEL, k]
-        speed = b * H[HD, k]
-        comes = speed <= 0.0
-        counts = (b != 0.0) & (end < 0.5 * start) & ((H[HELD, k] == 0.0) | ((end < 0.0) & (speed > 0.0)))
-        bend = (end - start - speed * tau) * scale
-        # the nearer root, without cancellation; behind a guard that is being left, the only one
-        inside = speed * speed - 4.0 * bend * start
-        root = math.sqrt(max(inside, 0.0))
-        q = 0.5 * (root - speed) if comes else -0.5 * (root + speed)
-        over, under = (start, q) if comes else (q, bend)
-        there = counts & (inside >= 0.0) & ((under > 0.0) if comes else (under < 0.0))
-        H[HP, k] = over / under if there else NEVER
 
 
 @core(inline=True)

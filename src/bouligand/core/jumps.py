@@ -35,6 +35,7 @@ from .layout import (
     B,
     K,
     T,
+    W,
     X,
 )
 from .tableau import DOPRI5
@@ -59,10 +60,21 @@ def contacts(fn, ctx, p, S, I, V, N, G, first, count, t, x, slot):
         if call(fn[GG_MANY], t, arguments, row_address(ctx, 0)) == 0:
             return False
         I[TARGET] = N[WHO, first]
-    else:  # (one at a time: `many` says so)
-        I[TARGET] = N[WHO, first]
-        arguments = (row_address(V, x), I[TARGET], row_address(p, 0), row_address(G, base))
-        if call(fn[GG], t, arguments, fn[CTX]) == 0:
+    else:
+        failed = False
+        for e in range(count):
+            out = row_address(G, base)
+            if count > 1:
+                out = row_address(V, W)
+                for i in range(n):
+                    V[W, i] = 0.0
+            I[TARGET] = N[WHO, first + e]
+            if call(fn[GG], t, (row_address(V, x), I[TARGET], row_address(p, 0), out), fn[CTX]) != 0:
+                failed = True
+                break
+            for i in range(n if count > 1 else 0):
+                G[base + i * count + e] = V[W, i]
+        if not failed:
             return False
     I[STATUS] = G_FAILED
     I[FAIL_ROW] = x
@@ -72,9 +84,9 @@ def contacts(fn, ctx, p, S, I, V, N, G, first, count, t, x, slot):
 
 @core(inline=True)
 def many(fn, V, G):
-    """How many contacts are evaluated at once: where the user gave no function for several, each by itself, because then it may
-    be that each acts on a few states of its own, out of many."""
-    return G.size // (3 * V.shape[1]) if fn[GG_MANY] != 0 else 1
+    """How many contacts are evaluated at once. With many states each by itself, where the user gave no function for several: it
+    may be that each acts on a few states of its own."""
+    return G.size // (3 * V.shape[1]) if fn[GG_MANY] != 0 or V.shape[1] < 32 else 1
 
 
 @core
@@ -89,17 +101,17 @@ def nodes(fn, ctx, p, S, I, V, N, G, first, count, s):
 
 
 @core(fastmath=QUICK)
-def weigh(tau, sign, w0, w1, w2):
+def weigh(tau, sign, Z):
     """What g at the three nodes counts for in its integral up to the crossing; the same for all states."""
     for e in range(tau.size):
         u, v = tau[e], sign[e] * tau[e]
-        w0[e] = v * (1.0 + u * (2.0 * THIRD * u - 1.5))
-        w1[e] = v * u * (2.0 - 4.0 * THIRD * u)
-        w2[e] = v * u * (2.0 * THIRD * u - 0.5)
+        Z[WEIGHTS, e] = v * (1.0 + u * (2.0 * THIRD * u - 1.5))
+        Z[WEIGHTS + 1, e] = v * u * (2.0 - 4.0 * THIRD * u)
+        Z[WEIGHTS + 2, e] = v * u * (2.0 * THIRD * u - 0.5)
 
 
 @core(fastmath=QUICK)
-def sums(sign, w0, w1, w2, start, middle, end):
+def sums(sign, Z, start, middle, end):
     """Of one state, over some crossings: the sums of g at the nodes, and of its integral up to the crossing."""
     s0, s1, s2 = 0.0, 0.0, 0.0
     u0, u1, u2 = 0.0, 0.0, 0.0  # (sums that do not wait for each other)
@@ -107,9 +119,9 @@ def sums(sign, w0, w1, w2, start, middle, end):
         s0 += sign[e] * start[e]
         s1 += sign[e] * middle[e]
         s2 += sign[e] * end[e]
-        u0 += w0[e] * start[e]
-        u1 += w1[e] * middle[e]
-        u2 += w2[e] * end[e]
+        u0 += Z[WEIGHTS, e] * start[e]
+        u1 += Z[WEIGHTS + 1, e] * middle[e]
+        u2 += Z[WEIGHTS + 2, e] * end[e]
     return s0, s1, s2, u0 + u1 + u2
 
 
@@ -117,15 +129,15 @@ def sums(sign, w0, w1, w2, start, middle, end):
 def add_up(Z, G, first, count, begin, end, M, row):
     """Add the sums over the crossings from ``begin`` to ``end`` to the four rows of their interval; G holds g of the ``count``
     crossings from ``first`` on."""
-    sign, w0, w1, w2 = Z[SIGN, begin:end], Z[WEIGHTS, begin:end], Z[WEIGHTS + 1, begin:end], Z[WEIGHTS + 2, begin:end]
-    weigh(Z[TAU, begin:end], sign, w0, w1, w2)
-    size, slot = end - begin, G.size // 3
+    compact()
+    sign, size, slot = Z[SIGN, begin:end], end - begin, G.size // 3
+    weigh(Z[TAU, begin:end], sign, Z)
     for i in range(M.shape[1]):
         a = i * count + begin - first
         g0, gm, ge = G[a : a + size], G[slot + a : slot + a + size], G[2 * slot + a : 2 * slot + a + size]
         if nothing(g0, gm, ge):
             continue  # not a state that these contacts act on
-        s0, s1, s2, s3 = sums(sign, w0, w1, w2, g0, gm, ge)
+        s0, s1, s2, s3 = sums(sign, Z, g0, gm, ge)
         M[row, i] += s0
         M[row + 1, i] += 4.0 * s1 - 3.0 * s0 - s2
         M[row + 2, i] += 2.0 * (s0 + s2) - 4.0 * s1
@@ -135,17 +147,17 @@ def add_up(Z, G, first, count, begin, end, M, row):
 @core
 def add_one(Z, G, e, M, row):
     """The same for a single crossing, of which G holds g."""
+    compact()
     n, slot = M.shape[1], G.size // 3
-    w0, w1, w2 = Z[WEIGHTS, :1], Z[WEIGHTS + 1, :1], Z[WEIGHTS + 2, :1]
-    weigh(Z[TAU, e : e + 1], Z[SIGN, e : e + 1], w0, w1, w2)
-    sign, start, middle, end = Z[SIGN, e], G[:n], G[slot : slot + n], G[2 * slot : 2 * slot + n]
+    u, sign = Z[TAU, e], Z[SIGN, e]
     for i in range(n):
-        g0, gm, ge = start[i], middle[i], end[i]
+        g0, gm, ge = G[i], G[slot + i], G[2 * slot + i]
         if g0 != 0.0 or gm != 0.0 or ge != 0.0:
+            g1, g2 = 4.0 * gm - 3.0 * g0 - ge, 2.0 * (g0 + ge) - 4.0 * gm
             M[row, i] += sign * g0
-            M[row + 1, i] += sign * (4.0 * gm - 3.0 * g0 - ge)
-            M[row + 2, i] += sign * (2.0 * (g0 + ge) - 4.0 * gm)
-            M[row + 3, i] += w0[0] * g0 + w1[0] * gm + w2[0] * ge
+            M[row + 1, i] += sign * g1
+            M[row + 2, i] += sign * g2
+            M[row + 3, i] += sign * u * (g0 + u * (0.5 * g1 + u * THIRD * g2))
 
 
 @core(fastmath=QUICK)

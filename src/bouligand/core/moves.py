@@ -8,7 +8,7 @@ now makes no difference, because the stages saw f as it was where they went, and
 from .guards import QUICK
 from .intrinsics import clear_row, compact
 from .jit import core
-from .jumps import many, nodes
+from .jumps import THIRD, many, nodes
 from .layout import DOUBT, FORMER, MOVED, SHIFT, SIGN, TAU, WAS, WAS_BACK, WEIGHTS, WHO, B
 
 
@@ -53,35 +53,35 @@ def compare(H, N, Z, found, before):
 
 
 @core(fastmath=QUICK)
-def weigh_moves(tau, sign, shift, former, at0, at1, at2, by0, by1, by2):
+def weigh_moves(tau, sign, shift, former, Z):
     """What g at the three nodes counts for: in its value at the crossing, times the shift; and in its integral from there to
     where the crossing was before."""
     for e in range(tau.size):
         u, v = tau[e], former[e]
-        one = 0.5 * (u + v)  # means of time and of its square
-        two = (u * u + u * v + v * v) / 3.0
-        d = sign[e] * (v - u)
-        by0[e] = d * (1.0 - 3.0 * one + 2.0 * two)
-        by1[e] = d * 4.0 * (one - two)
-        by2[e] = d * (2.0 * two - one)
         d = sign[e] * shift[e]
-        at0[e] = d * (1.0 + u * (2.0 * u - 3.0))
-        at1[e] = d * 4.0 * u * (1.0 - u)
-        at2[e] = d * u * (2.0 * u - 1.0)
+        Z[WEIGHTS, e] = d * (1.0 + u * (2.0 * u - 3.0))
+        Z[WEIGHTS + 1, e] = d * 4.0 * u * (1.0 - u)
+        Z[WEIGHTS + 2, e] = d * u * (2.0 * u - 1.0)
+        d = sign[e] * (v - u)
+        one = 0.5 * (u + v)  # means of time and of its square
+        two = (u * u + u * v + v * v) * THIRD
+        Z[WEIGHTS + 3, e] = d * (1.0 - 3.0 * one + 2.0 * two)
+        Z[WEIGHTS + 4, e] = d * 4.0 * (one - two)
+        Z[WEIGHTS + 5, e] = d * (2.0 * two - one)
 
 
 @core(fastmath=QUICK)
-def weighed(at0, at1, at2, by0, by1, by2, start, middle, end):
+def weighed(Z, start, middle, end):
     """Of one state: the sums of g with these weights at the nodes."""
     a0, a1, a2, b0, b1, b2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for e in range(start.size):
         g0, gm, ge = start[e], middle[e], end[e]
-        a0 += at0[e] * g0
-        a1 += at1[e] * gm
-        a2 += at2[e] * ge
-        b0 += by0[e] * g0
-        b1 += by1[e] * gm
-        b2 += by2[e] * ge
+        a0 += Z[WEIGHTS, e] * g0
+        a1 += Z[WEIGHTS + 1, e] * gm
+        a2 += Z[WEIGHTS + 2, e] * ge
+        b0 += Z[WEIGHTS + 3, e] * g0
+        b1 += Z[WEIGHTS + 4, e] * gm
+        b2 += Z[WEIGHTS + 5, e] * ge
     return a0 + a1 + a2, b0 + b1 + b2
 
 
@@ -99,22 +99,12 @@ def sum_moves(fn, ctx, p, S, I, V, N, Z, M, G, every, s):
         count = last - first
         if nodes(fn, ctx, p, S, I, V, N, G, first, count, s):
             return True
-        at0, at1, at2 = Z[WEIGHTS, :count], Z[WEIGHTS + 1, :count], Z[WEIGHTS + 2, :count]
-        by0, by1, by2 = Z[WEIGHTS + 3, :count], Z[WEIGHTS + 4, :count], Z[WEIGHTS + 5, :count]
-        tau, sign, shift, former = Z[TAU, first:last], Z[SIGN, first:last], Z[SHIFT, first:last], Z[FORMER, first:last]
-        weigh_moves(tau, sign, shift, former, at0, at1, at2, by0, by1, by2)
-        if count == 1:
-            start, middle, end = G[:n], G[slot : slot + n], G[2 * slot : 2 * slot + n]
-            for i in range(n):
-                g0, gm, ge = start[i], middle[i], end[i]
-                if g0 != 0.0 or gm != 0.0 or ge != 0.0:
-                    M[DOUBT, i] += at0[0] * g0 + at1[0] * gm + at2[0] * ge
-                    M[MOVED, i] += by0[0] * g0 + by1[0] * gm + by2[0] * ge
-        for i in range(n if count > 1 else 0):
-            a, e = i * count, i * count + count
-            g0, gm, ge = G[a:e], G[slot + a : slot + e], G[2 * slot + a : 2 * slot + e]
-            doubt, moved = weighed(at0, at1, at2, by0, by1, by2, g0, gm, ge)
-            M[DOUBT, i] += doubt
-            M[MOVED, i] += moved
+        weigh_moves(Z[TAU, first:last], Z[SIGN, first:last], Z[SHIFT, first:last], Z[FORMER, first:last], Z)
+        for i in range(n):
+            if count > 1 or G[i] != 0.0 or G[slot + i] != 0.0 or G[2 * slot + i] != 0.0:
+                a, e = i * count, i * count + count
+                doubt, moved = weighed(Z, G[a:e], G[slot + a : slot + e], G[2 * slot + a : 2 * slot + e])
+                M[DOUBT, i] += doubt
+                M[MOVED, i] += moved
         first = last
     return False

@@ -78,7 +78,6 @@ def settle_span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G, found, s):
         nudge(S, V, XN, XM)
         if eval_h(fn, p, S, I, V, H, end, XM, HE):
             outcome = FAILED
-        near = doubtful(H) > 0.0
     if outcome == TAKEN and near:
         outcome, found = look(fn, ctx, p, S, I, V, H, N, Z, G, found, s)
     if outcome == TAKEN and again:
@@ -155,25 +154,9 @@ def turning(H):
     return count
 
 
-@core(fastmath=QUICK)
-def doubtful(H):
-    """How many of these there are if only those count that turn round near zero; what cannot be told from zero is known by HE."""
-    count = 0.0
-    for k in range(H.shape[1]):
-        b = H[B, k]
-        a0, am, a1 = b * H[HX, k], b * H[HM, k], b * H[HN, k]
-        fall = 4.0 * am - 3.0 * a0 - a1
-        bend = 2.0 * (a0 + a1) - 4.0 * am
-        unsure = 2.0 * abs(H[HE, k] - H[HN, k])
-        turns = (a0 > 0.0) & (fall < 0.0) & (fall + 2.0 * bend > 0.0)
-        close = abs(4.0 * a0 * bend - fall * fall) <= 40.0 * bend * unsure
-        count += 1.0 if (a1 <= 0.0) | (turns & close) else 0.0
-    return count
-
-
 @core
 def look(fn, ctx, p, S, I, V, H, N, Z, G, found, s):
-    """The doubtful guards, one by one: the outcome, and the number of crossings.
+    """The guards that `turning` has counted, one by one: the outcome, and the number of crossings.
 
     One that the list has crossed but whose h has not quite got there sits on its guard; one that is just beyond, but not
     listed, is crossed at the end. A graze goes to the hops if crossing or not would matter; margins are left in HD.
