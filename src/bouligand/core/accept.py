@@ -5,7 +5,7 @@ from .corner import cross_and_evaluate, note
 from .dense import find_on_step, interpolate, prepare, requested
 from .evaluate import eval_f, eval_h, nudge
 from .guards import dip, rates, take_over
-from .intrinsics import compact
+from .intrinsics import compact, copy_row
 from .jit import core
 from .land import FAILED, REFUSED, STEPPED
 from .layout import (
@@ -183,8 +183,7 @@ def accept(fn, p, S, I, V, H, R, E, TQ, Y, reset, landed):
     elif I[KIND] < HOP:
         for i in range(n):
             V[K, i] = V[KE, i]
-        for k in range(H.shape[1]):
-            H[HD, k] = H[HE, k]
+        copy_row(H, HE, HD)
         I[RATES], I[FRESH] = 1, 0
         if I[POOL] == 1:
             I[ASK] = ASK_REFILL

@@ -248,10 +248,44 @@ if JIT:
 
         return signature, codegen
 
+    @intrinsic
+    def clear_row(typingctx, matrix, row):
+        """matrix[row] = 0."""
+        signature = types.void(matrix, types.int64)
+
+        def codegen(context, builder, signature, args):
+            view = context.make_array(signature.args[0])(context, builder, args[0])
+            width = cgutils.unpack_tuple(builder, view.shape)[1]
+            start = builder.gep(view.data, [builder.mul(args[1], width)])
+            cgutils.memset(builder, start, builder.mul(width, INT64(8)), 0)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    @intrinsic
+    def copy_row(typingctx, matrix, source, target):
+        """matrix[target] = matrix[source]."""
+        signature = types.void(matrix, types.int64, types.int64)
+
+        def codegen(context, builder, signature, args):
+            view = context.make_array(signature.args[0])(context, builder, args[0])
+            width = cgutils.unpack_tuple(builder, view.shape)[1]
+            source, target = (builder.gep(view.data, [builder.mul(row, width)]) for row in args[1:])
+            cgutils.raw_memcpy(builder, target, source, width, INT64(8))
+            return context.get_dummy_value()
+
+        return signature, codegen
+
 else:
 
     def clear(vector, begin, count):
         vector[begin : begin + count] = 0.0
+
+    def clear_row(matrix, row):
+        matrix[row] = 0.0
+
+    def copy_row(matrix, source, target):
+        matrix[target] = matrix[source]
 
 
 if JIT:

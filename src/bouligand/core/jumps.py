@@ -15,20 +15,20 @@ from .layout import (
     CAP,
     COUNT,
     CTX,
-    DOUBT,
     FAIL_ROW,
     G_FAILED,
     GG,
     GG_MANY,
     LISTED,
     MIDDLE,
+    NODES,
     RUNNING,
-    SHIFT,
     SIGN,
     STATUS,
     T_FAIL,
     TARGET,
     TAU,
+    WEIGHTS,
     WHO,
     XM,
     XN,
@@ -63,14 +63,16 @@ def contacts(fn, ctx, p, S, I, V, N, G, first, count, t, x, slot):
     else:
         failed = False
         for e in range(count):
-            for i in range(n):
-                V[W, i] = 0.0
+            out = row_address(G, base)
+            if count > 1:
+                out = row_address(V, W)
+                for i in range(n):
+                    V[W, i] = 0.0
             I[TARGET] = N[WHO, first + e]
-            arguments = (row_address(V, x), I[TARGET], row_address(p, 0), row_address(V, W))
-            failed = failed or call(fn[GG], t, arguments, fn[CTX]) != 0
-            if failed:
+            if call(fn[GG], t, (row_address(V, x), I[TARGET], row_address(p, 0), out), fn[CTX]) != 0:
+                failed = True
                 break
-            for i in range(n):
+            for i in range(n if count > 1 else 0):
                 G[base + i * count + e] = V[W, i]
         if not failed:
             return False
@@ -80,58 +82,91 @@ def contacts(fn, ctx, p, S, I, V, N, G, first, count, t, x, slot):
     return True
 
 
+@core(inline=True)
+def many(fn, V, G):
+    """How many contacts are evaluated at once. With many states each by itself, where the user gave no function for several: it
+    may be that each acts on a few states of its own."""
+    return G.size // (3 * V.shape[1]) if fn[GG_MANY] != 0 or V.shape[1] < 32 else 1
+
+
 @core
 def nodes(fn, ctx, p, S, I, V, N, G, first, count, s):
-    """g of some listed contacts at the start, in the middle and at the end of the step; True if g failed."""
+    """g of some listed contacts at the start, in the middle and at the end of the step, at the states in NODES; True if g
+    failed."""
     return (
         contacts(fn, ctx, p, S, I, V, N, G, first, count, S[T], X, 0)
-        or contacts(fn, ctx, p, S, I, V, N, G, first, count, S[T] + 0.5 * s, MIDDLE, 1)
-        or contacts(fn, ctx, p, S, I, V, N, G, first, count, S[T] + s, XN, 2)
+        or contacts(fn, ctx, p, S, I, V, N, G, first, count, S[T] + 0.5 * s, NODES, 1)
+        or contacts(fn, ctx, p, S, I, V, N, G, first, count, S[T] + s, NODES + 1, 2)
     )
 
 
 @core(fastmath=QUICK)
-def sums(tau, sign, shift, start, middle, end):
-    """Of one state, over a chunk of crossings: the sums of the coefficients of g, of its integral up to the crossing, and of
-    what the shift of the crossing makes."""
-    s0, s1, s2, s3, doubt = 0.0, 0.0, 0.0, 0.0, 0.0
+def weigh(tau, sign, Z):
+    """What g at the three nodes counts for in its integral up to the crossing; the same for all states."""
+    for e in range(tau.size):
+        u, v = tau[e], sign[e] * tau[e]
+        Z[WEIGHTS, e] = v * (1.0 + u * (2.0 * THIRD * u - 1.5))
+        Z[WEIGHTS + 1, e] = v * u * (2.0 - 4.0 * THIRD * u)
+        Z[WEIGHTS + 2, e] = v * u * (2.0 * THIRD * u - 0.5)
+
+
+@core(fastmath=QUICK)
+def sums(sign, Z, start, middle, end):
+    """Of one state, over some crossings: the sums of g at the nodes, and of its integral up to the crossing."""
+    s0, s1, s2 = 0.0, 0.0, 0.0
+    u0, u1, u2 = 0.0, 0.0, 0.0  # (sums that do not wait for each other)
     for e in range(start.size):
-        u = tau[e]
-        g0, gm, ge = sign[e] * start[e], sign[e] * middle[e], sign[e] * end[e]
-        g1 = 4.0 * gm - 3.0 * g0 - ge
-        g2 = 2.0 * (g0 + ge) - 4.0 * gm
-        s0 += g0
-        s1 += g1
-        s2 += g2
-        s3 += u * (g0 + u * (0.5 * g1 + u * THIRD * g2))
-        doubt += (g0 + u * (g1 + u * g2)) * shift[e]
-    return s0, s1, s2, s3, doubt
+        s0 += sign[e] * start[e]
+        s1 += sign[e] * middle[e]
+        s2 += sign[e] * end[e]
+        u0 += Z[WEIGHTS, e] * start[e]
+        u1 += Z[WEIGHTS + 1, e] * middle[e]
+        u2 += Z[WEIGHTS + 2, e] * end[e]
+    return s0, s1, s2, u0 + u1 + u2
 
 
 @core
 def add_up(Z, G, first, count, begin, end, M, row):
-    """Add the sums over the crossings from ``begin`` to ``end`` to the four rows of their interval, and to DOUBT; G holds g
-    of the ``count`` crossings from ``first`` on."""
-    tau, sign, shift = Z[TAU, begin:end], Z[SIGN, begin:end], Z[SHIFT, begin:end]
-    size, slot = end - begin, G.size // 3
+    """Add the sums over the crossings from ``begin`` to ``end`` to the four rows of their interval; G holds g of the ``count``
+    crossings from ``first`` on."""
+    compact()
+    sign, size, slot = Z[SIGN, begin:end], end - begin, G.size // 3
+    weigh(Z[TAU, begin:end], sign, Z)
     for i in range(M.shape[1]):
-        at = i * count + begin - first
-        g0, gm, ge = G[at : at + size], G[slot + at : slot + at + size], G[2 * slot + at : 2 * slot + at + size]
-        if nothing(g0) and nothing(gm) and nothing(ge):
+        a = i * count + begin - first
+        g0, gm, ge = G[a : a + size], G[slot + a : slot + a + size], G[2 * slot + a : 2 * slot + a + size]
+        if nothing(g0, gm, ge):
             continue  # not a state that these contacts act on
-        s0, s1, s2, s3, doubt = sums(tau, sign, shift, g0, gm, ge)
+        s0, s1, s2, s3 = sums(sign, Z, g0, gm, ge)
         M[row, i] += s0
-        M[row + 1, i] += s1
-        M[row + 2, i] += s2
+        M[row + 1, i] += 4.0 * s1 - 3.0 * s0 - s2
+        M[row + 2, i] += 2.0 * (s0 + s2) - 4.0 * s1
         M[row + 3, i] += s3
-        M[DOUBT, i] += doubt
+
+
+@core
+def add_one(Z, G, e, M, row):
+    """The same for a single crossing, of which G holds g."""
+    compact()
+    n, slot = M.shape[1], G.size // 3
+    u, sign = Z[TAU, e], Z[SIGN, e]
+    for i in range(n):
+        g0, gm, ge = G[i], G[slot + i], G[2 * slot + i]
+        if g0 != 0.0 or gm != 0.0 or ge != 0.0:
+            g1, g2 = 4.0 * gm - 3.0 * g0 - ge, 2.0 * (g0 + ge) - 4.0 * gm
+            M[row, i] += sign * g0
+            M[row + 1, i] += sign * g1
+            M[row + 2, i] += sign * g2
+            M[row + 3, i] += sign * u * (g0 + u * (0.5 * g1 + u * THIRD * g2))
 
 
 @core(fastmath=QUICK)
-def nothing(values):
+def nothing(start, middle, end):
+    if start[0] != 0.0:
+        return False
     total = 0.0
-    for e in range(values.size):
-        total += abs(values[e])
+    for e in range(start.size):
+        total += abs(start[e]) + abs(middle[e]) + abs(end[e])
     return total == 0.0
 
 
@@ -140,12 +175,12 @@ def sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
     """From the list of crossings and the states X, MIDDLE, XN: the sums up to each interval. True if g failed."""
     compact()
     n = V.shape[1]
-    most = G.size // (3 * n)
+    most = many(fn, V, G)
+    for i in range(n):
+        V[NODES, i], V[NODES + 1, i] = V[MIDDLE, i], V[XN, i]
     for row in range(RUNNING):
         for i in range(n):
             M[row, i] = 0.0
-    for i in range(n):
-        M[DOUBT, i] = 0.0
     first = 0
     while first < found:
         count = min(most, found - first)
@@ -153,8 +188,10 @@ def sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
             return True
         for q in range(6):
             begin, end = max(first, N[COUNT, q]), min(first + count, N[COUNT, q + 1])
-            if begin < end:
+            if begin < end and most > 1:
                 add_up(Z, G, first, count, begin, end, M, 4 * q)
+            elif begin < end:
+                add_one(Z, G, first, M, 4 * q)
         first += count
     for row in range(4, RUNNING):
         for i in range(n):
@@ -237,6 +274,6 @@ def walk(fn, ctx, p, S, I, V, N, Z, M, G, e, found, theta, s):
     while e < found and Z[TAU, e] < theta:
         if nodes(fn, ctx, p, S, I, V, N, G, e, 1, s):
             return -1
-        add_up(Z, G, e, 1, e, e + 1, M, RUNNING)
+        add_one(Z, G, e, M, RUNNING)
         e += 1
     return e

@@ -33,7 +33,8 @@ KF = 32  # x' at XF
 KT = 33  # x''' at the end of a smooth step, estimated from its stages
 MIDDLE = 34  # the state in the middle of a spanning step
 RAMP = 35  # 35, 36: how fast the jumps of the last spanning step added up, with time and with its square
-V_ROWS = 37
+NODES = 37  # 37, 38: the states in the middle and at the end at which the jumps of a pass were taken
+V_ROWS = 39
 
 # --- H: rows of the guards' size
 B = 0  # the word: the side of each guard, -1 or +1
@@ -56,7 +57,11 @@ BURST = 16  # crossings in that burst
 TLAST = 17  # time of the last crossing
 HM = 18  # h in the middle of a step, for observers
 HELD_LIST = 19  # numbers of the guards with HELD = 1 (some may have been released since)
-H_ROWS = 20
+WAS, WAS_BACK = (
+    20,
+    21,
+)  # in a spanning step: 1 - when it was crossed, and crossed back, by the list before; 0: not at all
+H_ROWS = 22
 
 # --- S: scalars
 DT = 0  # the natural length of a smooth step, which survives events
@@ -143,10 +148,13 @@ COUNT, PLACE = 2, 3  # N: crossings before the end of each interval between stag
 N_ROWS = 4
 TAU, SIGN, SHIFT = 0, 1, 2  # Z: when (0 to 1); +1 touching, -1 letting go; what the cubic moved TAU by
 TAU2, SIGN2, SHIFT2, CUBIC = 3, 4, 5, 6  # scratch
-Z_ROWS = 7
+FORMER = 7  # TAU in the list before
+WEIGHTS = 8  # six rows: what g at the three nodes counts for
+Z_ROWS = 14
 RUNNING = 24  # M: four rows of sums for each of the six intervals, then four for the crossings before some time,
 DOUBT = 28  # and what x at the end would change by if the crossings were where they were last thought to be
-M_ROWS = 29
+MOVED = 29  # and by that they moved since the list before
+M_ROWS = 30
 USER_DATA = 3  # place, in a context (n, m, np, user data), of what low-level functions work in
 LISTED = 4  # place, in a context of its own, of the number of contacts that g_many is asked for
 

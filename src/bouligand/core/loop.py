@@ -99,8 +99,9 @@ from .layout import (
 )
 from .start import start
 
-# guards ahead for which a spanning step is asked for: so many, and more where there are few in all and hops are cheap
-MANY, MORE = 8, 256
+# guards ahead for which a spanning step is asked for: so many, and more (by their square) where there are few in all and hops
+# are cheap
+MANY, MORE = 5, 9_999
 MOST_TRIES = 500  # refused steps in a row
 MOST_IDLE = 2_000  # passes through the loop without anything done
 
@@ -154,7 +155,7 @@ def run(table):
         if I[SPANS] == 1 and j >= 0 and not ending and not odd and t < stop and t >= S[HOPS_UNTIL] and I[BUDGET] > 0:
             # --- many guards within a spanning step: across all of them at once
             ahead_of_it = min(1.5 * S[DTS] if S[DTS] > 0.0 else 0.2 * S[DT], stop - t)
-            if tau < ahead_of_it and arriving(H, ahead_of_it) >= MANY + MORE // H.shape[1]:
+            if tau < ahead_of_it and arriving(H, ahead_of_it) >= MANY + MORE // H.shape[1] ** 2:
                 S[DTS] = S[DTS] if S[DTS] > 0.0 else ahead_of_it
                 code = NEED_SPAN
                 break

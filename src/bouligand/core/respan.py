@@ -19,10 +19,9 @@ from .layout import (
     R_T,
     R_X,
     RUNNING,
-    SHIFT2,
-    SIGN2,
-    TAU2,
-    WHO2,
+    SIGN,
+    TAU,
+    WHO,
     XF,
     XM,
     XN,
@@ -70,10 +69,9 @@ def recall(E, N, Z, event, step, t, s):
     found = 0
     while event < E.shape[0] and E[event, E_RECORD] == step:
         if E[event, E_SHOWN] != 2.0 and found < N.shape[1]:
-            N[WHO2, found] = int(E[event, E_GUARD])
-            Z[TAU2, found] = min(max((E[event, E_T] - t) / s, 0.0), 1.0)
-            Z[SIGN2, found] = E[event, E_SIGN]
-            Z[SHIFT2, found] = 0.0
+            N[WHO, found] = int(E[event, E_GUARD])
+            Z[TAU, found] = min(max((E[event, E_T] - t) / s, 0.0), 1.0)
+            Z[SIGN, found] = E[event, E_SIGN]
             found += 1
         event += 1
     into_intervals(N, Z, found)
@@ -100,15 +98,11 @@ def retake_span(fn, ctx, p, S, I, V, H, R, N, Z, M, G, found, step, breaks):
         return True
     for i in range(n):
         V[MIDDLE, i] = 0.5 * (V[X, i] + V[XN, i]) + 0.125 * s * (V[K, i] - V[KE, i])
-    for _ in range(PASSES):
-        if sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
+    for again in range(PASSES):
+        if again:
+            inside(V, M, 0.5, 8, s, MIDDLE)
+        if sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s) or stages(fn, p, S, I, V, H, N, M, s, False, XF):
             return True
-        if stages(fn, p, S, I, V, H, N, M, s, False, XF):
-            return True
-        inside(V, M, 0.5, 8, s, MIDDLE)
-    if sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
-        return True
-    inside(V, M, 1.0, 20, s, XF)
     for i in range(n):
         V[XF, i] = V[XN, i] - V[XF, i]
     return False

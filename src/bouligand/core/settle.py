@@ -69,17 +69,20 @@ def settle_span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G, found, s):
     end = t + s
     if S[STOP] - end <= 4e-16 * max(abs(end), s):
         end = S[STOP]
-    # --- h at the very end, and what cannot be told from zero there
-    nudge(S, V, XN, XM)
-    if eval_h(fn, p, S, I, V, H, end, XN, HN) or eval_h(fn, p, S, I, V, H, end, XM, HE):
+    # --- h at the very end; where something turns round or comes back at once, also what cannot be told from zero there
+    if eval_h(fn, p, S, I, V, H, end, XN, HN):
         return FAILED
     turn(H, N, 0, found)
-    outcome, near = TAKEN, doubtful(H) > 0.0
-    if near:
+    outcome, near, again = TAKEN, turning(H) > 0.0, soonest(S, H, N, Z, found, s) < 0.3 * s
+    if near or again:
+        nudge(S, V, XN, XM)
+        if eval_h(fn, p, S, I, V, H, end, XM, HE):
+            outcome = FAILED
+    if outcome == TAKEN and near:
         outcome, found = look(fn, ctx, p, S, I, V, H, N, Z, G, found, s)
-    if outcome == TAKEN:
-        in_order(N, Z, found)
+    if outcome == TAKEN and again:
         outcome = back_too_soon(fn, ctx, p, S, I, V, H, N, Z, G, found, s)
+    in_order(N, Z, found)
     if outcome == TAKEN and I[NQ] < TQ.shape[0] and TQ[I[NQ]] <= end:
         outcome = asked_for(fn, ctx, p, S, I, V, TQ, Y, N, Z, M, G, found, s, end)
     if outcome != TAKEN:
@@ -140,24 +143,20 @@ def lowest(H, k):
 
 
 @core(fastmath=QUICK)
-def doubtful(H):
-    """With the word of the end in B: how many guards are on the wrong side at the end, or turn round near zero."""
+def turning(H):
+    """With the word of the end in B: how many guards are on the wrong side at the end, or turn round inside the step."""
     count = 0.0
     for k in range(H.shape[1]):
         b = H[B, k]
         a0, am, a1 = b * H[HX, k], b * H[HM, k], b * H[HN, k]
-        fall = 4.0 * am - 3.0 * a0 - a1
-        bend = 2.0 * (a0 + a1) - 4.0 * am
-        unsure = 2.0 * abs(H[HE, k] - H[HN, k])
-        turns = (a0 > 0.0) & (fall < 0.0) & (fall + 2.0 * bend > 0.0)
-        close = abs(4.0 * a0 * bend - fall * fall) <= 40.0 * bend * unsure
-        count += 1.0 if (a1 <= 0.0) | (turns & close) else 0.0
+        turns = (4.0 * am - 3.0 * a0 - a1 < 0.0) & (3.0 * a1 + a0 - 4.0 * am > 0.0)
+        count += 1.0 if (a1 <= 0.0) | turns else 0.0
     return count
 
 
 @core
 def look(fn, ctx, p, S, I, V, H, N, Z, G, found, s):
-    """The doubtful guards, one by one: the outcome, and the number of crossings.
+    """The guards that `turning` has counted, one by one: the outcome, and the number of crossings.
 
     One that the list has crossed but whose h has not quite got there sits on its guard; one that is just beyond, but not
     listed, is crossed at the end. A graze goes to the hops if crossing or not would matter; margins are left in HD.
@@ -201,6 +200,16 @@ def jump_of(fn, ctx, p, S, I, V, N, G, k, s):
     for i in range(V.shape[1]):
         V[W, i] = G[i]
     return in_tolerances(S, V, W, X, XN)
+
+
+@core
+def soonest(S, H, N, Z, found, s):
+    """The shortest time in which a guard was crossed again."""
+    compact()
+    shortest = math.inf
+    for e in range(found):
+        shortest = min(shortest, S[T] + Z[TAU, e] * s - H[TLAST, N[WHO, e]])
+    return shortest
 
 
 @core

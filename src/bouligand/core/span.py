@@ -8,13 +8,13 @@ step, and each pass through the stages gives a better one, until what that chang
 that turns back, a step that is refused again and again) is left to hops, one guard at a time, until it is past.
 """
 
-from .crossings import ODD, list_crossings
+from .crossings import ODD, into_intervals, list_crossings
 from .dense import before
 from .evaluate import eval_f, eval_h, in_tolerances
 from .guards import QUICK, arriving
 from .intrinsics import compact
 from .jit import core
-from .jumps import inside, integral, stages, sum_jumps
+from .jumps import inside, stages, sum_jumps
 from .layout import (
     BUDGET,
     CAP,
@@ -31,6 +31,7 @@ from .layout import (
     KF,
     MAX_STEPS,
     MIDDLE,
+    MOVED,
     NEVENTS,
     NRECORDS,
     NREJECTED,
@@ -53,13 +54,17 @@ from .layout import (
     W,
     X,
 )
+from .moves import compare, forget, remember, sum_moves
 from .settle import FAILED, HOPS, TAKEN, settle_span
 from .tableau import dopri5_error
 
-FEWEST = 5  # crossings for which a spanning step is taken: it costs as much as about five hops
+FEWEST = (
+    5  # crossings for which a spanning step is taken: with fewer, larger jumps the doubt about their times is not seen
+)
 MOST_PASSES = 3
 MOST_TRIES = 10  # refused steps in a row
 CONTRACTION = 0.2  # of a pass: the change that another one would make, compared to the last
+MOST_GROWTH = 2.5  # from one step to the next
 REFUSED, FEW = 0, 3  # outcomes, besides those of settle_span
 
 
@@ -71,6 +76,7 @@ def span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G):
     for i in range(V.shape[1]):
         V[RAMP, i], V[RAMP + 1, i] = 0.0, 0.0
     I[RATES] = 0  # (HD is used for something else)
+    forget(H)
     # not more at first than a part of all guards: a step that is too short costs less than one that is refused
     if S[DTS] == 0.0:
         S[DTS] = 0.2 * S[DT]
@@ -92,19 +98,19 @@ def span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G):
         if s >= 0.999999 * (stop - t):
             s = stop - t
         S[CAP] = before(stop) if stop < S[TF] and t + s >= stop else 1e300
-        outcome, found, error = attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s)
+        outcome, found, factor = attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s)
         if outcome == TAKEN:
             outcome = settle_span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G, found, s)
         if outcome == FAILED:
             return I[STATUS]
         if outcome == TAKEN:
             tries = 0
-            S[DTS] = s * min(max(0.8 * max(error, 1e-3) ** -0.3333, 0.3), 2.0)
+            S[DTS] = s * min(max(0.8 * factor, 0.3), MOST_GROWTH)
             continue
         if outcome == REFUSED:
             I[NREJECTED] += 1
             tries += 1
-            S[DTS] = s * min(max(0.9 * error**-0.3333, 0.1), 0.9)
+            S[DTS] = s * min(max(0.9 * factor, 0.1), 0.9)
             if tries <= MOST_TRIES and S[DTS] > 1e-12 * abs(t):
                 continue
         elif outcome == FEW:
@@ -116,7 +122,7 @@ def span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G):
 
 @core
 def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
-    """Try a step of length s: what came of it, the number of crossings listed, and the error in tolerances.
+    """Try a step of length s: what came of it, the number of crossings listed, and by how much longer the step could have been.
 
     TAKEN leaves the end in XN, the smooth part of x' in the rows from K on, the crossings in N and Z, their sums in M.
     """
@@ -128,55 +134,58 @@ def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
         return FAILED, 0, 0.0
     found, finite = list_crossings(H, N, Z, False)
     if not finite:
-        return REFUSED, 0, 1e3
+        return REFUSED, 0, 0.1
     if found < FEWEST:
         return FEW, found, 1.0
     soon = min(1.0 / max(in_tolerances(S, V, K, X, X), 1e-300) / s, 1e-3)
     ties = at_once(Z, found, soon)
-    if sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
-        return FAILED, found, 0.0
     moment = 1.0 / (S[RTOL] * max(abs(t), S[TF] - S[T0]))  # (a time has the relative tolerance)
-    error = 0.0
+    factor = 1.0
     for turn in range(MOST_PASSES):
-        # --- the stages, and the error of the smooth part (in which the kinks that jumps leave in it show)
+        # --- the jumps; the stages, and the error of the smooth part (in which the kinks that jumps leave in it show)
+        into_intervals(N, Z, found)
+        if sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
+            return FAILED, found, 0.0
         if stages(fn, p, S, I, V, H, N, M, s, turn == 0, XN):
             return FAILED, found, 0.0
         dopri5_error(V, X, K, s, W)
         error = in_tolerances(S, V, W, X, XN)
+        factor = min(max(error, 1e-5), 1e5) ** -0.2
         if not error <= 1.0:
-            return REFUSED, found, min(error, 1e3)
+            return REFUSED, found, factor
         # --- the list again, from where the step really goes
         inside(V, M, 0.5, 8, s, MIDDLE)
         inside(V, M, 0.8, 12, s, XF)
-        for i in range(n):
-            V[KF, i] = s * integral(M, 20, 1.0, i)
         if (
             eval_h(fn, p, S, I, V, H, t + s, XN, HN)
             or eval_h(fn, p, S, I, V, H, t + 0.5 * s, MIDDLE, HM)
             or eval_h(fn, p, S, I, V, H, t + 0.8 * s, XF, HP)
         ):
             return FAILED, found, 0.0
+        remember(H, N, Z, found)
+        before = found
         found, finite = list_crossings(H, N, Z, True)
-        if not finite:
-            return REFUSED, 0, 1e3
-        if found == ODD:
-            return HOPS, 0, 1.0
-        if sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
+        if not finite or found == ODD:
+            forget(H)
+            return HOPS if finite else REFUSED, 0, 0.1
+        every = compare(H, N, Z, found, before)
+        if sum_moves(fn, ctx, p, S, I, V, N, Z, M, G, every, s):
             return FAILED, found, 0.0
-        # --- its jumps instead of the old ones; the doubt about the times; and did it change much?
+        # --- its times instead of the old ones; the doubt about them; and did it change much?
         for i in range(n):
-            V[KF, i] = s * integral(M, 20, 1.0, i) - V[KF, i]
+            V[KF, i] = s * M[MOVED, i]
             V[XN, i] += V[KF, i]
             V[W, i] = s * M[DOUBT, i]
         change = CONTRACTION * in_tolerances(S, V, KF, X, XN)
         doubt = max(in_tolerances(S, V, W, X, XN), largest(Z[SHIFT, :found]) * s * moment)
-        error = max(error, doubt, change)
+        error = max(doubt, change)
+        factor = min(factor, min(max(error, 1e-5), 1e5) ** -0.3333)
         if error <= 1.0:
             # (a tied guard that is not crossed after all was turned away by another: for the judge)
-            return TAKEN if at_once(Z, found, 2.0 * soon) >= ties else HOPS, found, error
+            return TAKEN if at_once(Z, found, 2.0 * soon) >= ties else HOPS, found, factor
         if change < error:
             break
-    return REFUSED, found, min(error, 1e3)
+    return REFUSED, found, factor
 
 
 @core
