@@ -5,7 +5,7 @@ from .corner import cross_and_evaluate, note
 from .dense import find_on_step, interpolate, prepare, requested
 from .evaluate import eval_f, eval_h, nudge
 from .guards import dip, rates, take_over
-from .intrinsics import compact, copy_row
+from .intrinsics import compact
 from .jit import core
 from .land import FAILED, REFUSED, STEPPED
 from .layout import (
@@ -67,6 +67,7 @@ from .layout import (
     X,
 )
 from .unit import make_unit
+from .vectors import copy_row
 
 
 @core(inline=True)

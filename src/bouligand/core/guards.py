@@ -7,7 +7,6 @@ or the edge of its band). A guard is being approached when ``b hdot < 0``. Guard
 import math
 
 from .evaluate import eval_Dh, eval_h
-from .intrinsics import minimum
 from .jit import core
 from .layout import (
     DT,
@@ -32,6 +31,7 @@ from .layout import (
     T,
     X,
 )
+from .vectors import minimum
 
 NEVER = 1e300
 

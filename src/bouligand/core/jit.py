@@ -1,8 +1,8 @@
 """The decorator of every compiled function of the core, its cache on disk, and how an entry is compiled.
 
-Four files know Numba's and LLVM's internals, and no other does: this one; ``intrinsics``, the few instructions that the core has
-no Python for (calls by address, bare memory); ``stages``, Runge-Kutta formulas as straight code; and ``wrapping``, which
-turns a user's function into an address. The cache notices an edit of *any* core file.
+Five files know Numba's and LLVM's internals, and no other does: this one; ``intrinsics``, the few instructions that the core has
+no Python for (calls by address, bare memory); ``vectors``, whole rows at once; ``stages``, Runge-Kutta formulas as straight
+code; and ``wrapping``, which turns a user's function into an address. The cache notices an edit of *any* core file.
 """
 
 import contextlib

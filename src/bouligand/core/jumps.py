@@ -9,7 +9,7 @@ the integral up to the crossing. Then the jumps at any time, J, and their integr
 from .dense import extension
 from .evaluate import eval_f
 from .guards import QUICK
-from .intrinsics import call, clear, compact, row_address
+from .intrinsics import call, compact, row_address
 from .jit import core
 from .layout import (
     CAP,
@@ -39,6 +39,7 @@ from .layout import (
     X,
 )
 from .tableau import DOPRI5
+from .vectors import clear
 
 _A, _C = DOPRI5.A, DOPRI5.c
 _BEFORE = (0, 1, 2, 4, 5, 6, 6)  # intervals before each stage

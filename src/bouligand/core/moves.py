@@ -6,10 +6,11 @@ now makes no difference, because the stages saw f as it was where they went, and
 """
 
 from .guards import QUICK
-from .intrinsics import clear_row, compact
+from .intrinsics import compact
 from .jit import core
 from .jumps import THIRD, many, nodes
 from .layout import DOUBT, FORMER, MOVED, SHIFT, SIGN, TAU, WAS, WAS_BACK, WEIGHTS, WHO, B
+from .vectors import clear_row
 
 
 @core

@@ -6,8 +6,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .intrinsics import DOUBLE, FOUR, INT32, INT64, call, everywhere, row_address
+from .intrinsics import DOUBLE, INT32, INT64, call, row_address
 from .jit import JIT
+from .vectors import FOUR, everywhere
 
 
 def _add_product(builder, a, b, total):

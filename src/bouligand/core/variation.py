@@ -13,7 +13,7 @@ length. A step that was cut at a guard, or corrected to end on it, is taken as o
 import numpy as np
 
 from .evaluate import eval_f
-from .intrinsics import call, compact, multiply, row_address
+from .intrinsics import call, compact, row_address
 from .jit import core
 from .layout import (
     BACK,
@@ -43,6 +43,7 @@ from .layout import (
 )
 from .stages import combinations
 from .tableau import TABLEAUX
+from .vectors import multiply
 
 
 def _tables():
