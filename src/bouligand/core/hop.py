@@ -38,6 +38,7 @@ from .step import stage_time
 from .tableau import dopri5_error, dopri5_first, dopri5_rest, dopri5_result
 
 FAILED = -1  # instead of a rung: f could not be evaluated
+TERMS = 0.1  # the least that a term of the Taylor series is trusted to be of the one before it: x''' may just pass through zero
 
 
 @core
@@ -114,7 +115,7 @@ def hop(fn, p, S, I, V, H, t, x, s, share, fixed):
                 V[W, i] = s / 6.0 * (V[L, i] - 2.0 * V[L + 2, i] + V[L + 3, i])
             third = in_tolerances(S, V, W, x, XM)
             lam = measured(S, I, third, bend, a, slow)
-            fifth = third * lam * a / 3.0 * lam * a / 4.0
+            fifth = third * max(lam * a, TERMS) ** 2 / 12.0
             if fixed == 4 or fifth <= share:
                 for i in range(n):
                     inner = 2.0 * (V[L + 1, i] + V[L + 2, i])
