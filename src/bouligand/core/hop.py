@@ -94,7 +94,7 @@ def hop(fn, p, S, I, V, H, t, x, s, share, fixed):
                 V[W, i] = s / 6.0 * (V[L, i] - 2.0 * V[L + 1, i] + V[L + 2, i])
             third = in_tolerances(S, V, W, x, XM)
             lam = measured(S, I, third, bend, a, slow)
-            fourth = third * lam * a / 3.0
+            fourth = third * max(lam * a, TERMS) / 3.0
             fifth = fourth * lam * a / 4.0
             if fixed == 3 or fourth <= share:
                 for i in range(n):
