@@ -267,12 +267,12 @@ def test_touch_and_release_inside_one_step():
 
 
 def test_refusals_are_named_as_with_hops():
-    slide, turn = sums.relays(40, 0.8), sums.turning(40)
+    slide, turn = sums.relays(80, 0.8), sums.turning(80)
     with pytest.raises(bd.SlidingError):
-        bd.solve(slide, (0, 2), -np.linspace(0.5, 0.6, 40))
+        bd.solve(slide, (0, 2), -np.linspace(0.5, 0.6, 80))
     with pytest.raises(bd.NotEventSelectedError):
-        bd.solve(turn, (0, 2), -np.full(40, 0.5))
-    sol = bd.solve(slide, (0, 2), -np.full(40, 0.5), [0.3], rtol=1e-6)
+        bd.solve(turn, (0, 2), -np.full(80, 0.5))
+    sol = bd.solve(slide, (0, 2), -np.full(80, 0.5), [0.3], rtol=1e-6)
     assert sol.counts.spans >= 1
     assert len(np.unique(sol._E[1:, at.E_RECORD])) == 1  # all but the first, which was landed on, in one step
     close(sol.x[-1], 0.4 * 1.5, 1e-5)

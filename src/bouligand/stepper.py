@@ -107,7 +107,7 @@ class Stepper:
             work.bind(self._lease.fn, bound.has_jacobian)
         if not system._probed:
             system._probe(float(t0), work.V[at.X].copy(), self._p)
-        if system._is_sum and not special and spanning.possible(rtol, method):
+        if system._is_sum and not special and spanning.possible(system, rtol, method):
             work.I[at.SPANS] = 1
         self.status = RUNNING
 
