@@ -98,14 +98,26 @@ def short(name):
 
 
 def full_table(rows):
-    lines = []
+    """All rows, and under them why some failed."""
+    lines, failures = [], []
     for r in rows:
-        time_or_failure = r["failed"] if r["failed"] else seconds(r["seconds"])
+        took = "failed" if r["failed"] else seconds(r["seconds"])
         events = "-" if r["events"] is None else r["events"]
-        lines.append(
-            (r["peer"], r["setting"], time_or_failure, number(r["rms"]), number(r["end"]), events, seconds(r["setup"]))
-        )
-    return table(("peer", "setting", "time", "RMS error", "at the end", "events", "set-up"), lines)
+        lines.append((r["peer"], r["setting"], took, number(r["rms"]), number(r["end"]), events, seconds(r["setup"])))
+        if r["failed"]:
+            failures.append(f"{r['peer']}, {r['setting']}: {r['failed']}")
+    text = table(("peer", "setting", "time", "RMS error", "at the end", "events", "set-up"), lines)
+    return "\n".join([text, *failures])
+
+
+def report(cells, skipped):
+    """What is printed, and the ratios at equal error of each problem."""
+    lines, summary = [], {}
+    for title, rows in cells.items():
+        text, summary[title] = equal_error(rows)
+        lines += [f"{title}: time to an RMS error below", text, "", full_table(rows), ""]
+    lines += [f"skipped: {name}: {reason}" for name, reason in skipped.items()]
+    return "\n".join(lines), summary
 
 
 def run(out, quick=False, only=None, chosen=None):
@@ -122,18 +134,13 @@ def run(out, quick=False, only=None, chosen=None):
         "source": all_peers.source(),
     }
     results = Run(out, "work", settings, packages=all_peers.packages(peers))
-    cells, lines, summary = {}, [], {}
+    cells = {}
     for problem in tqdm(todo, desc="work", unit="problem", delay=2):
-        rows = results.cell(problem.key, lambda p=problem: measure(p, peers, quick))
-        cells[problem.title] = rows
-        text, ratios = equal_error(rows)
-        summary[problem.title] = ratios
-        lines += [f"{problem.title}: time to an RMS error below", text, "", full_table(rows), ""]
-    for name, reason in skipped.items():
-        lines.append(f"skipped: {name}: {reason}")
+        cells[problem.title] = results.cell(problem.key, lambda p=problem: measure(p, peers, quick))
+    text, summary = report(cells, skipped)
     results.figure(draw(plt, cells), "work")
     plt.close("all")
-    return results.finish(summary, "\n".join(lines))
+    return results.finish(summary, text)
 
 
 def draw(plt, cells):
