@@ -12,7 +12,7 @@ from benchmarks import peers as all_peers
 from benchmarks.quadruped import best as best_arm
 from benchmarks.work import OURS, best
 from bouligand.experiments.results import load, write_text
-from bouligand.experiments.tables import seconds
+from bouligand.experiments.tables import ratio, seconds
 
 ROOT = pathlib.Path(__file__).parent.parent
 PAPER, BENCH = ROOT / "results" / "paper", ROOT / "results" / "bench"
@@ -121,7 +121,9 @@ def quadruped(document):
         for mark in (1e-2, 1e-4):
             ours = best_arm(cell["rows"], ["bouligand"], mark)
             theirs = best_arm(cell["rows"], ["MuJoCo, Euler", "MuJoCo, RK4"], mark)
-            other = f"MuJoCo {seconds(theirs)}: {theirs / ours:.2g} times" if theirs else "MuJoCo not at any step tried"
+            other = (
+                f"MuJoCo {seconds(theirs)}: {ratio(theirs / ours)} times" if theirs else "MuJoCo not at any step tried"
+            )
             rows.append(
                 f"| Solo12 on four feet, {title}, 1 s, to an RMS error of {mark:.0e} | {seconds(ours)} | {other} | "
                 "`python -m benchmarks quadruped` |"
@@ -142,7 +144,7 @@ def rows_of(work, title):
 
 def behind(entry):
     """How the best other compares: its name, and how many times our time it takes."""
-    return f"{entry['other']} {entry['ratio']:.2g} times" if entry else "nobody"
+    return f"{entry['other']} {ratio(entry['ratio'])} times" if entry else "nobody"
 
 
 def fill(page, texts):

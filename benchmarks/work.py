@@ -13,7 +13,7 @@ from benchmarks import peers as all_peers
 from benchmarks import problems
 from bouligand.experiments.figures import COLOURS, pyplot, tidy
 from bouligand.experiments.results import Run
-from bouligand.experiments.tables import number, seconds, table
+from bouligand.experiments.tables import number, ratio, seconds, table
 from bouligand.experiments.timing import interleaved, rms
 
 MARKS = tuple(10.0**-k for k in range(2, 11))  # errors at which times are compared
@@ -87,7 +87,7 @@ def equal_error(rows):
         ours = best(rows, OURS, mark)
         others = [(t, name) for name in names if name != OURS and (t := best(rows, name, mark)) is not None]
         ratios[mark] = (min(others)[0] / ours, min(others)[1]) if others and ours else None
-    lines.append(["best other over ours", *[f"{r[0]:.2g}" if r else "-" for r in ratios.values()]])
+    lines.append(["best other over ours", *[ratio(r[0]) if r else "-" for r in ratios.values()]])
     lines.append(["  which is", *[short(r[1]) if r else "-" for r in ratios.values()]])
     text = table(("RMS error below", *[f"{mark:.0e}" for mark in MARKS]), lines)
     return text, {f"{mark:.0e}": r and {"ratio": r[0], "other": r[1]} for mark, r in ratios.items()}

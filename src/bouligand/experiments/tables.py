@@ -25,3 +25,8 @@ def seconds(value):
 
 def number(value, form="{:.1e}"):
     return "-" if value is None else form.format(value)
+
+
+def ratio(value):
+    """How many times: two digits, without an exponent."""
+    return f"{value:.2g}" if value < 100 else f"{value:.0f}"
