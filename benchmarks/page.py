@@ -86,11 +86,11 @@ def readme(paper, bench):
     rows = []
     if (paper / "hopper" / "result.json").exists():
         hopper = load(paper / "hopper")
-        ratio, took = hopper["summary"]["MuJoCo over default"], hopper["cells"]["times"]["default"]
+        factor, took = hopper["summary"]["MuJoCo over default"], hopper["cells"]["times"]["default"]
         mark = hopper["summary"]["MuJoCo's error"]
         rows.append(
             f"| hopper, 2 s, at MuJoCo's error (RMS {mark:.1e}) | {seconds(took)} | "
-            f"MuJoCo {seconds(hopper['cells']['times']['MuJoCo'])}: {ratio:.0f} times | `bouligand reproduce hopper` |"
+            f"MuJoCo {seconds(hopper['cells']['times']['MuJoCo'])}: {factor:.0f} times | `bouligand reproduce hopper` |"
         )
     if (paper / "plate" / "result.json").exists():
         slopes = load(paper / "plate")["summary"]["marginal seconds, fit over the paper's range"]
