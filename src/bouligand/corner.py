@@ -10,7 +10,9 @@ import numpy as np
 from .core import layout as at
 from .errors import NotEventSelectedError
 from .functions import UserFunction
+from .kernels import Kernel
 
+_turn = Kernel("turn", "turn", "corners")
 _NONE = np.empty((0, 0))
 
 
@@ -129,15 +131,11 @@ class Corner:
 
     def _turn(self, D, dt0=None, jumps=False):
         """Take the tangents D (a row each, changed in place) through; the first leads."""
-        from .core.turn import turn
-        from .stepper import _say_if_compiling
-
-        _say_if_compiling(turn, "corners")
         units, tangents = self.units, D.shape[0]
         self._H[at.B] = self._word
         order, done = np.zeros(units, dtype=np.int64), np.zeros(units, dtype=np.int64)
         times, records = np.zeros((units, tangents)), np.zeros((units, self.n + 1)) if jumps else _NONE
-        code, crossed = turn(
+        code, crossed = _turn(
             self._fn, self._p, self._S, self._I, self._V, self._H, self._C, self._t, self._value, self._index, self._count,
             self._slopes, self._offset, self._side, self._firsts, self._flips, D,
             np.zeros(tangents) if dt0 is None else dt0, done, order, times, records, self.mode, self._target, self._end,

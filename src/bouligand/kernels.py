@@ -1,17 +1,33 @@
 """Entries of the compiled core that few integrations need: imported when first called, and announced if they must be compiled."""
 
 import importlib
+import sys
 
-from .stepper import _say_if_compiling
+_said: set[str] = set()
+
+
+def say_if_compiling(dispatcher, what):
+    """One line on stderr before a compilation that takes seconds (that is: once on a machine)."""
+    if what in _said:
+        return
+    from .core import jit
+
+    if not (jit.is_compiled(dispatcher) or jit.in_disk_cache(dispatcher)):
+        _said.add(what)
+        print(f"bouligand: compiling {what} for this machine, once; this takes some seconds ...", file=sys.stderr)
+        jit.prune_cache(dispatcher)
 
 
 class Kernel:
-    """The function ``name`` of the core's ``module``; ``what`` it is for is said before a compilation that takes seconds."""
+    """The function ``name`` of the core's ``module``; ``what`` it is for is said before a compilation that takes seconds.
 
-    __slots__ = ("_function", "_module", "_name", "_what")
+    ``quickly``: see `core.jit.compile_for`.
+    """
 
-    def __init__(self, module, name, what):
-        self._module, self._name, self._what = module, name, what
+    __slots__ = ("_function", "_module", "_name", "_quickly", "_what")
+
+    def __init__(self, module, name, what, quickly=False):
+        self._module, self._name, self._what, self._quickly = module, name, what, quickly
         self._function = None
 
     def __call__(self, *arguments):
@@ -19,7 +35,7 @@ class Kernel:
             from .core import jit
 
             function = getattr(importlib.import_module(f".core.{self._module}", __package__), self._name)
-            _say_if_compiling(function, self._what)
-            jit.compile_for(function, arguments, quickly=True)
+            say_if_compiling(function, self._what)
+            jit.compile_for(function, arguments, self._quickly)
             self._function = function
         return self._function(*arguments)

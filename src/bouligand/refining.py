@@ -21,7 +21,7 @@ _WORTH = 1.7  # a step that is longer by less than this is left as it is: dividi
 MOST = 200_000  # records
 _NO_MATRIX = np.empty((0, 0))
 
-_liveliness = Kernel("lively", "liveliness", "what derivatives need")
+_liveliness = Kernel("lively", "liveliness", "what derivatives need", quickly=True)
 
 
 def longest(order, rtol):

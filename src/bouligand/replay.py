@@ -3,7 +3,11 @@
 import numpy as np
 
 from .core import layout as at
+from .kernels import Kernel
+from .spanning import borrow, give_back
 
+_sample = Kernel("dense", "sample", "dense output")
+_sample_spans = Kernel("respan", "sample_spans", "dense output across many contacts")
 _FIRST_LEG = np.zeros(1, dtype=np.int64)
 
 
@@ -27,24 +31,16 @@ def sample(solution, ordered, out):
 
 def _take_again(solution, ordered, out, spanning):
     """The states at these times, all inside spanning steps or all not."""
-    from .core import dense
-    from .stepper import _say_if_compiling
-
     system = solution.system
     V, H, S, I, P, first = workspace(solution)
     lease = system._bind().lease(system)
     work = S, I, V, H, solution._R, solution._E, solution._breaks, ordered, out
     if spanning:
-        from .core.respan import sample_spans
-        from .spanning import borrow, give_back
-
-        _say_if_compiling(sample_spans, "dense output across many contacts")
         c = borrow(system, lease)
-        done = sample_spans(lease.fn, c.ctx, P, first, *work, c.N, c.Z, c.M, c.G)
+        done = _sample_spans(lease.fn, c.ctx, P, first, *work, c.N, c.Z, c.M, c.G)
         give_back(system, c)
     else:
-        _say_if_compiling(dense.sample, "dense output")
-        done = dense.sample(lease.fn, P, first, *work)
+        done = _sample(lease.fn, P, first, *work)
     lease.give_back()
     if done < len(ordered):
         fail(solution, S)

@@ -2,7 +2,6 @@
 
 import contextlib
 import struct
-import sys
 import time
 
 import numpy as np
@@ -11,9 +10,12 @@ from . import options, spanning
 from .core import layout as at
 from .errors import StartError
 from .failures import failure
+from .kernels import Kernel, say_if_compiling
 from .solution import Solution
 from .words import consistent_word
 from .workspace import workspace, write_times
+
+_judge = Kernel("judge", "judge", "what happens seldom (breakpoints, grazing, sliding)")
 
 RUNNING, FINISHED, TERMINATED, FAILED = "running", "finished", "terminated", "failed"
 
@@ -260,11 +262,8 @@ class Stepper:
                 return
 
     def _ask_the_judge(self):
-        from .core.judge import judge
-
-        _say_if_compiling(judge, "what happens seldom (breakpoints, grazing, sliding)")
         w = self._work
-        return judge(w.fn, w.p, w.S, w.I, w.V, w.H, w.E, w.reset)
+        return _judge(w.fn, w.p, w.S, w.I, w.V, w.H, w.E, w.reset)
 
     def _span(self):
         """Steps across many crossings."""
@@ -318,7 +317,7 @@ def _first(function, what, keep, quickly=False):
     """For its first call: a function that Numba compiles (or reads from its cache) then; its machine code alone is kept."""
     from .core import jit
 
-    _say_if_compiling(function, what)
+    say_if_compiling(function, what)
 
     def call(*arguments):
         jit.compile_for(function, arguments, quickly)
@@ -327,21 +326,6 @@ def _first(function, what, keep, quickly=False):
         return code
 
     return call
-
-
-_said: set[str] = set()
-
-
-def _say_if_compiling(dispatcher, what):
-    """One line on stderr before a compilation that takes seconds (that is: once on a machine)."""
-    if what in _said:
-        return
-    from .core import jit
-
-    if not (jit.is_compiled(dispatcher) or jit.in_disk_cache(dispatcher)):
-        _said.add(what)
-        print(f"bouligand: compiling {what} for this machine, once; this takes some seconds ...", file=sys.stderr)
-        jit.prune_cache(dispatcher)
 
 
 def _grown(buffer, used):

@@ -10,8 +10,8 @@ from .refining import refined
 from .replay import parameters
 from .rooms import borrow, give_back
 
-_ready = Kernel("ready", "ready", "what derivatives need")
-_push, _pull = Kernel("push", "push", "derivatives"), Kernel("push", "pull", "gradients")
+_ready = Kernel("ready", "ready", "what derivatives need", quickly=True)
+_push, _pull = Kernel("push", "push", "derivatives", quickly=True), Kernel("push", "pull", "gradients", quickly=True)
 _NO_TIMES = np.empty((0, 0))
 _NO_PLACES = np.empty((0, 2), dtype=np.int64)
 

@@ -19,6 +19,13 @@ def everywhere(builder, number):
     return four
 
 
+def _rows(context, builder, kind, matrix):
+    """Of a matrix, where a row begins, and how wide it is."""
+    view = context.make_array(kind)(context, builder, matrix)
+    width = cgutils.unpack_tuple(builder, view.shape)[1]
+    return lambda row: builder.gep(view.data, [builder.mul(row, width)]), width
+
+
 if JIT:
 
     @intrinsic
@@ -27,9 +34,8 @@ if JIT:
         signature = types.float64(H, types.int64, types.int64, types.int64, types.float64)
 
         def codegen(context, builder, signature, args):
-            view = context.make_array(signature.args[0])(context, builder, args[0])
             _, row, begin, end, most = args
-            start = builder.gep(view.data, [builder.mul(row, cgutils.unpack_tuple(builder, view.shape)[1])])
+            start = _rows(context, builder, signature.args[0], args[0])[0](row)
 
             def smaller(a, b):
                 return builder.select(builder.fcmp_ordered("<", a, b), a, b)
@@ -76,10 +82,8 @@ if JIT:
         signature = types.void(matrix, types.int64)
 
         def codegen(context, builder, signature, args):
-            view = context.make_array(signature.args[0])(context, builder, args[0])
-            width = cgutils.unpack_tuple(builder, view.shape)[1]
-            start = builder.gep(view.data, [builder.mul(args[1], width)])
-            cgutils.memset(builder, start, builder.mul(width, INT64(8)), 0)
+            start, width = _rows(context, builder, signature.args[0], args[0])
+            cgutils.memset(builder, start(args[1]), builder.mul(width, INT64(8)), 0)
             return context.get_dummy_value()
 
         return signature, codegen
@@ -90,10 +94,8 @@ if JIT:
         signature = types.void(matrix, types.int64, types.int64)
 
         def codegen(context, builder, signature, args):
-            view = context.make_array(signature.args[0])(context, builder, args[0])
-            width = cgutils.unpack_tuple(builder, view.shape)[1]
-            source, target = (builder.gep(view.data, [builder.mul(row, width)]) for row in args[1:])
-            cgutils.raw_memcpy(builder, target, source, width, INT64(8))
+            start, width = _rows(context, builder, signature.args[0], args[0])
+            cgutils.raw_memcpy(builder, start(args[2]), start(args[1]), width, INT64(8))
             return context.get_dummy_value()
 
         return signature, codegen
@@ -118,10 +120,11 @@ if JIT:
         signature = types.void(J, V, types.int64, types.int64)
 
         def codegen(context, builder, signature, args):
-            matrix, view = (context.make_array(signature.args[q])(context, builder, args[q]) for q in (0, 1))
-            size, width = cgutils.unpack_tuple(builder, matrix.shape)[0], cgutils.unpack_tuple(builder, view.shape)[1]
+            matrix = context.make_array(signature.args[0])(context, builder, args[0])
+            size = cgutils.unpack_tuple(builder, matrix.shape)[0]
+            row_of_V, width = _rows(context, builder, signature.args[1], args[1])
             columns = builder.udiv(width, size)
-            source, target = (builder.gep(view.data, [builder.mul(args[q], width)]) for q in (2, 3))
+            source, target = row_of_V(args[2]), row_of_V(args[3])
 
             def place(start, i, c):
                 entry = builder.gep(start, [builder.add(builder.mul(i, columns), c)])
