@@ -13,8 +13,8 @@ import pathlib
 import sys
 from importlib import import_module
 
-from bouligand.experiments.results import ResultsError, write_text
-from bouligand.needs import MissingExtraError
+from bouligand._optional import MissingExtraError
+from bouligand.reporting.results import ResultsError, write_text
 
 PEERS = ("work", "ties", "quadruped")  # with peers and folders of their own
 OURS = ("accuracy", "speed", "span", "derivative", "robots", "startup")  # these print

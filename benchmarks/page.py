@@ -11,8 +11,8 @@ import shutil
 from benchmarks import peers as all_peers
 from benchmarks.quadruped import best as best_arm
 from benchmarks.work import OURS, best
-from bouligand.experiments.results import load, write_text
-from bouligand.experiments.tables import ratio, seconds
+from bouligand.reporting.results import load, write_text
+from bouligand.reporting.tables import ratio, seconds
 
 ROOT = pathlib.Path(__file__).parent.parent
 PAPER, BENCH = ROOT / "results" / "paper", ROOT / "results" / "bench"

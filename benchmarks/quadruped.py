@@ -16,11 +16,11 @@ import numpy as np
 from tqdm import tqdm
 
 import bouligand as bd
-from bouligand.experiments.figures import COLOURS, pyplot, tidy
-from bouligand.experiments.results import Run
-from bouligand.experiments.tables import number, seconds, table
-from bouligand.experiments.timing import interleaved, rms
-from bouligand.needs import need
+from bouligand._optional import need
+from bouligand.reporting.figures import COLOURS, pyplot, tidy
+from bouligand.reporting.results import Run
+from bouligand.reporting.tables import number, seconds, table
+from bouligand.reporting.timing import interleaved, rms
 
 FILE = "cmeel.prefix/share/example-robot-data/robots/solo_description/robots/solo12.urdf"
 LEGS = ("FL", "FR", "HL", "HR")

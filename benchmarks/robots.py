@@ -16,7 +16,7 @@ from tests import robots
 
 from bouligand.bridges import mujoco as mj
 from bouligand.bridges.mujoco import compiled
-from bouligand.core.intrinsics import call
+from bouligand.core.compiler.intrinsics import call
 
 FILES = {
     "Solo12": (robots.SOLO, {"contacts": "feet", "free_base": True}),

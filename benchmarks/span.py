@@ -12,7 +12,7 @@ import numpy as np
 import bouligand as bd
 from benchmarks import problems
 from benchmarks.peers import ours, plain_dopri5, plain_fields
-from bouligand.experiments.timing import interleaved, rms
+from bouligand.reporting.timing import interleaved, rms
 
 RTOLS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 LEVELS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)

@@ -9,10 +9,10 @@ from numba import njit
 
 import bouligand as bd
 from benchmarks import quadruped
-from bouligand.core import layout as at
-from bouligand.core.intrinsics import call, row_address
-from bouligand.experiments.timing import interleaved
+from bouligand.core import state as at
+from bouligand.core.compiler.intrinsics import call, row_address
 from bouligand.models import falling, hopping, running
+from bouligand.reporting.timing import interleaved
 
 
 @njit(nogil=True)

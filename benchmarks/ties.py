@@ -13,8 +13,8 @@ from tqdm import tqdm
 
 from benchmarks import peers as all_peers
 from benchmarks import problems
-from bouligand.experiments.results import Run
-from bouligand.experiments.tables import number, table
+from bouligand.reporting.results import Run
+from bouligand.reporting.tables import number, table
 
 GAPS = (0.0, *[10.0**-k for k in range(15, 2, -1)])
 FEW = (0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3)

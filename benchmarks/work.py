@@ -11,10 +11,10 @@ from tqdm import tqdm
 
 from benchmarks import peers as all_peers
 from benchmarks import problems
-from bouligand.experiments.figures import COLOURS, pyplot, tidy
-from bouligand.experiments.results import Run
-from bouligand.experiments.tables import number, ratio, seconds, table
-from bouligand.experiments.timing import interleaved, rms
+from bouligand.reporting.figures import COLOURS, pyplot, tidy
+from bouligand.reporting.results import Run
+from bouligand.reporting.tables import number, ratio, seconds, table
+from bouligand.reporting.timing import interleaved, rms
 
 MARKS = tuple(10.0**-k for k in range(2, 11))  # errors at which times are compared
 SLOW = 15.0  # seconds: a peer whose run takes longer is not tried at tighter settings

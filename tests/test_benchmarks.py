@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from benchmarks import page, peers, problems, quadruped, ties, work
 
-from bouligand.experiments.results import load
 from bouligand.models import relays
+from bouligand.reporting.results import load
 
 ROOT = pathlib.Path(__file__).parent.parent
 HERE = ("scipy_dop853", "mujoco_steps", "plain_rk4", "plain_dopri5", "ours")

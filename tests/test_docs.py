@@ -38,8 +38,8 @@ def test_links_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-@pytest.mark.parametrize("name", ["bouligand", "bouligand.stepper", "bouligand.corner", "bouligand.shooting"])
+@pytest.mark.parametrize("name", ["", ".integration.stepper", ".derivative.corner", ".derivative.shooting"])
 def test_docstring_examples(name):
-    failed, tried = doctest.testmod(importlib.import_module(name))
+    failed, tried = doctest.testmod(importlib.import_module(f"bouligand{name}"))
     assert tried > 0
     assert failed == 0

@@ -5,8 +5,8 @@ import pytest
 
 import bouligand as bd
 from bouligand.models import falling, hopping, octants
-from tests import systems
-from tests.systems import close
+from tests.helpers import systems
+from tests.helpers.systems import close
 
 
 def f(x, y):

@@ -2,7 +2,7 @@
 
 A peer's module has
 
-- ``NAME``: as in tables and figures (`bouligand.experiments.figures.COLOURS`), and ``PACKAGE``: what pip calls it (None: nothing
+- ``NAME``: as in tables and figures (`bouligand.reporting.figures.COLOURS`), and ``PACKAGE``: what pip calls it (None: nothing
   to install);
 - ``settings(problem)``: its precision settings, loosest first; empty if it cannot express the problem's law;
 - ``build(problem, setting)``: an `Arm`, compiled and ready. ``build_ties(problem, setting)``, where it differs, builds it
@@ -21,7 +21,7 @@ from importlib import import_module
 
 import numpy as np
 
-from bouligand.experiments.machine import source_hash
+from bouligand.reporting.machine import source_hash
 
 # In the order in which tables list them; ours last.
 MODULES = (

@@ -1,6 +1,6 @@
 """MuJoCo: the plate on fixed supports with its own soft contact at direct stiffness; the cheapest it can be."""
 
-from bouligand.experiments import mujoco_models
+from bouligand.reproduce import mujoco_models
 
 from .mujoco_steps import stepping_arm
 

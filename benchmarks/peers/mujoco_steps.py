@@ -1,12 +1,12 @@
 """MuJoCo: the hopper exactly (a tendon with a deadband), the plate on pads; its own C loop over steps.
 
-On the plate it integrates another contact law (see `bouligand.experiments.mujoco_models`): the error here is against the
+On the plate it integrates another contact law (see `bouligand.reproduce.mujoco_models`): the error here is against the
 law that was asked for, and levels off at the difference.
 """
 
 import numpy as np
 
-from bouligand.experiments import mujoco_models
+from bouligand.reproduce import mujoco_models
 
 from . import Arm
 

@@ -7,9 +7,9 @@
 """
 
 from . import bridges, models, plot
-from .check import check, normalised
-from .corner import Corner, saltation
-from .derivative import BDerivative
+from .derivative.bderivative import BDerivative
+from .derivative.corner import Corner, saltation
+from .derivative.shooting import Shooting
 from .errors import (
     BouligandError,
     ChatteringError,
@@ -27,13 +27,13 @@ from .errors import (
     TooManyPiecesError,
     TooManyStepsError,
 )
-from .events import Events
+from .integration.solve import solve
+from .integration.stepper import Stepper
 from .paper import integrate
-from .shooting import Shooting
-from .solution import Solution
-from .solve import solve
-from .stepper import Stepper
-from .system import System
+from .solution.events import Events
+from .solution.solution import Solution
+from .system.check import check, normalised
+from .system.system import System
 
 __version__ = "0.1.0"
 

@@ -7,9 +7,9 @@ what the paper's text means.
 
 import numpy as np
 
-from .core import layout as at
-from .stepper import Stepper
-from .system import System
+from .core import state as at
+from .integration.stepper import Stepper
+from .system.system import System
 
 
 def integrate(f, h, Dh, eps, x0, t0, tf, *, rtol=1e-8, atol=None, projection=2, method="dopri5", pool="armed"):

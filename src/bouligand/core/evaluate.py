@@ -5,9 +5,9 @@ Each returns True when the function failed; what it was given is then left where
 
 import math
 
-from .intrinsics import call, row_address
-from .jit import core
-from .layout import (
+from .compiler.intrinsics import call, row_address
+from .compiler.jit import core
+from .state import (
     ATOL,
     CAP,
     CTX,

@@ -6,9 +6,10 @@ or the edge of its band). A guard is being approached when ``b hdot < 0``. Guard
 
 import math
 
+from .compiler.jit import core
+from .compiler.vectors import minimum
 from .evaluate import eval_Dh, eval_h
-from .jit import core
-from .layout import (
+from .state import (
     DT,
     HD,
     HE,
@@ -31,7 +32,6 @@ from .layout import (
     T,
     X,
 )
-from .vectors import minimum
 
 NEVER = 1e300
 

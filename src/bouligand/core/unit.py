@@ -7,9 +7,9 @@ then loses what it has along that part.
 
 import math
 
-from .intrinsics import compact
-from .jit import core
-from .layout import FN_SIZE, UNITS
+from .compiler.intrinsics import compact
+from .compiler.jit import core
+from .state import FN_SIZE, UNITS
 
 
 @core

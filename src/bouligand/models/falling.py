@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from ..system import System
+from ..system.system import System
 
 LENGTH = 2.0
 START = np.array([0.0, 2.637, -0.046, 0.0, 0.0, 0.0])

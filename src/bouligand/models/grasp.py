@@ -23,7 +23,7 @@ from functools import cache
 
 import numpy as np
 
-from ..system import System
+from ..system.system import System
 
 OPEN = 0.5  # rad: how far the fingers are opened at the usual start
 DEFAULTS = {

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from ..system import System
+from ..system.system import System
 
 START = np.array([2.0, 0.0])
 

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from ..system import System
+from ..system.system import System
 
 START = np.array([-0.4, -0.15, 0.3])
 END = 0.5

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..system import System
+from ..system.system import System
 
 
 def field(t, x, b, p, dx):

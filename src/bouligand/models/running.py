@@ -26,7 +26,7 @@ same equations derived by SymPy from r_i alone (tests/test_hexapod.py).
 
 import numpy as np
 
-from ..system import System
+from ..system.system import System
 
 FEET = (
     "front left",

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from ..system import System
+from ..system.system import System
 
 START = np.array([math.exp(-1.0), 0.0])
 END = math.pi / 2

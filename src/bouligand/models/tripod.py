@@ -23,7 +23,7 @@ import math
 
 import numpy as np
 
-from ..system import System
+from ..system.system import System
 
 START = np.array([0.7, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # level, at rest
 TILTED = np.array([0.7, 0.03, -0.02, 0.0, 0.0, 0.0, 0.0])  # feet land within 4 ms

@@ -1,6 +1,6 @@
 """Films of planar mechanisms, drawn with matplotlib."""
 
-from ..film import check_path, moments, save
+from .film import check_path, moments, save
 from .gait import contacts
 
 

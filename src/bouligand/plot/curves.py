@@ -46,7 +46,7 @@ def perturbations(B, radius=None, plane=(0, 1), image=None, count=180, flow=True
     -------
     array of two axes
     """
-    from ..solve import solve
+    from ..integration.solve import solve
 
     system, solution = B.system, B.solution
     across = [_state(system, name) for name in plane]
@@ -91,7 +91,7 @@ def fan(B, radius, plane=(0, 1), count=24, ax=None):
 
     Solved anew from each start; with the crossings marked.
     """
-    from ..solve import solve
+    from ..integration.solve import solve
 
     system, solution = B.system, B.solution
     across = [_state(system, name) for name in plane]

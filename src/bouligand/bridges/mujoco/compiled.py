@@ -7,10 +7,10 @@ sensors need is left out, and h needs the kinematics alone.
 import ctypes
 import pathlib
 
-from ...core import jit
-from ...core.intrinsics import read, read_int, write
-from ...core.jit import core
-from ...core.wrapping import c_entry
+from ...core.compiler import jit
+from ...core.compiler.intrinsics import read, read_int, write
+from ...core.compiler.jit import core
+from ...core.compiler.wrapping import c_entry
 from . import layout as at
 from .inputs import add_joint_friction, set_inputs
 from .mechanics import position_rates, set_positions, set_velocities
@@ -29,7 +29,7 @@ from .symbols import (
 from .touching import contact_forces, guard_rows, guards
 
 _HERE = pathlib.Path(__file__).parent
-STAMP = jit.stamp_of(pathlib.Path(jit.__file__).parent, _HERE)
+STAMP = jit.stamp_of(pathlib.Path(jit.__file__).parents[1], _HERE)
 USER_DATA = 3  # in the context
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from ...functions import UserFunction
+from ...system.functions import UserFunction
 from . import layout as at
 from .given import finite
 from .inputs import PD_COLUMNS

@@ -2,8 +2,8 @@
 
 import math
 
-from ...core.intrinsics import call, read, read_int, write
-from ...core.jit import core
+from ...core.compiler.intrinsics import call, read, read_int, write
+from ...core.compiler.jit import core
 from . import layout as at
 
 

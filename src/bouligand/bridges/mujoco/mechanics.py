@@ -2,8 +2,8 @@
 
 import math
 
-from ...core.intrinsics import read, read_int, read_int32, write
-from ...core.jit import core
+from ...core.compiler.intrinsics import read, read_int, read_int32, write
+from ...core.compiler.jit import core
 from . import layout as at
 
 

@@ -6,7 +6,7 @@ MuJoCo is imported; the command ``bouligand`` sets it, importing this does not.
 
 import numpy as np
 
-from ...film import check_path, moments, save
+from ...plot.film import check_path, moments, save
 from .stage import RenderingError, Stage
 
 __all__ = ["RenderingError", "film", "frames"]

@@ -6,8 +6,8 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 
-from ...functions import UserFunction
-from ...system import System
+from ...system.functions import UserFunction
+from ...system.system import System
 from . import compiled
 from . import layout as at
 from .given import finite

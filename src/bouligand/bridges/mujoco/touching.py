@@ -2,8 +2,8 @@
 
 import math
 
-from ...core.intrinsics import read, read_int, write
-from ...core.jit import core
+from ...core.compiler.intrinsics import read, read_int, write
+from ...core.compiler.jit import core
 from . import layout as at
 from .mechanics import lift_row, point_velocity, push_body, set_positions, speed_row
 from .symbols import com_pos, com_vel, geom_distance, kinematics

@@ -16,8 +16,8 @@ import types
 
 import numba
 
-from ...functions import SHAPES, UserFunction
-from ...system import System
+from ...system.functions import SHAPES, UserFunction
+from ...system.system import System
 from .compiling import compiled
 
 _HERE = pathlib.Path(__file__).parent

@@ -1,0 +1,1 @@
+"""The command ``bouligand``: each subcommand is a file with ``add(commands)``, its arguments and what runs them."""

@@ -1,1 +1,0 @@
-"""The subcommands of ``bouligand``, one a file, each with ``add(commands)``: its arguments, and what runs them."""

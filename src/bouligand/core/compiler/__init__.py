@@ -1,0 +1,1 @@
+"""The only files that know the internals of Numba and LLVM."""

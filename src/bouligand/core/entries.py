@@ -1,0 +1,41 @@
+"""Entries of the compiled core that few integrations need: imported when first called, and announced if they must be compiled."""
+
+import importlib
+import sys
+
+_said: set[str] = set()
+
+
+def say_if_compiling(dispatcher, what):
+    """One line on stderr before a compilation that takes seconds (that is: once on a machine)."""
+    if what in _said:
+        return
+    from .compiler import jit
+
+    if not (jit.is_compiled(dispatcher) or jit.in_disk_cache(dispatcher)):
+        _said.add(what)
+        print(f"bouligand: compiling {what} for this machine, once; this takes some seconds ...", file=sys.stderr)
+        jit.prune_cache(dispatcher)
+
+
+class Kernel:
+    """The function ``name`` of the core's ``module``; ``what`` it is for is said before a compilation that takes seconds.
+
+    ``quickly``: see `core.jit.compile_for`.
+    """
+
+    __slots__ = ("_function", "_module", "_name", "_quickly", "_what")
+
+    def __init__(self, module, name, what, quickly=False):
+        self._module, self._name, self._what, self._quickly = module, name, what, quickly
+        self._function = None
+
+    def __call__(self, *arguments):
+        if self._function is None:
+            from .compiler import jit
+
+            function = getattr(importlib.import_module(f".{self._module}", __package__), self._name)
+            say_if_compiling(function, self._what)
+            jit.compile_for(function, arguments, self._quickly)
+            self._function = function
+        return self._function(*arguments)

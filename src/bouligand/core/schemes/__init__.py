@@ -1,0 +1,1 @@
+"""Runge-Kutta schemes: their coefficients as data, and as compiled code."""

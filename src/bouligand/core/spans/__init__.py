@@ -1,0 +1,1 @@
+"""Spanning steps: one step across many crossings, for a field that is a sum over contacts."""

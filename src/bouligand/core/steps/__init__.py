@@ -1,0 +1,1 @@
+"""The main loop and its steps: smooth steps, hops onto guards, crossings."""

@@ -1,0 +1,1 @@
+"""Perturbations along a recorded trajectory, forwards and backwards."""

@@ -1,0 +1,1 @@
+"""One run: options, memory, the compiled loop, and what went wrong."""

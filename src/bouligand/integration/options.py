@@ -1,0 +1,175 @@
+"""The options of an integration: checked, and written to where the core reads them.
+
+Every check names the argument, says what came, and what to give instead.
+"""
+
+from functools import lru_cache
+from numbers import Real
+
+import numpy as np
+
+from ..core import state as at
+from ..system.system import times
+
+PROJECTIONS = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
+
+
+def span(t_span):
+    try:
+        t0, tf = t_span
+        if isinstance(t0, str) or isinstance(tf, str):
+            raise TypeError
+        t0, tf = float(t0), float(tf)
+    except (TypeError, ValueError):
+        raise ValueError(f"t_span must be two times (t0, tf); got {t_span!r}") from None
+    if not -1e300 < t0 <= tf < 1e300:
+        if t0 > tf:
+            what = f"runs backwards, from {t0:g} to {tf:g}; give t0 <= tf (contacts cannot be integrated back)"
+            raise ValueError(f"t_span {what}")
+        raise ValueError(f"t_span must be finite; got {t_span!r}")
+    return t0, tf
+
+
+@lru_cache(maxsize=128)
+def settings(rtol, atol, method, max_step, max_steps):
+    """The head of a workspace with these options in their places, to be copied: most integrations use the same ones."""
+    from ..core.schemes.tableau import METHODS
+
+    for name, value in (("rtol", rtol), ("max_step", max_step), ("max_steps", max_steps)):
+        if not isinstance(value, Real) or isinstance(value, bool):
+            raise ValueError(f"{name} must be a number; got {value!r}")
+    if not 1e-15 < rtol < 1.0:
+        raise ValueError(f"rtol must be between 1e-15 and 1; got {rtol!r}")
+    if not max_step > 0.0:
+        raise ValueError(f"max_step must be positive; got {max_step}")
+    if not max_steps >= 1 or max_steps != int(max_steps):
+        raise ValueError(f"max_steps must be a whole number, at least 1; got {max_steps}")
+    if method != "auto" and method not in METHODS:
+        raise ValueError(f"method must be 'auto', {', '.join(map(repr, METHODS))}; got {method!r}")
+    head = np.zeros(at.I_SIZE + at.S_SIZE)
+    I, S = head[: at.I_SIZE].view(np.int64), head[at.I_SIZE :]
+    S[at.RTOL] = rtol
+    S[at.DTMAX] = min(max_step, 1e300)
+    S[at.SIGMA] = 1e-3
+    S[at.CAP] = 1e300
+    I[at.MAX_STEPS] = min(max_steps, 2**62)
+    I[at.METHOD] = (1 if rtol > 2e-5 else 3) if method == "auto" else METHODS[method]
+    S[at.ATOL_ALL] = 0.01 * rtol if atol is None else _absolute(atol, 1)
+    return head.data.toreadonly()
+
+
+def _absolute(atol, n):
+    """An absolute tolerance: a number, or one for each state."""
+    atol = np.asarray(atol, dtype=float)
+    if atol.ndim > 0 and atol.shape != (n,):
+        raise ValueError(f"atol must be a number, or one for each of the {n} states; got shape {atol.shape}")
+    if not (atol >= 0.0).all() or not np.isfinite(atol).all():
+        raise ValueError(f"atol must not be negative; got {atol}")
+    return np.maximum(atol, 1e-290)
+
+
+def begin(work, system, t_span, x0, rtol, atol, method, max_step, max_steps):
+    """Write scalars, interval and state to a workspace: the long way, for what is no plain number or list of numbers."""
+    t0, tf = span(t_span)
+    several = np.ndim(atol) > 0
+    for name, value in (("rtol", rtol), ("max_step", max_step), ("max_steps", max_steps)):
+        if np.ndim(value) > 0:
+            raise ValueError(f"{name} must be a number; got {value!r}")
+    work.head[:] = settings(rtol, None if several else atol, method, max_step, max_steps)
+    if several:
+        work.S[at.ATOL_ALL] = -1.0
+        work.V[at.ATOL] = _absolute(atol, system.n)
+    work.write(work.begin, 0, t0, t0, tf, tf, *state(system, x0))
+    return t0, tf
+
+
+def state(system, x0):
+    """The state at the start, as a list."""
+    try:
+        x = np.asarray(x0)
+        fits = x.shape == (system.n,) and x.dtype.kind not in "cSU"  # (neither complex nor text)
+        x = x.astype(float) if fits else x
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        names = system.states
+        names = ", ".join(names) if len(names) <= 8 else ", ".join(names[:4]) + ", ..."
+        raise ValueError(f"x0 must have {system.n} values ({names}); got {x0!r}")
+    return x.tolist()
+
+
+def unit_parts(system, x):
+    """The core makes the unit parts of a start unit; nothing can be made of one that is zero."""
+    for first, stop in system.unit:
+        if not np.hypot.reduce(x[first:stop]) > 1e-9:
+            names = ", ".join(system.states[first:stop])
+            raise ValueError(f"x0: ({names}) has unit length, but is {x[first:stop]} at the start")
+
+
+def mark(work, system, eps, projection, terminal):
+    """Write what the guards are to a workspace: one-sided, observers, with bands, terminal."""
+    work.marked = True
+    I, H = work.I, work.H
+    if system._special:
+        H[at.DIRECTION] = system.direction
+        H[at.OBSERVER] = system.observers
+    if eps is not None or projection is not None:
+        bands(I, H, system, eps, projection)
+    if terminal is not None:
+        terminal_guards(H, system, terminal)
+    I[at.ONE_SIDED] = np.count_nonzero(system.direction)
+    I[at.OBSERVERS] = np.count_nonzero(H[at.OBSERVER])
+
+
+def bands(I, H, system, eps, projection):
+    """The paper's mode: bands of fixed width, projections of fixed order."""
+    if eps is None:
+        raise ValueError(
+            f"projection={projection!r} needs eps, the width of the bands; without both, the tolerance decides"
+        )
+    key = "tangent" if projection is None else projection
+    rung = PROJECTIONS.get(key) if isinstance(key, str | int) else None
+    if rung is None:
+        raise ValueError(f"projection must be 2 or 'tangent', 3 or 'midpoint', 5 or 'rk4'; got {projection!r}")
+    widths = system._per_guard("eps", eps)
+    if not (widths > 0).all() or not np.isfinite(widths).all():
+        raise ValueError(f"eps must be positive, a number or one for each guard; got {eps!r}")
+    H[at.EPS] = np.where(system.observers, 0.0, widths)
+    I[at.BANDS] = 1
+    I[at.PROJECTION] = rung
+
+
+def terminal_guards(H, system, terminal):
+    if isinstance(terminal, bool):
+        raise ValueError(f"terminal names the guards to stop at, or maps them to a count; got {terminal!r}")
+    if isinstance(terminal, str | int | np.integer):
+        terminal = {terminal: 1}
+    if not hasattr(terminal, "items"):
+        terminal = dict.fromkeys(terminal, 1)
+    for guard, count in terminal.items():
+        if not (int(count) == count and count >= 1):
+            raise ValueError(f"terminal: stop at which crossing of {guard!r}? a whole number from 1; got {count!r}")
+        k = system.guard_index(guard)
+        H[at.TERMINAL, k] = count
+        H[at.OBSERVER, k] = 0.0  # an observer that ends the integration is landed on like any other guard
+
+
+def word(system, b0):
+    signs = np.asarray(b0, dtype=float)
+    if signs.shape != (system.m,) or not np.isin(signs, (-1.0, 1.0)).all():
+        raise ValueError(f"b0 must have {system.m} signs, -1 or +1, one for each guard; got {b0!r}")
+    return signs
+
+
+def breaks(system, breakpoints, t0, tf):
+    moments = np.union1d(system.breakpoints, times("breakpoints", breakpoints))
+    return moments[(moments > t0) & (moments < tf)]
+
+
+def requested(t_eval, t0, tf, n):
+    wanted = np.array(t_eval, dtype=float)
+    if wanted.ndim != 1 or (np.diff(wanted) < 0).any():
+        raise ValueError("t_eval must be a vector of increasing times")
+    if wanted.size and not (wanted[0] >= t0 and wanted[-1] <= tf):
+        raise ValueError(f"t_eval must lie within t_span, [{t0:g}, {tf:g}]; got [{wanted[0]:g}, {wanted[-1]:g}]")
+    return wanted, np.full((wanted.size, n), np.nan)

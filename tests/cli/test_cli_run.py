@@ -1,0 +1,356 @@
+"""``bouligand run``: real runs, what they leave behind, and what is said when something is wrong."""
+
+import csv
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import bouligand as bd
+from bouligand.cli import catalogue as ready
+from bouligand.cli import main as cli
+from bouligand.cli import outputs, show
+from bouligand.models import hopping, tripod
+
+from ..helpers import robots
+from ..helpers.systems import close
+
+PLAIN = ["--no-figures", "--no-animation"]
+
+
+def test_the_hopper_with_everything(tmp_path, capsys):
+    command = ["run", "hopper", "--tf", "1", "--out", str(tmp_path), "--fps", "5", "--speed", "1", "--points", "51"]
+    assert cli.main(command) == 0
+    said = capsys.readouterr().out
+    touch, leave = hopping.crossings(1.0)
+    assert f"{touch:.9f}"[:9] in said
+    assert f"{leave:.9f}"[:9] in said
+    assert "2 events" in said
+    folder = tmp_path / "hopper"
+    figures = {f"{name}.{suffix}" for name in ("states", "contacts") for suffix in ("png", "svg")}
+    expected = {"trajectory.npz", "trajectory.csv", "events.csv", "run.json", "animation.gif", *figures}
+    assert {path.name for path in folder.iterdir()} == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["hopper"]  # nothing half-written beside it
+    saved = np.load(folder / "trajectory.npz")
+    close(saved["x"], hopping.exact(saved["t"]), 1e-6)
+    assert list(saved["states"]) == ["z", "vz"]
+    assert saved["b"].shape == (51, 1)
+    table = np.genfromtxt(folder / "trajectory.csv", delimiter=",", names=True)
+    close(table["z"], saved["x"][:, 0], 0.0)  # every digit
+    with open(folder / "events.csv") as file:
+        events = list(csv.DictReader(file))
+    assert [(row["guard"], row["direction"]) for row in events] == [("foot", "1"), ("foot", "-1")]
+    close([float(row["t"]) for row in events], [touch, leave], 1e-8)
+    summary = json.loads((folder / "run.json").read_text())
+    assert summary["status"] == "finished"
+    assert summary["events"] == 2
+    assert summary["p"]["k"] == 1000.0
+    assert _frames(folder / "animation.gif") == 6
+
+
+def _frames(path):
+    from PIL import Image
+
+    with Image.open(path) as film:
+        return getattr(film, "n_frames", 1)
+
+
+@pytest.mark.parametrize("name", ready.TABLE)
+def test_every_ready_model_runs(name, tmp_path, capsys):
+    assert cli.main(["run", name, "--out", str(tmp_path), *PLAIN]) == 0
+    said = capsys.readouterr().out
+    assert "events" in said or "1 event" in said
+    summary = json.loads((tmp_path / name / "run.json").read_text())
+    assert summary["events"] > 0
+    assert summary["t"] == [0.0, ready.TABLE[name].tf]
+    if name == "three_legs":
+        close(summary["x"], bd.solve(tripod.three_legs(), (0.0, 1.5), tripod.TILTED, rtol=1e-11).x[-1], 1e-4)
+
+
+def test_start_and_parameters_by_name(tmp_path, capsys):
+    command = [
+        "run",
+        "three_legs",
+        "--x0",
+        "z=0.6",
+        "--x0",
+        "roll=0",
+        "pitch=0",
+        "--p",
+        "c=0",
+        "preload=25",
+        "--tf",
+        "1",
+    ]
+    assert cli.main([*command, "--rtol", "1e-11", "--out", str(tmp_path), *PLAIN]) == 0
+    state = json.loads((tmp_path / "three_legs" / "run.json").read_text())["x"]
+    exact, _ = tripod.exact([1.0], 0.6, c=0.0, preload=25.0)
+    close([state[0], state[3]], exact[0], 1e-8)
+    said = capsys.readouterr().out
+    assert said.count(" = ") >= 2  # ties are marked
+    assert "at the same instant" in said
+
+
+def test_size(tmp_path, capsys):
+    assert cli.main(["run", "hand", "--size", "5", "--out", str(tmp_path), *PLAIN]) == 0
+    assert "hand with 5 fingers" in capsys.readouterr().out
+
+
+def test_long_tables_are_cut_with_a_count():
+    sol = bd.solve(bd.models.plate(100), (0.0, 2.0), bd.models.falling.START)
+    lines = show.table(sol).splitlines()
+    assert len(lines) < 25
+    assert f"{len(sol.events)} events" in lines[0]
+    assert any(f"({len(sol.events) - show.FIRST - show.LAST} more)" in line for line in lines)
+    assert f"{sol.events.t[-1]:.9f}" in lines[-1]
+
+
+def test_list(capsys):
+    assert cli.main(["run", "--list"]) == 0
+    said = capsys.readouterr().out
+    assert all(name in said for name in ready.TABLE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["hoper"], ["no model is called 'hoper'", "hopper", "three_legs", "--list"]),
+        ([], ["which model?", "--list"]),
+        (["hopper", "--x0", "height=2"], ["--x0", "no state is called 'height'", "z, vz"]),
+        (["hopper", "--p", "stiffness=2"], ["--p", "no parameter is called 'stiffness'", "g, k, rest"]),
+        (["hopper", "--p", "k"], ["--p", "expected NAME=VALUE", "'k'"]),
+        (["hopper", "--p", "k=soft"], ["k must be a finite number", "'soft'"]),
+        (["hopper", "--tf", "-1"], ["--tf must be positive"]),
+        (["hopper", "--rtol", "0"], ["--rtol must be positive"]),
+        (["hopper", "--fps", "1000"], ["--fps must not be above 100"]),
+        (["hopper", "--size", "3"], ["hopper has no --size", "plate"]),
+        (["hand", "--size", "0"], ["--size 0", "at least 1"]),
+        (["three_legs", "--contacts", "hand*"], ["--contacts", "'hand*'", "foot0"]),
+        (["hopper", "--free-base"], ["--free-base is for robot files"]),
+        (["missing/robot.urdf"], ["there is no robot file 'missing/robot.urdf'"]),
+        (["hopper", "--x0", "z=nan"], ["z must be a finite number", "'nan'"]),
+    ],
+)
+def test_what_is_typed_wrong_is_named(arguments, says, tmp_path, capsys):
+    assert cli.main(["run", *arguments, "--out", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("bouligand: ")
+    assert "Traceback" not in said.err
+    for part in says:
+        assert part in said.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_start_that_nothing_decides_is_told(tmp_path, capsys):
+    """At rest on the guard of a relay that slides there."""
+    assert (
+        cli.main(["run", "oscillators", "--size", "1", "--x0", "q0=0", "v0=0", "--p", "a=0", "--out", str(tmp_path)])
+        == 1
+    )
+    assert "the integration did not start: " in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path, capsys):
+    (tmp_path / "file").write_text("in the way")
+    assert cli.main(["run", "hopper", "--out", str(tmp_path / "file"), *PLAIN]) == 1
+    assert f"cannot write results to {tmp_path / 'file'}" in capsys.readouterr().err
+
+
+def test_a_folder_of_someone_else_is_left_alone(tmp_path, capsys):
+    (tmp_path / "hopper").mkdir()
+    (tmp_path / "hopper" / "thesis.tex").write_text("three years")
+    assert cli.main(["run", "hopper", "--out", str(tmp_path), *PLAIN]) == 1
+    assert "is not a folder that `bouligand run` made" in capsys.readouterr().err
+    assert (tmp_path / "hopper" / "thesis.tex").read_text() == "three years"
+
+
+def test_an_older_run_is_replaced_whole(tmp_path):
+    for tf in ("1", "2"):
+        assert cli.main(["run", "hopper", "--tf", tf, "--out", str(tmp_path), *PLAIN]) == 0
+    assert json.loads((tmp_path / "hopper" / "run.json").read_text())["t"] == [0.0, 2.0]
+    assert [path.name for path in tmp_path.iterdir()] == ["hopper"]
+
+
+def test_nothing_is_left_when_saving_fails(tmp_path):
+    def save():
+        with outputs.folder(tmp_path / "x") as where:
+            (where / "half").write_text("of it")
+            raise RuntimeError("disk on fire")
+
+    with pytest.raises(RuntimeError, match="on fire"):
+        save()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_integration_is_saved_as_far_as_it_went(tmp_path, capsys):
+    """With more preload than weight, and damping, the body would float on its feet: see the model."""
+    command = ["run", "three_legs", "--x0", "roll=0", "pitch=0", "--p", "preload=25", "c=30", "--tf", "5"]
+    assert cli.main([*command, "--out", str(tmp_path), *PLAIN]) == 1
+    said = capsys.readouterr().err
+    assert "the integration stopped at t = " in said
+    assert "foot" in said
+    assert json.loads((tmp_path / "three_legs" / "run.json").read_text())["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("package", "arguments", "extra"),
+    [
+        ("matplotlib", [], "plot"),
+        ("PIL", ["--no-figures"], "film"),
+        ("imageio_ffmpeg", ["--format", "mp4"], "film"),
+    ],
+)
+def test_a_missing_extra_comes_with_the_line_to_type(package, arguments, extra, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    assert cli.main(["run", "hopper", "--out", str(tmp_path), *arguments]) == 1
+    said = capsys.readouterr().err
+    assert f"pip install 'bouligand[{extra}]'" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_robot_file_without_mujoco_says_what_to_install(tmp_path, capsys, monkeypatch):
+    (tmp_path / "robot.xml").write_text("<mujoco/>")
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    assert cli.main(["run", str(tmp_path / "robot.xml"), "--out", str(tmp_path / "out")]) == 1
+    assert "pip install 'bouligand[mujoco]'" in capsys.readouterr().err
+
+
+@pytest.mark.fresh
+def test_interrupted_runs_leave_nothing(tmp_path):
+    """Ctrl-C while the animation is drawn: exit status 130, one line, and no folder."""
+    command = [
+        sys.executable,
+        "-m",
+        "bouligand",
+        "run",
+        "plate",
+        "--out",
+        str(tmp_path),
+        "--fps",
+        "50",
+        "--speed",
+        "0.01",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert "plate on 10 springs" in process.stdout.readline()
+        until = time.monotonic() + 60.0
+        while not list(tmp_path.glob(".plate.*/states.svg")) and time.monotonic() < until:
+            time.sleep(0.05)
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted; nothing was saved" in said
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.fresh
+def test_only_the_command_chooses_how_mujoco_renders():
+    script = "import os, bouligand, bouligand.cli; print(os.environ.get('MUJOCO_GL'))"
+    environment = {key: value for key, value in os.environ.items() if key != "MUJOCO_GL"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.strip() == "None"
+
+
+# ------------------------------------------------------------------------------------------------------- robot files
+
+TABLE_ON_LEGS = """<mujoco model="table"><worldbody><body name="top"><freejoint name="base"/>
+<geom type="box" size=".3 .2 .02" mass="2"/>{}</body></worldbody></mujoco>"""
+LEG = '<geom name="leg{}" type="sphere" size=".02" pos="{} {} -.3" mass=".1"/>'
+
+
+def robot_file(folder):
+    corners = [(0.28, 0.18), (0.28, -0.18), (-0.28, 0.18), (-0.28, -0.18)]
+    path = pathlib.Path(folder) / "table.xml"
+    path.write_text(TABLE_ON_LEGS.format("".join(LEG.format(i, x, y) for i, (x, y) in enumerate(corners))))
+    return path
+
+
+@pytest.mark.fresh
+def test_a_robot_file(tmp_path):
+    """Dropped level by 0.1 m: four legs at the same instant, sqrt(2 h / g) later; in a process of its own, which renders."""
+    command = [
+        sys.executable,
+        "-m",
+        "bouligand",
+        "run",
+        str(robot_file(tmp_path)),
+        "--contacts",
+        "leg*",
+        "--tf",
+        "0.3",
+    ]
+    environment = {key: value for key, value in os.environ.items() if key != "MUJOCO_GL"}
+    done = subprocess.run(
+        [*command, "--fps", "10", "--out", str(tmp_path / "out")], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    with open(tmp_path / "out" / "table" / "events.csv") as file:
+        touches = [row for row in csv.DictReader(file) if row["guard"].endswith(" touches")]
+    close([float(row["t"]) for row in touches[:4]], np.sqrt(2 * 0.1 / 9.81), 1e-7)
+    assert _frames(tmp_path / "out" / "table" / "animation.gif") == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--contacts", "paw*"], "paw*"),
+        (["--contacts", "leg*", "--x0", "qpos:knee=1"], "no state is called 'qpos:knee'"),
+        (["--size", "3"], "--size is for ready models"),
+        (["--contacts", "leg*", "--key", "stand"], "no keyframe is 'stand'"),
+        (["--contacts", "leg*", "--height", "-1"], "--height must not be negative"),
+        (["--contacts", "leg*", "--p", "stiffness=-1"], "stiffness and damping must not be negative"),
+        (["--contacts", "leg*", "--hold", "1", "1"], "no hinges or slides to hold"),
+    ],
+)
+def test_what_is_wrong_with_a_robot_is_named(arguments, says, tmp_path, capsys):
+    assert cli.main(["run", str(robot_file(tmp_path)), *arguments, "--out", str(tmp_path / "out"), *PLAIN]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_held_are_the_joints_that_have_motors(tmp_path, capsys):
+    """The pole of a cart swings freely; the cart stays where it starts, to what the pole pulls."""
+    (tmp_path / "cart.xml").write_text("""<mujoco><worldbody><body><joint name="rail" type="slide" axis="1 0 0"/>
+    <geom size="0.1" mass="1" pos="0 0 1"/><body pos="0 0 1"><joint name="pole" axis="0 1 0"/><geom name="tip" size="0.05"
+    pos="0 0 0.3" mass="0.001"/></body></body></worldbody><actuator><motor joint="rail"/></actuator></mujoco>""")
+    start = [
+        "--x0",
+        "qpos:rail=0.5",
+        "--x0",
+        "qpos:pole=0.5",
+        "--hold",
+        "1000",
+        "10",
+        "--contacts",
+        "tip",
+        "--tf",
+        "0.3",
+    ]
+    command = ["run", str(tmp_path / "cart.xml"), *start, "--out", str(tmp_path / "out")]
+    assert cli.main([*command, *PLAIN]) == 0
+    with np.load(tmp_path / "out" / "cart" / "trajectory.npz") as saved:
+        assert np.ptp(saved["x"][:, 0]) < 1e-4
+        assert np.ptp(saved["x"][:, 1]) > 0.3
+    assert cli.main([*command, "--x0", "qpos:rail=here", *PLAIN]) == 2
+    assert "qpos:rail must be a finite number; got 'here'" in capsys.readouterr().err
+
+
+def test_a_height_of_zero_is_one_too(tmp_path, capsys):
+    assert cli.main(["run", "hopper", "--height", "0", "--out", str(tmp_path), *PLAIN]) == 2
+    assert "--height is for robot files" in capsys.readouterr().err
+
+
+def test_a_fixed_robot_under_the_floor_is_refused(tmp_path, capsys):
+    """A quadruped from a URDF has no joint to the world: without --free-base its feet would start deep in the floor."""
+    assert cli.main(["run", str(robots.SOLO), "--out", str(tmp_path), *PLAIN]) == 2
+    assert "--free-base lets it fall" in capsys.readouterr().err

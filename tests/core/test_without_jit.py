@@ -1,0 +1,58 @@
+"""A small part of everything that must also work with Numba's JIT switched off (where the core can be debugged)."""
+
+import numpy as np
+import pytest
+
+import bouligand as bd
+from bouligand.models import hopping, octants, spiral
+from tests.helpers import sums, systems
+from tests.helpers.systems import close
+
+
+def test_hopper_with_dense_output():
+    grid = np.linspace(0, 1, 21)
+    sol = bd.solve(bd.models.hopper(), (0, 1), hopping.START, rtol=1e-8, t_eval=grid)
+    close(sol.x, hopping.exact(grid), 1e-6)
+    close(sol(grid), sol.x, 1e-12)
+    assert len(sol.events) == 2
+
+
+@pytest.mark.parametrize("projection", [2, 3, 5])
+def test_bands(projection):
+    sol = bd.solve(bd.models.order_test(), (0, 0.5), octants.START, eps=1e-2, projection=projection, rtol=1e-10)
+    close(sol.x[-1], octants.FINAL, {2: 2e-4, 3: 4e-6, 5: 1e-9}[projection])
+
+
+@pytest.mark.parametrize("method", ["dopri5", "bosh3", "dop853"])
+def test_methods(method):
+    sol = bd.solve(bd.models.circle(), (0, spiral.END), spiral.START, rtol=1e-6, method=method)
+    close(sol.x[-1], spiral.FINAL, 1e-3)
+
+
+def test_a_spanning_step():
+    grid = np.linspace(0, 0.4, 9)
+    p = np.r_[9.81, np.linspace(0.99, 1.0, 30), np.full(30, 50.0), np.full(30, 0.1), np.zeros(30)]
+    system = bd.System(None, sums._compressed, n=2, m=30, params=p, f0=sums._falling, g=sums._leg)
+    sol = bd.solve(system, (0, 0.4), [1.5, 0.0], rtol=1e-4, t_eval=grid)
+    hops = bd.solve(system, (0, 0.4), [1.5, 0.0], rtol=1e-8, method="dop853")
+    assert sol.counts.spans > 0
+    assert len(sol.events) == len(hops.events) == 30
+    close(sol.x, hops(grid), 2e-3)
+    close(sol(grid), sol.x, 5e-4)
+
+
+def test_ties_and_refusals():
+    sol = bd.solve(systems.balls(3), (0, 1), [1.0, 1.0, 1.0, 0.0, 0.0, 0.0])
+    assert [len(t) for t in sol.t_events] == [2, 2, 2]
+    with pytest.raises(bd.SlidingError):
+        bd.solve(systems.relay, (0, 2), [1.0, 0.0])
+    with pytest.raises(bd.NotEventSelectedError):
+        bd.solve(systems.turned, (0, 2), [-1.0, -1.0])
+
+
+def test_a_derivative():
+    B = bd.solve(systems.corner, (0, 2), [-1.0, -1.0]).bderivative()
+    close(B((-0.25, 0.0)), (-0.25, 0.0625), 1e-9)
+    close(B.vjp((1.0, 2.0), (0.25, 0.0)), B.matrix((0.25, 0.0)).T @ (1.0, 2.0), 1e-12)
+    B = bd.solve(systems.slope, (0.0, 1.0), [1.0, 0.0]).bderivative(params=True)
+    close(B.matrix(wrt="p")[1], (-0.25, 0.5), 1e-9)
