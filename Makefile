@@ -26,7 +26,7 @@ demo: $(READY)
 
 test: $(READY) lint
 	$(PY) -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -n 2 -m "not fresh" tests/core/test_tableau.py tests/core/test_without_jit.py
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -n 2 -m "not fresh" tests/core/test_schemes.py tests/core/test_without_jit.py
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .

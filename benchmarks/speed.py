@@ -9,8 +9,7 @@ from numba import njit
 
 import bouligand as bd
 from benchmarks import quadruped
-from bouligand.core import state as at
-from bouligand.core.compiler.intrinsics import call, row_address
+from bouligand.core.compiler.intrinsics import address, call
 from bouligand.models import falling, hopping, running
 from bouligand.reporting.timing import interleaved
 
@@ -19,9 +18,9 @@ from bouligand.reporting.timing import interleaved
 def evaluate_alone(fn, x, b, p, out, h, nf, nh):
     """f and h at one state, so many times."""
     for _ in range(nf):
-        call(fn[at.F], 0.0, (row_address(x, 0), row_address(b, 0), row_address(p, 0), row_address(out, 0)), fn[at.CTX])
+        call(fn.f, 0.0, (address(x), address(b), address(p), address(out)), fn.context)
     for _ in range(nh):
-        call(fn[at.HH], 0.0, (row_address(x, 0), row_address(p, 0), row_address(h, 0)), fn[at.CTX])
+        call(fn.h, 0.0, (address(x), address(p), address(h)), fn.context)
 
 
 def alone(system, solution, x):
@@ -29,7 +28,7 @@ def alone(system, solution, x):
     b = np.where(np.arange(system.m) % 2 == 0, 1.0, -1.0)
     lease = system._bind().lease(system)
     arguments = (
-        lease.fn,
+        lease.fn[0],
         np.array(x, dtype=float),
         b,
         system.defaults,

@@ -7,7 +7,6 @@ what the paper's text means.
 
 import numpy as np
 
-from .core import state as at
 from .integration.stepper import Stepper
 from .system.system import System
 
@@ -61,7 +60,7 @@ def integrate(f, h, Dh, eps, x0, t0, tf, *, rtol=1e-8, atol=None, projection=2, 
     if shape != (m, x0.size):
         raise ValueError(f"Dh must return a matrix of shape ({m}, {x0.size}), a row for each guard; got {shape}")
     stepper = Stepper(system, (t0, tf), x0, rtol=rtol, atol=atol, eps=eps, projection=projection, method=method)
-    stepper._I[at.USE_DH] = 1
-    stepper._I[at.POOL] = int(pool == "printed")
+    stepper._memory.s.use_Dh = 1
+    stepper._memory.s.pool = int(pool == "printed")
     solution = stepper.finish()
     return solution.t, solution.x

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.kappa import amplification
 
 import bouligand as bd
-from bouligand.core import state as at
+from bouligand.core.state import SPAN
 from bouligand.models import falling, relays
 from tests.helpers import sums, systems
 from tests.helpers.systems import close
@@ -50,7 +50,7 @@ def test_plate(m, rtol):
     same_events(sol, ref, (20 if m >= 100 else kappa) * rtol)
     assert (sol.counts.spans > 0) == (m >= 100)
     assert (np.diff(sol.t) > 0).all()
-    assert (np.diff(sol._E[:, at.E_T]) >= 0).all()
+    assert (np.diff(sol.record.events["t"]) >= 0).all()
 
 
 @pytest.mark.parametrize("rtol", [1e-5, 1e-6, 1e-7])
@@ -99,9 +99,9 @@ def test_dense_output_and_words_inside_a_spanning_step():
     rtol = 1e-5
     ref = plate_reference(500)
     sol = bd.solve(PLATES[500], (0, 2), falling.START, rtol=rtol)
-    kinds = sol._R[:, at.R_KIND]
+    kinds = sol.record.kind
     grid = np.concatenate(
-        [sol.t[i - 1] + np.linspace(0, 1, 9) * (sol.t[i] - sol.t[i - 1]) for i in np.flatnonzero(kinds == at.SPAN)]
+        [sol.t[i - 1] + np.linspace(0, 1, 9) * (sol.t[i] - sol.t[i - 1]) for i in np.flatnonzero(kinds == SPAN)]
     )
     grid = np.unique(np.clip(grid, 0, 2))
     asked = bd.solve(PLATES[500], (0, 2), falling.START, rtol=rtol, t_eval=grid)
@@ -126,30 +126,29 @@ def test_events_are_on_their_guards():
     X, h = sol.events.x, PLATES[500].function("h")
     left = [abs(h(t, x, sol.p)[k]) for t, x, k in zip(sol.events.t, X, sol.events.guard, strict=True)]
     assert max(left) < 10 * rtol
-    between = sol._R[sol._E[:, at.E_RECORD].astype(int), at.R_T] > sol._E[:, at.E_T]
-    assert between.sum() > 1500  # most lie inside a step
+    assert sol.record.inside.sum() > 1500  # most lie inside a step
 
 
 def test_the_record_of_a_spanning_step():
     sol = bd.solve(PLATES[500], (0, 2), falling.START, rtol=1e-4)
-    R, E = sol._R, sol._E
-    rows = E[:, at.E_RECORD].astype(int)
-    inside = R[rows, at.R_KIND] == at.SPAN
+    t, kind, events = sol.record.t, sol.record.kind, sol.record.events
+    rows = events["record"]
+    inside = kind[rows] == SPAN
     assert inside.sum() > 1500
-    assert (E[inside, at.E_T] > R[rows[inside] - 1, at.R_T]).all()
-    assert (E[inside, at.E_T] <= R[rows[inside], at.R_T]).all()
-    spans = np.flatnonzero(R[:, at.R_KIND] == at.SPAN)
+    assert (events["t"][inside] > t[rows[inside] - 1]).all()
+    assert (events["t"][inside] <= t[rows[inside]]).all()
+    spans = np.flatnonzero(kind == SPAN)
     assert len(spans) == sol.counts.spans
-    close(R[spans, at.R_S1], R[spans, at.R_T] - R[spans - 1, at.R_T], 1e-15)
+    close(sol.record.steps["length"][spans], t[spans] - t[spans - 1], 1e-15)
 
 
 def test_step_by_step_is_the_same():
     whole = bd.solve(PLATES[100], (0, 1), falling.START, rtol=1e-4)
     stepper = bd.Stepper(PLATES[100], (0, 1), falling.START, rtol=1e-4)
     while stepper.status == "running":
-        steps = stepper._I[at.NSTEPS]
+        steps = stepper.solution.counts.steps
         stepper.step()
-        assert stepper._I[at.NSTEPS] <= steps + 1
+        assert stepper.solution.counts.steps <= steps + 1
     close(stepper.x, whole.x[-1], 1e-2)
     assert len(stepper.solution.events) == len(whole.events) == 200
     assert stepper.solution.counts.spans > 0
@@ -274,7 +273,7 @@ def test_refusals_are_named_as_with_hops():
         bd.solve(turn, (0, 2), -np.full(80, 0.5))
     sol = bd.solve(slide, (0, 2), -np.full(80, 0.5), [0.3], rtol=1e-6)
     assert sol.counts.spans >= 1
-    assert len(np.unique(sol._E[1:, at.E_RECORD])) == 1  # all but the first, which was landed on, in one step
+    assert len(np.unique(sol.record.events["record"][1:])) == 1  # all but the first, which was landed on, in one step
     close(sol.x[-1], 0.4 * 1.5, 1e-5)
     close(sol.events.t, 0.5, 1e-6)
 

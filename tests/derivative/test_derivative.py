@@ -242,9 +242,9 @@ def test_a_corner_of_a_thousand_guards():
         B.corners[0].pieces()
     # one evaluation of f for each guard crossed, and no more
     corner = B.corners[0]
-    before = int(corner._I[4])
+    before = corner._memory.s.f_calls
     corner(dx)
-    assert corner._I[4] - before == m + 1
+    assert corner._memory.s.f_calls - before == m + 1
 
 
 # ---------------------------------------------------------------------------------------- one-sided guards, the rest

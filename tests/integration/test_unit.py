@@ -92,9 +92,9 @@ def test_a_bouncing_top_against_a_tight_reference(rtol):
 
 def test_attitudes_are_unit_everywhere_and_continuous():
     sol = bd.solve(TOP, (0.0, 1.5), START, rtol=1e-3, t_eval=np.linspace(0.0, 1.5, 40))
-    for x in (sol.x, sol._R[:, 5:], sol(np.linspace(0.0, 1.5, 333)), sol.events.x):
+    for x in (sol.x, sol.record.states, sol(np.linspace(0.0, 1.5, 333)), sol.events.x):
         assert_allclose(np.linalg.norm(x[:, 1:5], axis=1), 1.0, atol=3e-16)
-    ends = sol._R[1:-1, 0]
+    ends = sol.record.t[1:-1]
     assert_allclose(sol(ends - 1e-13), sol(ends), atol=1e-10)
     assert_allclose(sol(ends + 1e-13), sol(ends), atol=1e-10)
     drift = bd.solve(LOOSE, (0.0, 1.5), START, rtol=1e-3).x[-1, 1:5]

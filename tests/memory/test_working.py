@@ -22,7 +22,7 @@ def test_memory_is_used_again_and_never_under_a_living_solution():
     kept: list[tuple] = []
     for z in (1.5, 2.0, 2.5, 2.0, 1.5, 2.5) * 5:
         sol = solve(system, z)
-        used.add(id(sol._work._work))
+        used.add(id(sol._stepper._memory))
         kept.append((z, sol) if len(kept) % 2 == 0 else (z, sol.t, sol.x, sol.events))  # some live on as arrays only
         for key, *rest in kept:
             t, x, events = wanted[key]
@@ -40,7 +40,7 @@ def test_a_loop_that_drops_its_solutions_uses_two():
     used = set()
     for _ in range(20):
         sol = solve(system)
-        used.add(id(sol._work._work))
+        used.add(id(sol._stepper._memory))
     assert len(used) == 2
 
 

@@ -1,95 +1,77 @@
 """Evaluations of the user's functions, and the size of a vector in tolerances.
 
-Each returns True when the function failed; what it was given is then left where the failure can be told from.
+Each returns True when the function failed; what it was given is then kept for the message.
 """
 
 import math
 
-from .compiler.intrinsics import call, row_address
+from . import codes
+from .compiler.intrinsics import address, call, compact
 from .compiler.jit import core
-from .state import (
-    ATOL,
-    CAP,
-    CTX,
-    DH,
-    DH_FAILED,
-    F_FAILED,
-    FAIL_ROW,
-    FH,
-    H_FAILED,
-    HH,
-    HN,
-    NDH,
-    NF,
-    NH,
-    RTOL,
-    STATUS,
-    T_FAIL,
-    B,
-    F,
-)
 
 
 @core(inline=True)
-def eval_f(fn, p, S, I, V, H, t, x, k):
-    """V[k] = f(t, V[x], b, p)."""
-    I[NF] += 1
-    arguments = (row_address(V, x), row_address(H, B), row_address(p, 0), row_address(V, k))
-    if call(fn[F], t, arguments, fn[CTX]) == 0:
+def eval_f(w, t, x, out):
+    """out = f(t, x, b, p)."""
+    fn = w.fn
+    w.s.f_calls += 1
+    if call(fn.f, t, (address(x), address(w.g.b), address(w.p), address(out)), fn.context) == 0:
         return False
-    I[STATUS] = F_FAILED
-    I[FAIL_ROW] = x
-    S[T_FAIL] = t
+    return failed(w, codes.F_FAILED, t, x)
+
+
+@core(inline=True)
+def eval_h(w, t, x, out):
+    """out = h(t, x, p); in a step that ends on a breakpoint, as it is before the break."""
+    s, fn = w.s, w.fn
+    t = min(t, s.cap)
+    s.h_calls += 1
+    if call(fn.h, t, (address(x), address(w.p), address(out)), fn.context) == 0:
+        return False
+    return failed(w, codes.H_FAILED, t, x)
+
+
+@core(inline=True)
+def eval_fh(w, t, x, out):
+    """out = f and g.h_end = h at the same state, where the user gave a function that shares their work."""
+    s, g, fn = w.s, w.g, w.fn
+    s.f_calls += 1
+    s.h_calls += 1
+    arguments = (address(x), address(g.b), address(w.p), address(out), address(g.h_end))
+    if call(fn.fh, t, arguments, fn.context) == 0:
+        return False
+    return failed(w, codes.F_FAILED, t, x)
+
+
+@core(inline=True)
+def eval_Dh(w, t, x):
+    """w.Dh = the whole (m, n) matrix Dh(t, x, p)."""
+    fn = w.fn
+    w.s.Dh_calls += 1
+    if call(fn.Dh, t, (address(x), address(w.p), address(w.Dh)), fn.context) == 0:
+        return False
+    return failed(w, codes.DH_FAILED, t, x)
+
+
+@core
+def failed(w, code, t, x):
+    """Keep what a function was given when it failed; returns True."""
+    compact()
+    s, v = w.s, w.v
+    s.status, s.t_failed = code, t
+    for i in range(v.width):
+        v.x_failed[i] = x[i]
     return True
 
 
 @core(inline=True)
-def eval_h(fn, p, S, I, V, H, t, x, out):
-    """H[out] = h(t, V[x], p); in a step that ends on a breakpoint, as it is before the break."""
-    t = min(t, S[CAP])
-    I[NH] += 1
-    if call(fn[HH], t, (row_address(V, x), row_address(p, 0), row_address(H, out)), fn[CTX]) == 0:
-        return False
-    I[STATUS] = H_FAILED
-    I[FAIL_ROW] = x
-    S[T_FAIL] = t
-    return True
-
-
-@core(inline=True)
-def eval_fh(fn, p, S, I, V, H, t, x, k):
-    """V[k] = f and H[HN] = h at the same state, where the user gave a function that shares their work."""
-    I[NF] += 1
-    I[NH] += 1
-    arguments = (row_address(V, x), row_address(H, B), row_address(p, 0), row_address(V, k), row_address(H, HN))
-    if call(fn[FH], t, arguments, fn[CTX]) == 0:
-        return False
-    I[STATUS] = F_FAILED
-    I[FAIL_ROW] = x
-    S[T_FAIL] = t
-    return True
-
-
-@core(inline=True)
-def eval_Dh(fn, p, S, I, V, jacobian, t, x):
-    """The whole (m, n) matrix Dh(t, V[x], p)."""
-    I[NDH] += 1
-    if call(fn[DH], t, (row_address(V, x), row_address(p, 0), row_address(jacobian, 0)), fn[CTX]) == 0:
-        return False
-    I[STATUS] = DH_FAILED
-    I[FAIL_ROW] = x
-    S[T_FAIL] = t
-    return True
-
-
-@core(inline=True)
-def in_tolerances(S, V, row, x, y):
-    """Largest component of V[row] in units of its tolerance, ``atol + rtol max(|x|, |y|)``; inf when not finite."""
+def in_tolerances(w, change, x, y):
+    """Largest component of ``change`` in units of its tolerance, ``atol + rtol max(|x|, |y|)``; inf when not finite."""
+    atol, rtol = w.v.atol, w.s.rtol
     largest = 0.0
     total = 0.0
-    rtol = S[RTOL]
-    for i in range(V.shape[1]):
-        ratio = abs(V[row, i]) / (V[ATOL, i] + rtol * max(abs(V[x, i]), abs(V[y, i])))
+    for i in range(w.v.width):
+        ratio = abs(change[i]) / (atol[i] + rtol * max(abs(x[i]), abs(y[i])))
         total += ratio
         if ratio > largest:
             largest = ratio
@@ -97,11 +79,12 @@ def in_tolerances(S, V, row, x, y):
 
 
 @core(inline=True)
-def nudge(S, V, x, out):
-    """V[out] = V[x] with every component moved by about its tolerance, to either side.
+def nudge(w, x, out):
+    """out = x with every component moved by about its tolerance, to either side.
 
-    What h changes by there tells, roughly and with one evaluation, what cannot be told from zero.
+    The change of h there shows, roughly and with one evaluation, which values of h are zero within the tolerance.
     """
-    for i in range(V.shape[1]):
-        size = V[ATOL, i] + S[RTOL] * abs(V[x, i])
-        V[out, i] = V[x, i] + (size if i % 3 == 0 else -0.7 * size)
+    s, v = w.s, w.v
+    for i in range(v.width):
+        size = v.atol[i] + s.rtol * abs(x[i])
+        out[i] = x[i] + (size if i % 3 == 0 else -0.7 * size)

@@ -1,7 +1,7 @@
 """What the guards do along a step: how fast they are approached, which comes first, which was passed.
 
 Everything asks ``a = b h - level``: positive on the side where the trajectory is, zero where a landing aims (the guard,
-or the edge of its band). A guard is being approached when ``b hdot < 0``. Guards that do not count have WB = 0.
+or the edge of its band). A guard is being approached when ``b hdot < 0``. Guards that do not count have watched = 0.
 """
 
 import math
@@ -9,29 +9,6 @@ import math
 from .compiler.jit import core
 from .compiler.vectors import minimum
 from .evaluate import eval_Dh, eval_h
-from .state import (
-    DT,
-    HD,
-    HE,
-    HELD,
-    HELD_LIST,
-    HN,
-    HP,
-    HX,
-    KE,
-    LEVEL,
-    NHELD,
-    SIGMA,
-    STOP,
-    USE_DH,
-    WB,
-    XM,
-    XN,
-    B,
-    K,
-    T,
-    X,
-)
 
 NEVER = 1e300
 
@@ -43,122 +20,123 @@ QUICK = {"nnan", "nsz", "reassoc", "contract"}
 
 
 @core(inline=True)
-def rates(fn, p, S, I, V, H, jacobian, at_end, s):
-    """hdot of every guard, at the present state (into HD) or at the end of the step of length s (into HE).
+def rates(w, at_end, length):
+    """hdot of every guard, at the present state (into g.hdot) or at the end of the step (into g.hdot_end).
 
     It is one difference of h along the flow: guards that move with time are included, and Dh is not needed. Where the
     user gave Dh and the guards do not move, the matrix is used.
     """
-    t = S[T] + (s if at_end else 0.0)
-    x, k = (XN, KE) if at_end else (X, K)
-    h, out = (HN, HE) if at_end else (HX, HD)
-    if I[USE_DH] == 1:
-        if eval_Dh(fn, p, S, I, V, jacobian, t, x):
+    s, v, g = w.s, w.v, w.g
+    t = s.t + (length if at_end else 0.0)
+    x, k = (v.x_end, v.f_end) if at_end else (v.x, v.f)
+    h, out = (g.h_end, g.hdot_end) if at_end else (g.h, g.hdot)
+    if s.use_Dh == 1:
+        if eval_Dh(w, t, x):
             return True
-        for j in range(H.shape[1]):
+        for j in range(g.width):
             total = 0.0
-            for i in range(V.shape[1]):
-                total += jacobian[j, i] * V[k, i]
-            H[out, j] = total
+            for i in range(v.width):
+                total += w.Dh[j, i] * k[i]
+            out[j] = total
         return False
-    sigma = S[SIGMA] * S[DT]
-    if t + sigma > S[STOP]:
+    sigma = s.probe * s.dt
+    if t + sigma > s.stop:
         sigma = -sigma
-    for i in range(V.shape[1]):
-        V[XM, i] = V[x, i] + sigma * V[k, i]
-    if eval_h(fn, p, S, I, V, H, t + sigma, XM, HP):
+    for i in range(v.width):
+        v.x_trial[i] = x[i] + sigma * k[i]
+    if eval_h(w, t + sigma, v.x_trial, g.h_trial):
         return True
-    difference(H, h, out, 1.0 / sigma)
+    difference(g, h, out, 1.0 / sigma)
     return False
 
 
 @core
-def difference(H, h, out, scale):
-    """H[out] = (H[HP] - H[h]) * scale."""
-    for k in range(H.shape[1]):
-        H[out, k] = (H[HP, k] - H[h, k]) * scale
+def difference(g, h, out, scale):
+    """out = (g.h_trial - h) * scale."""
+    for k in range(g.width):
+        out[k] = (g.h_trial[k] - h[k]) * scale
 
 
 @core(fastmath=QUICK)
-def arrivals(H, soon):
-    """Into HP: when each guard is reached if nothing bends. Returns how many are odd: see `ahead`."""
+def arrivals(g, soon):
+    """Into g.h_trial: when each guard is reached if nothing bends. Returns how many are odd: see `ahead`."""
     odd = 0.0
-    for k in range(H.shape[1]):
-        b = H[WB, k]
-        speed = b * H[HD, k]
-        a = b * H[HX, k]
+    for k in range(g.width):
+        b = g.watched[k]
+        speed = b * g.hdot[k]
+        a = b * g.h[k]
         comes = speed < 0.0
-        free = H[HELD, k] == 0.0
-        H[HP, k] = (H[LEVEL, k] - a) / speed if comes & free else NEVER
+        free = g.held[k] == 0.0
+        g.h_trial[k] = (g.level[k] - a) / speed if comes & free else NEVER
         odd += 1.0 if (comes != free) & (comes | (a < soon * speed)) else 0.0
     return odd
 
 
 @core
-def least(H, row):
+def least(g, row):
     """The smallest value of a row and its place: the minimum of each block, then a search in the block that has it."""
-    m = H.shape[1]
+    m = g.width
     first, block = NEVER, -1
     for begin in range(0, m, BLOCK):
-        lowest = minimum(H, row, begin, min(begin + BLOCK, m), NEVER)
+        lowest = minimum(row, begin, min(begin + BLOCK, m), NEVER)
         if lowest < first:
             first, block = lowest, begin
     if block >= 0:
         for k in range(block, min(block + BLOCK, m)):
-            if H[row, k] == first:
+            if row[k] == first:
                 return first, k
     return NEVER, -1
 
 
 @core
-def ahead(H, soon):
+def ahead(g, soon):
     """The guard that is reached first if nothing bends: its arrival time and number.
 
     Also a guard that the trajectory sits on and does not leave, and one that is nearer than ``soon`` but receding
     (it may have been turned away); -1 for none.
     """
     first, j, stuck, turned = NEVER, -1, -1, -1
-    few = H.shape[1] <= FEW
+    few = g.width <= FEW
     odd = 1.0
     if not few:
-        odd = arrivals(H, soon)
-        first, j = least(H, HP)
+        odd = arrivals(g, soon)
+        first, j = least(g, g.h_trial)
     if odd > 0.0:
-        for k in range(H.shape[1]):
-            speed, a = H[WB, k] * H[HD, k], H[WB, k] * H[HX, k]
+        for k in range(g.width):
+            speed, a = g.watched[k] * g.hdot[k], g.watched[k] * g.h[k]
             if speed < 0.0:
-                if H[HELD, k] != 0.0:
+                if g.held[k] != 0.0:
                     stuck = k
-                elif few and H[LEVEL, k] - a > first * speed:
-                    first, j = (H[LEVEL, k] - a) / speed, k
-            elif H[HELD, k] == 0.0 and a < soon * speed:
+                elif few and g.level[k] - a > first * speed:
+                    first, j = (g.level[k] - a) / speed, k
+            elif g.held[k] == 0.0 and a < soon * speed:
                 turned = k
     return first, j, stuck, turned
 
 
 @core(fastmath=QUICK)
-def arriving(H, time):
+def arriving(g, time):
     """After `ahead`: how many guards are reached within a time, if nothing bends."""
     count = 0.0
-    for k in range(H.shape[1]):
-        count += 1.0 if H[HP, k] < time else 0.0
+    for k in range(g.width):
+        count += 1.0 if g.h_trial[k] < time else 0.0
     return count
 
 
 @core
-def refined(H, tau):
-    """The first arrival again, with h known at a state about ``tau`` ahead (in HP): a parabola for each guard.
+def refined(g, tau):
+    """The first arrival again, with h known at a state about ``tau`` ahead (in g.h_trial): a parabola for each guard.
 
     A guard that the trajectory sits on and leaves counts too, where it comes back.
     """
     first, j = NEVER, -1
     scale = 1.0 / (tau * tau)
-    for k in range(H.shape[1]):
-        b = H[WB, k]
-        start = b * H[HX, k] - H[LEVEL, k]
-        end = b * H[HP, k] - H[LEVEL, k]
-        speed = b * H[HD, k]
-        if b != 0.0 and end < 0.5 * start and (H[HELD, k] == 0.0 or (end < 0.0 and speed > 0.0)):
+    for k in range(g.width):
+        b = g.watched[k]
+        start = b * g.h[k] - g.level[k]
+        end = b * g.h_trial[k] - g.level[k]
+        speed = b * g.hdot[k]
+        if b != 0.0 and end < 0.5 * start and (g.held[k] == 0.0 or (end < 0.0 and speed > 0.0)):
             bend = (end - start - speed * tau) * scale
             root = first_root(start, speed, bend)
             if root < first:
@@ -179,87 +157,87 @@ def first_root(start, speed, bend):
     return q / bend if bend < 0.0 else NEVER
 
 
-@core(fastmath=QUICK)
-def suspects(H, s, short):
-    """How many guards, after a step of length s, are on the wrong side or may have dipped; and the sum of all h.
+@core(inline=True, fastmath=QUICK)
+def suspects(g, length, short):
+    """How many guards, after a step of this length, are on the wrong side or may have dipped; and the sum of all h.
 
     In a ``short`` step the parabola of each guard tells the dips.
     """
     count, total = 0.0, 0.0
-    ratio = s if short else 0.0
-    for k in range(H.shape[1]):
-        b = H[WB, k]
-        total += H[HN, k]
-        end = b * H[HN, k] - H[LEVEL, k]
-        start = b * H[HX, k] - H[LEVEL, k]
-        fall = b * H[HD, k] * ratio
+    ratio = length if short else 0.0
+    for k in range(g.width):
+        b = g.watched[k]
+        total += g.h_end[k]
+        end = b * g.h_end[k] - g.level[k]
+        start = b * g.h[k] - g.level[k]
+        fall = b * g.hdot[k] * ratio
         bend = end - start - fall
         dips = (fall < 0.0) & (-0.5 * fall < bend) & (fall * fall > 4.0 * bend * start)
         count += 1.0 if (((end < 0.0) & (b != 0.0)) | dips) else 0.0
     return count, total
 
 
-@core
-def passed(H, s, target, short, tiny):
-    """After a step of length s: the guard passed first, and the time from the end of the step to it (negative: back).
+@core(inline=True)
+def passed(g, length, target, short, tiny):
+    """After a step of this length: the guard passed first, and the time from the end of the step to it (negative: back).
 
     Looked for are guards on the wrong side at the end; ``target``, on whatever side; and, in a ``short`` step, guards
     whose parabola dips below zero inside the step although both ends are on the right side. A guard the trajectory sat
     on at the start counts only if it has clearly come back: the residual of its own landing must not. (In a step below
     ``tiny`` nothing is clear.) The third value is False if some h is not finite.
     """
-    count, total = suspects(H, s, short)
+    count, total = suspects(g, length, short)
     finite = abs(total) < math.inf
     if not finite or (count == 0.0 and target < 0):
         return NEVER, -1, finite
-    if count <= 1.0 and target >= 0 and H[WB, target] * H[HN, target] < H[LEVEL, target]:
+    if count <= 1.0 and target >= 0 and g.watched[target] * g.h_end[target] < g.level[target]:
         count = 0.0  # the target is the one
     best, j = NEVER, -1
-    scale = 1.0 / s
-    for k in range(H.shape[1] if count > 0.0 else 1):
+    scale = 1.0 / length
+    for k in range(g.width if count > 0.0 else 1):
         if count == 0.0:
             k = target
-        b = H[WB, k]
-        end = b * H[HN, k] - H[LEVEL, k]
-        start = b * H[HX, k] - H[LEVEL, k]
-        speed = b * H[HD, k]
+        b = g.watched[k]
+        end = b * g.h_end[k] - g.level[k]
+        start = b * g.h[k] - g.level[k]
+        speed = b * g.hdot[k]
         wrong = end < 0.0 and b != 0.0
         if wrong or k == target:
-            if H[HELD, k] != 0.0 and k != target and (s < tiny or end >= start):
+            if g.held[k] != 0.0 and k != target and (length < tiny or end >= start):
                 continue
             slope = 2.0 * (end - start) * scale - speed
             if slope >= 0.0:
                 slope = (end - start) * scale
             back = -end / slope if slope != 0.0 else 0.0
-            if back < -s:
-                back = -0.5 * s
+            if back < -length:
+                back = -0.5 * length
             if back < best:
                 best, j = back, k
-        elif short and speed < 0.0 and H[HELD, k] == 0.0:
+        elif short and speed < 0.0 and g.held[k] == 0.0:
             # both ends on the right side: does it dip in between?
             bend = (end - start) * scale - speed
-            if -0.5 * speed < bend and speed * speed * s > 4.0 * bend * start:
-                back = s * first_root(start, speed * s, bend * s) - s
+            if -0.5 * speed < bend and speed * speed * length > 4.0 * bend * start:
+                back = length * first_root(start, speed * length, bend * length) - length
                 if back < best:
                     best, j = back, k
     return best, j, finite
 
 
 @core(fastmath=QUICK)
-def halfway(H, s):
-    """With h halfway in HP: how many guards are on the wrong side there, and of how many the parabola does not tell it.
+def halfway(g, length):
+    """With h halfway in g.h_trial: how many guards are on the wrong side there, and of how many the parabola is wrong.
 
     (The latter: what it says differs from h by more than a quarter of the guard's distance anywhere.)
     """
     wrong, rough = 0.0, 0.0
-    for k in range(H.shape[1]):
-        b, level = H[WB, k], H[LEVEL, k]
-        start = b * H[HX, k] - level
-        middle = b * H[HP, k] - level
-        end = b * H[HN, k] - level
-        told = 0.75 * start + 0.25 * (s * b * H[HD, k] + end)
+    for k in range(g.width):
+        b, level = g.watched[k], g.level[k]
+        start = b * g.h[k] - level
+        middle = b * g.h_trial[k] - level
+        end = b * g.h_end[k] - level
+        told = 0.75 * start + 0.25 * (length * b * g.hdot[k] + end)
         counts = b != 0.0
-        free = H[HELD, k] == 0.0
+        free = g.held[k] == 0.0
         wrong += 1.0 if counts & (middle < 0.0) & (free | (middle < start)) else 0.0
         off = 4.0 * abs(middle - told)
         rough += 1.0 if counts & free & ((off > start) | (off > middle) | (off > end)) else 0.0
@@ -267,72 +245,74 @@ def halfway(H, s):
 
 
 @core(fastmath=QUICK)
-def all_right(H, row):
-    """Whether no guard is on the wrong side where h is H[row]."""
+def all_right(g, row):
+    """Whether no guard is on the wrong side where h is ``h``."""
     count = 0.0
-    for k in range(H.shape[1]):
-        b = H[WB, k]
-        count += 1.0 if (b != 0.0) & (b * H[row, k] < H[LEVEL, k]) else 0.0
+    for k in range(g.width):
+        b = g.watched[k]
+        count += 1.0 if (b != 0.0) & (b * row[k] < g.level[k]) else 0.0
     return count == 0.0
 
 
 @core
-def wrong_at(H, row):
-    """Of the guards on the wrong side where h is H[row]: the one that a straight line from the start crosses first.
+def wrong_at(g, row):
+    """Of the guards on the wrong side where h is ``h``: the one that a straight line from the start crosses first.
 
     Its number (-1: all are on the right side).
     """
     best, j = NEVER, -1
-    if all_right(H, row):
+    if all_right(g, row):
         return j
-    for k in range(H.shape[1]):
-        b = H[WB, k]
-        a = b * H[row, k] - H[LEVEL, k]
-        start = b * H[HX, k] - H[LEVEL, k]
-        if a < 0.0 and b != 0.0 and (H[HELD, k] == 0.0 or a < start):
+    for k in range(g.width):
+        b = g.watched[k]
+        a = b * row[k] - g.level[k]
+        start = b * g.h[k] - g.level[k]
+        if a < 0.0 and b != 0.0 and (g.held[k] == 0.0 or a < start):
             where = start / (start - a) if start > 0.0 else 0.0
             if where < best:
                 best, j = where, k
     return j
 
 
-@core
-def take_over(I, H):
+@core(inline=True)
+def take_over(w):
     """The end of a step becomes the present; a guard that has left its surface may fire again."""
-    for k in range(H.shape[1]):
-        H[HX, k] = H[HN, k]
+    s, g = w.s, w.g
+    for k in range(g.width):
+        g.h[k] = g.h_end[k]
     kept = 0
-    for q in range(I[NHELD]):
-        k = int(H[HELD_LIST, q])
-        if H[B, k] * H[HN, k] > 0.0:
-            H[HELD, k] = 0.0
-        elif H[HELD, k] != 0.0:
-            H[HELD_LIST, kept] = k
+    for q in range(s.held_count):
+        k = int(g.held_list[q])
+        if g.b[k] * g.h_end[k] > 0.0:
+            g.held[k] = 0.0
+        elif g.held[k] != 0.0:
+            g.held_list[kept] = k
             kept += 1
-    I[NHELD] = kept
+    s.held_count = kept
 
 
 @core(inline=True)
-def hold(I, H, k):
+def hold(w, k):
     """The trajectory sits on guard k: it cannot fire before it has left."""
-    if H[HELD, k] == 0.0:
-        H[HELD, k] = 1.0
-        if I[NHELD] < H.shape[1]:
-            H[HELD_LIST, I[NHELD]] = k
-            I[NHELD] += 1
+    s, g = w.s, w.g
+    if g.held[k] == 0.0:
+        g.held[k] = 1.0
+        if s.held_count < g.width:
+            g.held_list[s.held_count] = k
+            s.held_count += 1
 
 
 @core(fastmath=QUICK)
-def may_dip(H, s):
+def may_dip(g, length):
     """How many guards `dip` must look at: wrong in the middle, rough, or turning round inside the step."""
     count = 0.0
-    for k in range(H.shape[1]):
-        b, level = H[WB, k], H[LEVEL, k]
-        y0 = b * H[HX, k] - level
-        y1 = b * H[HP, k] - level
-        y2 = b * H[HN, k] - level
-        v0 = 0.5 * s * b * H[HD, k]
-        v2 = 0.5 * s * b * H[HE, k]
+    for k in range(g.width):
+        b, level = g.watched[k], g.level[k]
+        y0 = b * g.h[k] - level
+        y1 = b * g.h_trial[k] - level
+        y2 = b * g.h_end[k] - level
+        v0 = 0.5 * length * b * g.hdot[k]
+        v2 = 0.5 * length * b * g.hdot_end[k]
         v1 = 0.75 * (y2 - y0) - 0.25 * (v0 + v2)
         off = 10.0 * abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1)
         rough = (off > y0) | (off > y1) | (off > y2)
@@ -342,33 +322,33 @@ def may_dip(H, s):
 
 
 @core
-def dip(H, s):
+def dip(g, length):
     """After a smooth step whose ends are on the right side: where, 0 to 1, and which guard comes nearest to a crossing.
 
-    From h and hdot at both ends and h in the middle (HP), each guard is a cubic on each half of the step. Reported is the
+    From h and hdot at both ends and h in the middle (g.h_trial), each guard is a cubic on each half of the step. Reported is the
     lowest minimum, with its value (-1: no guard turns round); one on the wrong side in the middle before all others. Also
     whether some guard is not told by so few values: what the cubic of the whole step says of its middle is far off,
     compared to its distance.
     """
     where, which, lowest = 0.0, -1, NEVER
     rough = False
-    if H.shape[1] > FEW and may_dip(H, s) == 0.0:
+    if g.width > FEW and may_dip(g, length) == 0.0:
         return where, which, lowest, rough
-    for k in range(H.shape[1]):
-        b = H[WB, k]
+    for k in range(g.width):
+        b = g.watched[k]
         if b == 0.0:
             continue
-        y0 = b * H[HX, k] - H[LEVEL, k]
-        y1 = b * H[HP, k] - H[LEVEL, k]
-        y2 = b * H[HN, k] - H[LEVEL, k]
-        if y1 < 0.0 and (H[HELD, k] == 0.0 or y1 < y0):
+        y0 = b * g.h[k] - g.level[k]
+        y1 = b * g.h_trial[k] - g.level[k]
+        y2 = b * g.h_end[k] - g.level[k]
+        if y1 < 0.0 and (g.held[k] == 0.0 or y1 < y0):
             if y1 < lowest:
                 where, which, lowest = 0.5, k, y1
             continue
-        if H[HELD, k] != 0.0:
+        if g.held[k] != 0.0:
             continue
-        v0 = 0.5 * s * b * H[HD, k]
-        v2 = 0.5 * s * b * H[HE, k]
+        v0 = 0.5 * length * b * g.hdot[k]
+        v2 = 0.5 * length * b * g.hdot_end[k]
         v1 = 0.75 * (y2 - y0) - 0.25 * (v0 + v2)
         if abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1) > 0.1 * min(y0, y1, y2):
             rough = True

@@ -9,33 +9,51 @@ import math
 
 from .compiler.intrinsics import compact
 from .compiler.jit import core
-from .state import FN_SIZE, UNITS
 
 
 @core
-def make_unit(fn, V, row, slope):
-    """Scale the unit parts of V[row] to length 1, and those of V[slope], x' there, with them (slope = row: none)."""
+def make_unit(w, x):
+    """Scale the unit parts of a state to length 1."""
     compact()
-    for u in range(fn[UNITS]):
-        first, stop = fn[FN_SIZE + 2 * u], fn[FN_SIZE + 2 * u + 1]
-        square = 0.0
+    units = w.units
+    for u in range(units.shape[0]):
+        first, stop = units[u, 0], units[u, 1]
+        scale = 1.0 / length_of(x, first, stop)
         for i in range(first, stop):
-            square += V[row, i] * V[row, i]
-        scale = 1.0 / math.sqrt(square)
-        for i in range(first, stop):
-            V[row, i] *= scale
-            if slope != row:
-                V[slope, i] *= scale
+            x[i] *= scale
 
 
 @core
-def without_scaling(fn, V, row, tangent):
-    """Take out of a tangent (or a gradient) at V[row] what it has along the unit parts of that state."""
+def make_unit_with_slope(w, x, slope):
+    """The same, and x' there with it."""
     compact()
-    for u in range(fn[UNITS]):
-        first, stop = fn[FN_SIZE + 2 * u], fn[FN_SIZE + 2 * u + 1]
+    units = w.units
+    for u in range(units.shape[0]):
+        first, stop = units[u, 0], units[u, 1]
+        scale = 1.0 / length_of(x, first, stop)
+        for i in range(first, stop):
+            x[i] *= scale
+            slope[i] *= scale
+
+
+@core(inline=True)
+def length_of(x, first, stop):
+    compact()
+    square = 0.0
+    for i in range(first, stop):
+        square += x[i] * x[i]
+    return math.sqrt(square)
+
+
+@core
+def without_scaling(w, x, tangent):
+    """Take out of a tangent (or a gradient) at x what it has along the unit parts of that state."""
+    compact()
+    units = w.units
+    for u in range(units.shape[0]):
+        first, stop = units[u, 0], units[u, 1]
         along = 0.0
         for i in range(first, stop):
-            along += V[row, i] * tangent[i]
+            along += x[i] * tangent[i]
         for i in range(first, stop):
-            tangent[i] -= along * V[row, i]
+            tangent[i] -= along * x[i]

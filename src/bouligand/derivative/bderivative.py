@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import state as at
+from ..core.state import AT_START, SHOWN
 from ..errors import DerivativeError
 from .corner import Corner
-from .walk import Tape
+from .walk import walk_along
 
 _SMALL = 100  # up to this many perturbable things, the linear stretches are kept as matrices
 
@@ -46,25 +46,26 @@ class BDerivative:
                 f"the solution did not reach its end ({solution.message}); there is no outcome to take the derivative of. "
                 "Give t, a time that it did reach."
             )
-        first, last = solution._R[0, at.R_T], solution._R[-1, at.R_T]
+        record = solution.record
+        first, last = record.t[0], record.t[-1]
         self.since = first if since is None else _time("since", since, first, last)
         wanted = None
         if event is None and t is None and solution.status == "terminated":
             event = _terminal_event(solution)
         if event is not None:
-            shown = np.flatnonzero(solution._E[:, at.E_SHOWN] == 1)
+            shown = np.flatnonzero(record.shown)
             if t is not None:
                 raise ValueError("give t or event, not both: the state is taken at a fixed time, or at an event")
             if not -len(shown) <= int(event) < len(shown):
                 raise ValueError(f"event must be one of the solution's {len(shown)} events; got {event!r}")
             event = int(event) % len(shown)
             wanted = int(shown[event])
-            self.t = float(solution._E[wanted, at.E_T])
+            self.t = float(record.events["t"][wanted])
         else:
             self.t = last if t is None else _time("t", t, first, last)
         if not self.t > self.since:
             raise ValueError(f"t must be after since; got t = {self.t:g}, since = {self.since:g}")
-        if params and solution._legs is not None:
+        if params and record.legs is not None:
             raise DerivativeError(
                 "the parameters were changed on the way: there is no derivative in them (params=True)"
             )
@@ -72,10 +73,10 @@ class BDerivative:
             raise ValueError(f"merge must be a time, zero or more; got {merge!r}")
         self.solution, self.system, self.event, self.params = solution, solution.system, event, bool(params)
         self._arguments = (self.since, last if event is not None else self.t, wanted, self.params, merge)
-        self._tape = Tape(solution, *self._arguments, observers=False)
+        self._walk = walk_along(solution, *self._arguments, observers=False)
         self._links: list[_Link] | None = None
         self._calls = 0
-        self.n, self.np = self._tape.n, self._tape.np
+        self.n, self.np = self._walk.n, self._walk.np
         self._width = self.n + self.np
 
     # ------------------------------------------------------------------------------------------------ perturbations
@@ -115,8 +116,9 @@ class BDerivative:
 
     def _rate(self):
         """x' at the start, under the word there."""
-        tape = self._tape
-        return self.system.function("f")(tape.R[0, at.R_T], tape.R[0, at.R_X :], tape.word, tape.P[tape._leg])
+        stretch = self._walk.stretch
+        p = stretch.leg_p[stretch.leg]
+        return self.system.function("f")(stretch.t[0], stretch.states[0], stretch.word, p)
 
     def _leader(self, dx, dp, dt0, what):
         """The perturbation that selects the piece; none is needed where there is only one."""
@@ -137,8 +139,8 @@ class BDerivative:
 
         ``dt0``: None where it is zero for all.
         """
-        tape, passages = self._tape, []
-        if dt0 is not None and not tape.starts_on_guard:
+        walk, passages = self._walk, []
+        if dt0 is not None and not walk.starts_on_guard:
             D[:, : self.n] -= np.outer(dt0, self._rate())
         for link in self._stretches(D, times):
             if link.matrix is not None:
@@ -149,15 +151,15 @@ class BDerivative:
             corner = link.corner
             if corner is None:
                 continue
-            passage = corner._turn(D, dt0 if corner.mode == at.AT_START else None, jumps)
+            passage = corner._pass(D, dt0 if corner.mode == AT_START else None, jumps)
             passages.append(passage)
             if times is not None:
                 for u, when in zip(passage.order, passage.times, strict=True):
                     if u < len(corner.unit_rows):
                         row = corner.unit_rows[u]
                         times[row] = when
-                        if tape.merge > 0.0:  # (with offsets, the leader's is seen from the corner's own time)
-                            times[row, 0] += corner.t - tape.E[row, at.E_T]
+                        if walk.merge > 0.0:  # (with offsets, the leader's is seen from the corner's own time)
+                            times[row, 0] += corner.t - walk.stretch.events["t"][row]
         return passages
 
     def _stretches(self, D, times):
@@ -165,7 +167,7 @@ class BDerivative:
         if self._links is not None and (times is None or self._links[0].times is not None):
             yield from self._links
             return
-        for corner in self._tape.walk(D, times):
+        for corner in self._walk.along(D, times):
             yield _Link(None, None, corner)
 
     def _build(self, times=False):
@@ -174,10 +176,10 @@ class BDerivative:
             return
         if times:
             self._watch_observers()
-        tape, links, unit = self._tape, [], np.eye(self._width)
+        walk, links, unit = self._walk, [], np.eye(self._width)
         D = unit.copy()
-        record = np.full((len(tape.E), self._width), np.nan) if times else np.empty((0, 0))
-        for corner in tape.walk(D, record if times else None):
+        record = np.full((len(walk.stretch.events), self._width), np.nan) if times else np.empty((0, 0))
+        for corner in walk.along(D, record if times else None):
             links.append(_Link(D.copy(), record.copy() if times else None, corner))
             D[:] = unit
             record[:] = np.nan
@@ -187,7 +189,7 @@ class BDerivative:
     def _watch_observers(self):
         """Let the way have a record at each observer's event: their times are asked for."""
         if self.system.observers.any():
-            self._tape = Tape(self.solution, *self._arguments, observers=True)
+            self._walk = walk_along(self.solution, *self._arguments, observers=True)
             self._links = None
 
     def _prepare(self, count):
@@ -273,20 +275,22 @@ class BDerivative:
             self._build(times=True)
         else:
             self._watch_observers()
-        times = np.full((len(self._tape.E), 1), np.nan)
+        events = self._walk.stretch.events
+        times = np.full((len(events), 1), np.nan)
         self._go(z[None].copy(), np.array([dt0]), times)
-        return times[: self._count][self._tape.E[: self._count, at.E_SHOWN] == 1, 0]
+        return times[: self._count][events["shown"][: self._count] == SHOWN, 0]
 
     @property
     def _count(self):
-        """Rows of E on the way."""
-        tape = self._tape
-        return tape.wanted + 1 if tape.wanted >= 0 else tape.rows.stop - tape.rows.start
+        """Rows of events on the way."""
+        stretch = self._walk.stretch
+        return stretch.wanted + 1 if stretch.wanted >= 0 else stretch.rows.stop - stretch.rows.start
 
     @property
     def events(self):
-        rows = slice(self._tape.rows.start, self._tape.rows.start + self._count)
-        shown = np.flatnonzero(self.solution._E[:, at.E_SHOWN] == 1)
+        first = self._walk.stretch.rows.start
+        rows = slice(first, first + self._count)
+        shown = np.flatnonzero(self.solution.record.shown)
         return np.flatnonzero((shown >= rows.start) & (shown < rows.stop))
 
     def vjp(self, w, dx=None, dp=None, dt0=0.0):
@@ -298,9 +302,8 @@ class BDerivative:
         w = np.asarray(w, dtype=float)
         if w.shape != (self.n,) or not np.isfinite(w).all():
             raise ValueError(f"w must have {self.n} finite values, one for each state; got {_describe(w)}")
-        tape = self._tape
-        passages = []
-        tape.take_down()
+        walk, stretch, passages = self._walk, self._walk.stretch, []
+        walk.take_down()
         if self.corners:
             z, dt0 = self._leader(dx, dp, dt0, "vjp")
             passages = self._go(z[None].copy(), np.array([dt0]), jumps=True)
@@ -308,27 +311,25 @@ class BDerivative:
             self._perturbation(dx, dp, dt0)
         g = np.zeros(self._width)
         g[: self.n] = w
-        here = (tape.end, int(np.searchsorted(tape.E[:, at.E_T], tape.R[tape.end, at.R_T], side="right")))
+        here = (stretch.end, int(np.searchsorted(stretch.events["t"], stretch.t[stretch.end], side="right")))
         for corner, passage in zip(self.corners[::-1], passages[::-1], strict=True):
-            first, behind = corner.rows_of_E.start, corner.rows_of_E.stop
+            first, behind = corner.event_rows.start, corner.event_rows.stop
             if corner.kind not in ("event", "end"):
-                tape.pull(g, here, (corner.last_record, behind))
-                tape.pull(g, (corner.last_record, behind), (corner.record, first), quiet=first)
+                walk.back(g, here, (corner.last_record, behind))
+                walk.back(g, (corner.last_record, behind), (corner.record, first), quiet=first)
             corner._transposed(g, passage)
-            at_middle = first + int(np.count_nonzero(tape.E[corner.rows_of_E, at.E_RECORD] < corner.record))
-            tape.pull(g, (corner.record, at_middle), (corner.first_record, first), quiet=first)
+            at_middle = first + int(np.count_nonzero(stretch.events["record"][corner.event_rows] < corner.record))
+            walk.back(g, (corner.record, at_middle), (corner.first_record, first), quiet=first)
             here = (corner.first_record, first)
-        tape.pull(g, here, (0, 0))
+        walk.back(g, here, (0, 0))
         return (g[: self.n].copy(), g[self.n :].copy()) if self.params else g.copy()
 
     # ------------------------------------------------------------------------------------------------------ pieces
 
     @property
     def corners(self):
-        if not self._tape._complete:
-            for _ in self._tape.walk(np.empty((0, self._width))):
-                pass
-        return self._tape.corners
+        self._walk.find_corners()
+        return self._walk.corners
 
     def pieces(self, limit=1000):
         """The distinct linear pieces, each with a perturbation inside it and the orders of crossing that lead there.
@@ -365,7 +366,7 @@ class BDerivative:
 def _terminal_event(solution):
     """Number of the terminal event: of the last instant's, that of the guard that stopped the integration."""
     guards = solution.events.guard
-    return int(np.flatnonzero(guards == solution._integers[at.ENDED_BY])[-1])
+    return int(np.flatnonzero(guards == solution.ended_by)[-1])
 
 
 def _time(name, value, first, last):

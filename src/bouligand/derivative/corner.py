@@ -7,12 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import state as at
+from ..core import codes
 from ..core.entries import Kernel
+from ..core.state import CORNER, CORNER_PLAN, FUNCTIONS, WHOLE
+from ..core.views import record_view
 from ..errors import NotEventSelectedError
+from ..memory.tables import TableMemory
+from ..memory.working import Working
 from ..system.functions import UserFunction
 
-_turn = Kernel("tangents.corner_passage", "turn", "corners")
+_pass_corner = Kernel("tangents.corner_passage", "pass_corner", "corners")
+_Plan = record_view(CORNER_PLAN)
 _NONE = np.empty((0, 0))
 
 
@@ -108,8 +113,8 @@ class Corner:
 
     def _set_up(self, fn, p, t, x, word, rows, times, flips, firsts):
         """What the compiled core needs: rows compressed to what is not zero, and a workspace."""
-        self.n, self._p, self._t, self._fn, self._word = x.size, p, t, fn, word
-        self._rows, self._slopes = rows, times
+        self.n, self._p, self._t, self._word = x.size, p, t, word
+        self._rows, self._slopes = rows, np.ascontiguousarray(times, dtype=float)
         self._flips, self._firsts = flips.astype(np.int64), firsts.astype(np.int64)
         self._side = word[self._flips[self._firsts[:-1]]].copy()
         self._count = np.count_nonzero(rows, axis=1).astype(np.int64)
@@ -117,11 +122,18 @@ class Corner:
         self._index = np.argsort(rows == 0.0, axis=1, kind="stable")[:, :widest].astype(np.int64).copy()
         self._value = np.take_along_axis(rows, self._index, axis=1).copy()
         self._offset = np.zeros(len(rows))
-        self._V, self._H = np.zeros((at.V_ROWS, x.size)), np.zeros((at.H_ROWS, word.size))
-        self._V[at.X] = x
-        self._S, self._I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
-        self._C = np.zeros(at.C_SIZE, dtype=np.int64)
-        self.mode, self._target, self._end, self._reference = at.WHOLE, 0, 0.0, np.zeros(x.size)
+        self._memory = memory = Working(x.size, word.size, p.size)
+        memory.fill()
+        memory.v.x[:], memory.p[:] = x, p
+        memory.bind(fn, False)
+        plan = np.zeros(1, dtype=CORNER_PLAN)
+        self._plan = _Plan(plan.data.cast("B"))
+        self._plan.t = t
+        done = np.zeros(len(rows), dtype=np.int64)
+        arrays = {"value": self._value, "index": self._index, "count": self._count, "Dt_h": self._slopes}
+        arrays |= {"offset": self._offset, "side": self._side, "firsts": self._firsts, "flips": self._flips}
+        memory.put("corner", TableMemory(CORNER, plan=plan, done=done, **arrays))
+        self.mode, self.target, self.end, self._reference = WHOLE, 0, 0.0, np.zeros(x.size)
 
     @property
     def units(self):
@@ -129,30 +141,28 @@ class Corner:
 
     # ---------------------------------------------------------------------------------------------- going through
 
-    def _turn(self, D, dt0=None, jumps=False):
+    def _pass(self, D, dt0=None, jumps=False):
         """Take the tangents D (a row each, changed in place) through; the first leads."""
-        units, tangents = self.units, D.shape[0]
-        self._H[at.B] = self._word
-        order, done = np.zeros(units, dtype=np.int64), np.zeros(units, dtype=np.int64)
-        times, records = np.zeros((units, tangents)), np.zeros((units, self.n + 1)) if jumps else _NONE
-        code, crossed = _turn(
-            self._fn, self._p, self._S, self._I, self._V, self._H, self._C, self._t, self._value, self._index, self._count,
-            self._slopes, self._offset, self._side, self._firsts, self._flips, D,
-            np.zeros(tangents) if dt0 is None else dt0, done, order, times, records, self.mode, self._target, self._end,
-        )  # fmt: skip
-        if code != at.GO_ON:
+        units, tangents, plan = self.units, D.shape[0], self._plan
+        self._memory.g.b[:] = self._word
+        plan.mode, plan.target, plan.end = self.mode, self.target, self.end
+        order, times = np.zeros(units, dtype=np.int64), np.zeros((units, tangents))
+        records = np.zeros((units, self.n + 1)) if jumps else _NONE
+        dt0 = np.zeros(tangents) if dt0 is None else dt0
+        code, crossed = _pass_corner(self._memory.address, D, dt0, order, times, records)
+        if code != codes.GO_ON:
             self._fail(code)
         D[0, : self.n] -= self._reference
         return Passage(order[:crossed], times[:crossed], records[:crossed])
 
     def _fail(self, code):
-        if code == at.NOT_EVENT_SELECTED:
-            name = self._name(int(self._C[at.CULPRIT]))
+        if code == codes.NOT_EVENT_SELECTED:
+            name = self._name(self._plan.culprit)
             raise NotEventSelectedError(
                 f"the corner is not event-selected: guard {name} is not approached under a word on the way (hdot points away "
                 "from it), so that the derivative does not exist there",
                 t=self._t,
-                x=self._V[at.X].copy(),
+                x=self._memory.v.x.copy(),
                 guard=name,
             )
         self._given.failed()
@@ -184,18 +194,18 @@ class Corner:
         if dx.ndim == 2:
             return np.array([self(row) for row in dx])
         D = self._perturbation(dx)[None].copy()
-        self._turn(D)
+        self._pass(D)
         return D[0]
 
     def matrix(self, dx):
         """The linear piece that dx falls in."""
         D = np.vstack([self._perturbation(dx), np.eye(self.n)])
-        self._turn(D)
+        self._pass(D)
         return D[1:].T.copy()
 
     def order(self, dx):
         """The guards in the order in which the perturbed trajectory crosses them."""
-        return tuple(self.guards[u] for u in self._turn(self._perturbation(dx)[None].copy()).order)
+        return tuple(self.guards[u] for u in self._pass(self._perturbation(dx)[None].copy()).order)
 
     def pieces(self, limit=1000):
         """The distinct linear pieces, each with the orders that lead to it (see `BDerivative.pieces`)."""
@@ -228,9 +238,9 @@ class _Field:
         self.failures: list[BaseException] = []
         user = UserFunction("f", lambda t, x, b, p: self.at(b))
         address, self._callback = user.bind(False, {"n": n, "m": m, "p": 0}, self.failures)
-        self.fn = np.zeros(at.FN_SIZE, dtype=np.int64)
-        self._ctx = np.array([n, m, 0, 0], dtype=np.int64)
-        self.fn[at.F], self.fn[at.CTX] = address, self._ctx.ctypes.data
+        self.fn = np.zeros(1, dtype=FUNCTIONS)
+        self._context = np.array([n, m, 0, 0], dtype=np.int64)
+        self.fn["f"], self.fn["context"] = address, self._context.ctypes.data
 
     def at(self, word):
         try:

@@ -116,7 +116,7 @@ def _through(corner, path, width):
                 continue
             after = corner._flipped(word, u)
             image = M.copy()
-            if corner.mode == TO_GUARD and u == corner._target:
+            if corner.mode == TO_GUARD and u == corner.target:
                 image[: corner.n] += np.outer(field, times[u])
                 yield _Path(image, wedge, (*path.orders, tuple(corner.guards[v] for v in (*order, u))))
                 continue

@@ -91,7 +91,7 @@ class Shooting:
         return self._solution
 
     def __call__(self, theta):
-        return self.solution(theta)._R[-1, 5:].copy()
+        return self.solution(theta).record.states[-1].copy()
 
     def _derivative(self, theta):
         """The derivative there, and the direction that selects its piece, as dx and dp."""

@@ -3,45 +3,45 @@
 import numpy as np
 
 from .. import errors
-from ..core import state as at
+from ..core import codes
 from .stiffness import fastest_decay, is_stiff
 
-_FUNCTIONS = {at.F_FAILED: "f", at.H_FAILED: "h", at.DH_FAILED: "Dh", at.G_FAILED: "g"}
+_FUNCTIONS = {codes.F_FAILED: "f", codes.H_FAILED: "h", codes.DH_FAILED: "Dh", codes.G_FAILED: "g"}
 
 # for each code: the error, and its message with {guard}, {where}, {x}, ...
 _MESSAGES = {
-    at.SLIDING: (
+    codes.SLIDING: (
         errors.SlidingError,
         "sliding on guard {guard!r} {where}: hdot points to it under both words. Such a system is not event-selected; "
         "regularise the law there.",
     ),
-    at.GRAZING: (
+    codes.GRAZING: (
         errors.GrazingError,
         "guard {guard!r} is grazed {where}: h comes within {margin:.1e} of zero, too near to tell at this tolerance whether "
         "it is crossed, and it matters. Tighten rtol and atol, or move the start.",
     ),
-    at.NOT_EVENT_SELECTED: (
+    codes.NOT_EVENT_SELECTED: (
         errors.NotEventSelectedError,
         "the corner {where} is not event-selected: guard {guard!r}, about to be crossed, is turned away by another's "
         "crossing, so that the outcome depends on their order.",
     ),
-    at.CHATTERING: (
+    codes.CHATTERING: (
         errors.ChatteringError,
         "guard {guard!r} is crossed over and over {where}: chattering, or crossings that accumulate. Regularise the law "
         "there, or stop before with terminal=.",
     ),
-    at.NOT_FINITE: (errors.NotFiniteError, "f or h is not finite {where}, however short the step; x = {x}"),
-    at.STEP_TOO_SMALL: (
+    codes.NOT_FINITE: (errors.NotFiniteError, "f or h is not finite {where}, however short the step; x = {x}"),
+    codes.STEP_TOO_SMALL: (
         errors.StepSizeError,
         "the step became too small {where} (dt = {dt:.1e}): the field is too stiff for an explicit method, or singular "
         "there. Loosen the tolerances, or look at f near x = {x}.",
     ),
-    at.TOO_MANY_STEPS: (
+    codes.TOO_MANY_STEPS: (
         errors.TooManyStepsError,
         "max_steps = {max_steps} reached {where}, before the end. Give a larger max_steps, or look for a mode that is "
         "faster than what you want to see.",
     ),
-    at.WRONG_WORD: (
+    codes.WRONG_WORD: (
         errors.StartError,
         "b0 says {sign:+.0f} for guard {guard!r}, but h = {h:.3g} at the start: b0 decides only guards that are zero there.",
     ),
@@ -52,35 +52,35 @@ def failure(stepper, code):
     """The exception for a code of the core at which an integration stopped."""
     if code in _FUNCTIONS:
         return _user_error(stepper, _FUNCTIONS[code])
-    if code == at.NOT_FINITE and not np.isfinite(stepper.x).all() and stepper._I[at.NRECORDS] == 0:
+    if code == codes.NOT_FINITE and not np.isfinite(stepper.x).all() and stepper._memory.s.record_count == 0:
         x = np.array2string(stepper.x, threshold=12)
         return errors.NotFiniteError(f"x0 must be finite; got {x}", t=stepper.t, x=stepper.x)
     kind, text = _MESSAGES[code]
-    system, S, I, H = stepper.system, stepper._S, stepper._I, stepper._H
-    k = int(I[at.TARGET])
-    about_a_guard = 0 <= k < system.m and code not in (at.NOT_FINITE, at.STEP_TOO_SMALL, at.TOO_MANY_STEPS)
+    system, s, g = stepper.system, stepper._memory.s, stepper._memory.g
+    k = s.target
+    about_a_guard = 0 <= k < system.m and code not in (codes.NOT_FINITE, codes.STEP_TOO_SMALL, codes.TOO_MANY_STEPS)
     guard = system.guards[k] if about_a_guard else None
     t, x = stepper.t, stepper.x
     message = text.format(
         guard=guard,
         where=f"at t = {t:.10g}",
         x=np.array2string(x, threshold=12),
-        margin=S[at.MARGIN],
-        dt=S[at.DT],
-        max_steps=I[at.MAX_STEPS],
-        sign=H[at.B, k] if about_a_guard else 0.0,
-        h=H[at.HX, k] if about_a_guard else 0.0,
+        margin=s.margin,
+        dt=s.dt,
+        max_steps=s.max_steps,
+        sign=g.b[k] if about_a_guard else 0.0,
+        h=g.h[k] if about_a_guard else 0.0,
     )
-    if code == at.GRAZING and _has_a_pole(system, t, x, stepper._p, k):
+    if code == codes.GRAZING and _has_a_pole(system, t, x, stepper._p, k):
         text = (
-            f"guard {guard!r} has a pole near t = {t:.10g}, x = {np.array2string(x, threshold=12)}: h is about {H[at.HX, k]:.1e} "
+            f"guard {guard!r} has a pole near t = {t:.10g}, x = {np.array2string(x, threshold=12)}: h is about {g.h[k]:.1e} "
             "there and jumps (a tangent at 90 degrees, a division by zero). Write it without, or stop before with terminal=."
         )
         return errors.NotFiniteError(text, t=t, x=x, guard=guard)
-    hdot = float(H[at.B, k] * H[at.HD, k]) if about_a_guard else None
-    if code in (at.STEP_TOO_SMALL, at.TOO_MANY_STEPS):
-        rate, states = fastest_decay(system, t, x, H[at.B].copy(), stepper._p)
-        if is_stiff(rate, S[at.DT], S[at.TF] - S[at.T0]):
+    hdot = float(g.b[k] * g.hdot[k]) if about_a_guard else None
+    if code in (codes.STEP_TOO_SMALL, codes.TOO_MANY_STEPS):
+        rate, states = fastest_decay(system, t, x, g.b.copy(), stepper._p)
+        if is_stiff(rate, s.dt, s.tf - s.t0):
             message = (
                 f"stiff at t = {t:.10g}: a mode in {', '.join(states)} decays at {rate:.2g} per unit of time, so that an "
                 f"explicit method may take no longer steps than about {3.0 / rate:.1e}, whatever the tolerance. Make that mode "
@@ -103,8 +103,8 @@ def _has_a_pole(system, t, x, p, k):
 def _user_error(stepper, name):
     """The user's own exception, with a note of where it happened."""
     system, bound = stepper.system, stepper.system._bound
-    t, x = float(stepper._S[at.T_FAIL]), stepper._V[stepper._I[at.FAIL_ROW]].copy()
-    b = stepper._H[at.B].copy()
+    memory = stepper._memory
+    t, x, b = memory.s.t_failed, memory.v.x_failed.copy(), memory.g.b.copy()
     error = None
     if bound.failures:
         error = bound.failures[0]
@@ -113,7 +113,7 @@ def _user_error(stepper, name):
         # a compiled function only says that it failed: call it once more, at the very stage where it did
         user = system._functions[name]
         try:
-            more = (b,) if name == "f" else (int(stepper._I[at.TARGET]),) if name == "g" else ()
+            more = (b,) if name == "f" else (memory.s.target,) if name == "g" else ()
             values = user(system.sizes, t, x, *more, stepper._p)
             user.check_shape(system.sizes, values, t, x)
         except Exception as raised:

@@ -8,7 +8,9 @@ from numbers import Real
 
 import numpy as np
 
-from ..core import state as at
+from ..core.schemes import METHODS
+from ..core.state import SCALARS
+from ..core.views import record_view
 from ..system.system import times
 
 PROJECTIONS = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
@@ -33,8 +35,6 @@ def span(t_span):
 @lru_cache(maxsize=128)
 def settings(rtol, atol, method, max_step, max_steps):
     """The head of a workspace with these options in their places, to be copied: most integrations use the same ones."""
-    from ..core.schemes.tableau import METHODS
-
     for name, value in (("rtol", rtol), ("max_step", max_step), ("max_steps", max_steps)):
         if not isinstance(value, Real) or isinstance(value, bool):
             raise ValueError(f"{name} must be a number; got {value!r}")
@@ -46,15 +46,15 @@ def settings(rtol, atol, method, max_step, max_steps):
         raise ValueError(f"max_steps must be a whole number, at least 1; got {max_steps}")
     if method != "auto" and method not in METHODS:
         raise ValueError(f"method must be 'auto', {', '.join(map(repr, METHODS))}; got {method!r}")
-    head = np.zeros(at.I_SIZE + at.S_SIZE)
-    I, S = head[: at.I_SIZE].view(np.int64), head[at.I_SIZE :]
-    S[at.RTOL] = rtol
-    S[at.DTMAX] = min(max_step, 1e300)
-    S[at.SIGMA] = 1e-3
-    S[at.CAP] = 1e300
-    I[at.MAX_STEPS] = min(max_steps, 2**62)
-    I[at.METHOD] = (1 if rtol > 2e-5 else 3) if method == "auto" else METHODS[method]
-    S[at.ATOL_ALL] = 0.01 * rtol if atol is None else _absolute(atol, 1)
+    head = np.zeros(len(SCALARS))
+    s = record_view(SCALARS)(head.data)
+    s.rtol = rtol
+    s.dt_max = min(max_step, 1e300)
+    s.probe = 1e-3
+    s.cap = 1e300
+    s.max_steps = min(max_steps, 2**62)
+    s.scheme = METHODS["dopri5" if rtol > 2e-5 else "dop853"] if method == "auto" else METHODS[method]
+    s.atol = 0.01 * rtol if atol is None else _absolute(atol, 1)
     return head.data.toreadonly()
 
 
@@ -77,8 +77,8 @@ def begin(work, system, t_span, x0, rtol, atol, method, max_step, max_steps):
             raise ValueError(f"{name} must be a number; got {value!r}")
     work.head[:] = settings(rtol, None if several else atol, method, max_step, max_steps)
     if several:
-        work.S[at.ATOL_ALL] = -1.0
-        work.V[at.ATOL] = _absolute(atol, system.n)
+        work.s.atol = -1.0
+        work.v.atol[:] = _absolute(atol, system.n)
     work.write(work.begin, 0, t0, t0, tf, tf, *state(system, x0))
     return t0, tf
 
@@ -109,19 +109,18 @@ def unit_parts(system, x):
 def mark(work, system, eps, projection, terminal):
     """Write what the guards are to a workspace: one-sided, observers, with bands, terminal."""
     work.marked = True
-    I, H = work.I, work.H
     if system._special:
-        H[at.DIRECTION] = system.direction
-        H[at.OBSERVER] = system.observers
+        work.g.direction[:] = system.direction
+        work.g.observer[:] = system.observers
     if eps is not None or projection is not None:
-        bands(I, H, system, eps, projection)
+        bands(work, system, eps, projection)
     if terminal is not None:
-        terminal_guards(H, system, terminal)
-    I[at.ONE_SIDED] = np.count_nonzero(system.direction)
-    I[at.OBSERVERS] = np.count_nonzero(H[at.OBSERVER])
+        terminal_guards(work.g, system, terminal)
+    work.s.one_sided = np.count_nonzero(system.direction)
+    work.s.observers = np.count_nonzero(work.g.observer)
 
 
-def bands(I, H, system, eps, projection):
+def bands(work, system, eps, projection):
     """The paper's mode: bands of fixed width, projections of fixed order."""
     if eps is None:
         raise ValueError(
@@ -134,12 +133,12 @@ def bands(I, H, system, eps, projection):
     widths = system._per_guard("eps", eps)
     if not (widths > 0).all() or not np.isfinite(widths).all():
         raise ValueError(f"eps must be positive, a number or one for each guard; got {eps!r}")
-    H[at.EPS] = np.where(system.observers, 0.0, widths)
-    I[at.BANDS] = 1
-    I[at.PROJECTION] = rung
+    work.g.eps[:] = np.where(system.observers, 0.0, widths)
+    work.s.bands = 1
+    work.s.projection = rung
 
 
-def terminal_guards(H, system, terminal):
+def terminal_guards(g, system, terminal):
     if isinstance(terminal, bool):
         raise ValueError(f"terminal names the guards to stop at, or maps them to a count; got {terminal!r}")
     if isinstance(terminal, str | int | np.integer):
@@ -150,8 +149,8 @@ def terminal_guards(H, system, terminal):
         if not (int(count) == count and count >= 1):
             raise ValueError(f"terminal: stop at which crossing of {guard!r}? a whole number from 1; got {count!r}")
         k = system.guard_index(guard)
-        H[at.TERMINAL, k] = count
-        H[at.OBSERVER, k] = 0.0  # an observer that ends the integration is landed on like any other guard
+        g.terminal[k] = count
+        g.observer[k] = 0.0  # an observer that ends the integration is landed on like any other guard
 
 
 def word(system, b0):

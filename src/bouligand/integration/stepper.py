@@ -6,13 +6,13 @@ import time
 
 import numpy as np
 
-from ..core import state as at
+from ..core import codes
 from ..core.entries import Kernel, say_if_compiling
 from ..errors import StartError
-from ..memory import spans as spanning
-from ..memory.working import workspace, write_times
+from ..memory.pool import pool_of
+from ..memory.working import write_times
 from ..solution.solution import Solution
-from . import options
+from . import options, spanning
 from .failures import failure
 from .start_word import consistent_word
 
@@ -52,7 +52,7 @@ class Stepper:
 
     __slots__ = (
         *("system", "status", "error"),
-        *("_work", "_lease", "_p", "_legs", "_contacts"),
+        *("_memory", "_lease", "_p", "_legs", "_spans"),
     )
 
     def __init__(
@@ -85,8 +85,8 @@ class Stepper:
         # fmt: on
         self.system = system
         self._p = system.defaults if p is None else system.parameters(p)
-        self._legs = self._contacts = self.error = None
-        work = self._work = workspace(system)
+        self._legs = self._spans = self.error = None
+        work = self._memory = (system._pool or pool_of(system)).integration(system)
         work.parameters[:] = self._p
         try:
             t0, tf = t_span
@@ -109,51 +109,45 @@ class Stepper:
         if work.fn is not self._lease.fn:
             work.bind(self._lease.fn, bound.has_jacobian)
         if not system._probed:
-            system._probe(float(t0), work.V[at.X].copy(), self._p)
+            system._probe(float(t0), work.v.x.copy(), self._p)
         if system._is_sum and not special and spanning.possible(system, rtol, method):
-            work.I[at.SPANS] = 1
+            work.s.may_span = 1
         self.status = RUNNING
 
     def _mark(self, t0, tf, eps, projection, t_eval, terminal, breakpoints, b0):
         """What most integrations do without. Returns whether guards are anything else than signs that flip."""
-        system, work = self.system, self._work
+        system, work = self.system, self._memory
         special = system._special or eps is not None or projection is not None or terminal is not None
         if special:
             options.mark(work, system, eps, projection, terminal)
         if b0 is not None:
-            work.H[at.B] = options.word(system, b0)
-            work.I[at.HAVE_WORD] = 1
+            work.g.b[:] = options.word(system, b0)
+            work.s.word_given = 1
         if breakpoints is not None or system.breakpoints.size:
             work.put("breaks", options.breaks(system, breakpoints, t0, tf))
             if work.breaks.size:
-                work.S[at.STOP] = work.breaks[0]
+                work.s.stop = work.breaks[0]
         if system.unit.size:
-            options.unit_parts(system, work.V[at.X])
+            options.unit_parts(system, work.v.x)
         if t_eval is not None:
             times, states = options.requested(t_eval, t0, tf, system.n)
-            work.put("TQ", times)
-            work.put("Y", states)
+            work.put("t_eval", times)
+            work.put("x_eval", states)
         return special
 
     # ---------------------------------------------------------------------------------------------------- what it is
 
-    # the core's arrays: see `core.state`
-    _S = property(lambda self: self._work.S)
-    _I = property(lambda self: self._work.I)
-    _V = property(lambda self: self._work.V)
-    _H = property(lambda self: self._work.H)
-
     @property
     def t(self):
-        return float(self._S[at.T])
+        return self._memory.s.t
 
     @property
     def x(self):
-        return self._V[at.X].copy()
+        return self._memory.v.x.copy()
 
     @property
     def b(self):
-        return self._H[at.B].astype(np.int8)
+        return self._memory.g.b.astype(np.int8)
 
     @property
     def p(self):
@@ -164,9 +158,9 @@ class Stepper:
         new = np.array(self.system.parameters(value))
         if self._legs is None:
             self._legs = [(0, self._p)]
-        self._legs.append((max(int(self._I[at.NRECORDS]) - 1, 0), new))
-        self._p = self._work.p[:] = new
-        self._I[at.STALE] = 1
+        self._legs.append((max(self._memory.s.record_count - 1, 0), new))
+        self._p = self._memory.p[:] = new
+        self._memory.s.stale = 1
 
     @property
     def message(self):
@@ -175,7 +169,7 @@ class Stepper:
         if self.status == FAILED:
             return str(self.error)
         if self.status == TERMINATED:
-            return f"a terminal event was reached, {self.system.guards[int(self._I[at.ENDED_BY])]!r} at t = {self.t:g}"
+            return f"a terminal event was reached, {self.system.guards[self._memory.s.ended_by]!r} at t = {self.t:g}"
         return f"the end of the interval was reached, t = {self.t:g}"
 
     @property
@@ -201,9 +195,9 @@ class Stepper:
             self._advance(20_000)
             if self.status == RUNNING:
                 self._finish_in_turns(lambda: None)
-        if self._contacts is not None:
-            spanning.give_back(self.system, self._contacts)
-            self._contacts = None
+        if self._spans is not None:
+            pool_of(self.system).give_back("spans", self._spans)
+            self._spans = None
         self._lease.give_back()
         if self.error is not None and on_failure == "raise":
             raise self.error
@@ -222,7 +216,7 @@ class Stepper:
     def _finish_with_bar(self, progress):
         from tqdm import tqdm
 
-        start, total = self.t, float(self._S[at.TF] - self._S[at.T])
+        start, total = self.t, self._memory.s.tf - self.t
         title = progress if isinstance(progress, str) else None
         with tqdm(
             total=total, desc=title, bar_format="{l_bar}{bar}| t = {n:.4g} of {total:.4g} [{elapsed}<{remaining}]"
@@ -232,58 +226,56 @@ class Stepper:
     def _advance(self, budget):
         """Let the core run for a number of steps, and see to what it stops for."""
         run = _loop or _load()
-        work, I = self._work, self._work.I
-        I[at.BUDGET] = budget
+        memory, table = self._memory, self._memory.address
+        memory.s.budget = budget
         while True:
-            code = run(work.enter)
-            if code == at.NEED_SPAN:
+            code = run(table)
+            if code == codes.NEED_SPAN:
                 code = self._span()
-            elif at.ASK_STUCK <= code <= at.ASK_REFILL:
-                code = self._ask_the_judge()
-            if code == at.FINISHED:
+            elif codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
+                code = _judge(table)
+            if code == codes.FINISHED:
                 self.status = FINISHED
                 return
-            if code == at.BUDGET_SPENT:
+            if code == codes.BUDGET_SPENT:
                 return
-            if code == at.RECORDS_FULL:
-                work.put("R", _grown(work.R, int(I[at.NRECORDS])))
-            elif code == at.EVENTS_FULL:
-                work.put("E", _grown(work.E, int(I[at.NEVENTS])))
-            elif code == at.TERMINATED:
+            if code == codes.RECORDS_FULL:
+                memory.grow("record")
+            elif code == codes.EVENTS_FULL:
+                memory.grow("events")
+            elif code == codes.TERMINATED:
                 self.status = TERMINATED
                 return
-            elif code == at.NEED_WORD:
+            elif code == codes.NEED_WORD:
                 try:
                     self._find_word()
                 except StartError as error:
                     self._stop(error)
                     return
-            elif code >= at.F_FAILED:
+            elif code >= codes.FIRST_FAILURE:
                 self._stop(failure(self, code))
                 return
-
-    def _ask_the_judge(self):
-        w = self._work
-        return _judge(w.fn, w.p, w.S, w.I, w.V, w.H, w.E, w.reset)
 
     def _span(self):
         """Steps across many crossings."""
         span = _spans or _load_spans()
-        if self._contacts is None:
-            self._contacts = spanning.borrow(self.system, self._lease)
-        c, w = self._contacts, self._work
-        return span(w.fn, c.ctx, w.p, w.S, w.I, w.V, w.H, w.R, w.E, w.TQ, w.Y, c.N, c.Z, c.M, c.G)
+        if self._spans is None:
+            self._spans = pool_of(self.system).borrow("spans", self.system)
+            self._spans.use(self._lease)
+            self._memory.put("spans", self._spans)
+        return span(self._memory.address)
 
     def _find_word(self):
         """A guard is zero at the start: which word is it?"""
-        word = self._H[at.B].copy()
-        open_guards = np.flatnonzero((self._H[at.HELD] != 0.0) & (self._H[at.OBSERVER] == 0.0))
-        x, span = self.x, self._S[at.TF] - self._S[at.T0]
+        s, g = self._memory.s, self._memory.g
+        word = g.b.copy()
+        open_guards = np.flatnonzero((g.held != 0.0) & (g.observer == 0.0))
+        x, span = self.x, s.tf - s.t0
         speed = np.abs(self.system.function("f")(self.t, x, word, self._p)).max()
         scale = 1e-4 * max(np.abs(x).max(), 1e-3) / max(speed, 1e-9)
         scale = min(scale, 1e-4 * span) if span > 0.0 else scale
-        self._H[at.B] = consistent_word(self.system, self.t, x, self._p, word, open_guards, scale)
-        self._I[at.HAVE_WORD] = 1
+        g.b[:] = consistent_word(self.system, self.t, x, self._p, word, open_guards, scale)
+        s.word_given = 1
 
     def _stop(self, error):
         self.status, self.error = FAILED, error
@@ -327,9 +319,3 @@ def _first(function, what, keep, quickly=False):
         return code
 
     return call
-
-
-def _grown(buffer, used):
-    bigger = np.empty((4 * buffer.shape[0], buffer.shape[1]))
-    bigger[:used] = buffer[:used]
-    return bigger

@@ -1,116 +1,152 @@
-"""The memory of one integration, in one piece, and its reuse by the next one of the same system.
+"""The memory of one run of the core, in one piece: scalars, vectors of the state's size, values for each guard, parameters; and,
+for an integration, the first rows of its record.
 
-A short integration takes ten microseconds; allocating half a dozen arrays and filling them would take half as long again.
+A short integration takes ten microseconds; allocating half a dozen arrays and filling them would take half as long again. So
+there is one allocation, and a plan of what is where in it for each size.
 """
 
 import struct
 from functools import lru_cache
 from itertools import accumulate
-from sys import getrefcount
 
 import numpy as np
 
-from ..core import state as at
+from ..core.state import EVENT, FUNCTIONS, GUARD_ROWS, SCALARS, START_SIZE, STATE_ROWS, STEP, WORK
+from ..core.views import RowsView, record_view
+from .tables import TableMemory, place_of
 
-write_times = struct.Struct(f"{at.S_OWN}d").pack_into  # like a workspace's own ``write``, without the state
+write_times = struct.Struct(f"{START_SIZE}d").pack_into  # like a memory's own ``write``, without the state
 
-NO_FUNCTIONS = np.empty(0, dtype=np.int64)
+NO_FUNCTIONS = np.zeros(1, dtype=FUNCTIONS)
 NO_TIMES = np.empty(0)
 NO_MATRIX = np.empty((0, 0))
+NO_UNITS = np.empty((0, 2), dtype=np.int64)
 
 ROOM = 64  # rows of the record and of the event table to begin with
-MOST_KEPT = 100_000  # numbers in a workspace that is kept for the next integration
+
+_Scalars = record_view(SCALARS)
 
 
-class Workspace:
-    """The core's arrays (see `core.state`): in one buffer I and S, then V, whose first row is the state, H, R, E and p; besides
-    these what belongs to the system, or to one integration. ``enter`` is the address of their table."""
+class Working(TableMemory):
+    """The core's table of one run: what `core.state.WORK` names is an attribute of the same name.
 
-    # fmt: off
-    __slots__ = (
-        "E", "H", "I", "R", "S", "TQ", "V", "Y", "begin", "breaks", "buffer", "enter", "fn", "head", "idle", "jacobian",
-        "marked", "p", "parameters", "reset", "size", "state", "table", "usual", "write",
-    )
-    # fmt: on
+    ``rows`` and ``events``: for how many steps and crossings there is room at first; none where a record is only gone along.
+    """
 
-    def __init__(self, system, room):
-        n, m = system.n, system.m
-        rows, at_S, at_V, at_H, at_R, at_E, at_p, self.size, self.write = _plan(n, m, len(system.defaults), room)
-        buffer = self.buffer = np.empty(self.size)
-        self.I = buffer[:at_S].view(np.int64)
-        self.S = buffer[at_S:at_V]
-        self.V = buffer[at_V:at_H].reshape(at.V_ROWS, n)
-        self.H = buffer[at_H:at_R].reshape(at.H_ROWS, m)
-        self.R = buffer[at_R:at_E].reshape(rows, 5 + n)
-        self.E = buffer[at_E:at_p].reshape(room, at.E_SIZE)
-        self.p = buffer[at_p:]
-        self.H.fill(0.0)
-        self.head = buffer[:at_V].data  # I and S
-        # the last slots of S and the first row of V, what each integration has of its own: write(begin, 0, t0, t0, tf, tf, *x0)
-        self.begin = buffer[at_V - at.S_OWN : at_V + n].data
-        self.state = buffer[at_V : at_V + n].data
+    def __init__(self, n, m, parameters, rows=0, events=0, units=NO_UNITS, reset=NO_MATRIX):
+        plan = _plan(n, m, parameters, rows, events)
+        self.kind = WORK
+        buffer = self.buffer = np.empty(plan.size)
+        parts = plan.cut(buffer)
+        self.head, self.begin, self.state = parts["s"].data, buffer[plan.start : plan.start + START_SIZE + n].data, None
+        self.state = self.begin[START_SIZE:]
+        self.s = _Scalars(self.head)
+        self.v = RowsView(STATE_ROWS, parts["v"].reshape(-1, n))
+        guards = parts["g"].reshape(GUARD_ROWS.count, m)
+        guards.fill(0.0)
+        self.g = RowsView(GUARD_ROWS, guards)
+        self.p = parts["p"]
         self.parameters = self.p.data
-        self.fn, self.reset, self.jacobian = NO_FUNCTIONS, system.reset, NO_MATRIX
-        self.TQ, self.Y, self.breaks = NO_TIMES, NO_MATRIX, NO_TIMES
-        self.table = np.empty((len(at.TABLE), 3), dtype=np.int64)
-        self.enter = self.table.ctypes.data
-        self.usual = {name: getattr(self, name) for name in at.TABLE}
-        for name, array in self.usual.items():
-            self.put(name, array)
-        self.marked = False  # whether an integration left options in H, or arrays of its own
+        self.steps, self.states = parts["steps"].view(STEP), parts["states"].reshape(rows, n)
+        self.events = parts["events"].view(EVENT)
+        # write(begin, 0, t0, t0, tf, tf, *x0): the last scalars and the state, what each integration has of its own
+        self.write = plan.write
+        self.table = plan.table.copy()
+        self.table[plan.own, 0] += buffer.ctypes.data
+        self.address = self.table.ctypes.data
+        self.fn, self.units, self.reset, self.Dh = NO_FUNCTIONS, units, reset, NO_MATRIX
+        self.t_eval, self.x_eval, self.breaks = NO_TIMES, NO_MATRIX, NO_TIMES
+        for name in ("fn", "units", "reset"):
+            self.table[WORK.places[name]] = place_of(getattr(self, name))
+
+    @property
+    def size(self):
+        return self.buffer.size
+
+    def bind(self, fn, has_jacobian):
+        """Let the core call these functions."""
+        self.put("fn", fn)
+        if has_jacobian and self.Dh is NO_MATRIX:
+            self.put("Dh", np.empty((self.g.width, self.v.width)))
+
+    def fill(self):
+        """As new, for going along a record: every scalar and every row is zero."""
+        self.buffer.fill(0.0)
+
+
+class IntegrationMemory(Working):
+    """The memory of an integration, which the next one of the same system may use again."""
+
+    def __init__(self, system, events):
+        rows = max(8, min(ROOM, 4_000_000 // (system.n + 5)))
+        super().__init__(system.n, system.m, len(system.defaults), rows, events, system.unit, system.reset)
+        self.usual = {name: getattr(self, name) for name in _OWN_OF_ONE_RUN}
+        self.marked = False  # whether an integration left options in ``g``, or arrays of its own
         self.idle = 0  # references to it and to its memory while nobody uses it
 
     def put(self, name, array):
-        """Let the core work on another array, until the end of this integration."""
-        setattr(self, name, array)
-        self.table[at.TABLE.index(name)] = array.ctypes.data, *(array.shape if array.ndim == 2 else (array.size, 1))
+        super().put(name, array)
         self.marked = True
 
     def bind(self, fn, has_jacobian):
-        """Let the core call these functions, in this integration and those that follow."""
-        self.put("fn", fn)
-        if has_jacobian and self.jacobian is NO_MATRIX:
-            self.put("jacobian", np.empty((self.H.shape[1], self.V.shape[1])))
-        self.usual |= {"fn": fn, "jacobian": self.jacobian}
+        super().bind(fn, has_jacobian)
+        self.usual |= {"fn": fn, "Dh": self.Dh}
 
     def clear(self):
         """As it was before an integration that was something special."""
-        self.H.fill(0.0)
+        self.g._matrix.fill(0.0)
         for name, array in self.usual.items():
             if getattr(self, name) is not array:
                 self.put(name, array)
         self.marked = False
 
+    def grow(self, name):
+        """Four times as much room in the record, or in the event table."""
+        used = self.s.record_count if name != "events" else self.s.event_count
+        for which in ("steps", "states") if name != "events" else ("events",):
+            old = getattr(self, which)
+            bigger = np.empty((4 * old.shape[0], *old.shape[1:]), dtype=old.dtype)
+            bigger[:used] = old[:used]
+            self.put(which, bigger)
 
-@lru_cache(maxsize=64)
-def _plan(n, m, parameters, room):
-    """Rows of the record, where S, V, H, R, E, p begin, where all ends, and the function that writes the start."""
-    rows = max(8, min(ROOM, 4_000_000 // (n + 5)))
-    sizes = (at.I_SIZE, at.S_SIZE, at.V_ROWS * n, at.H_ROWS * m, rows * (5 + n), room * at.E_SIZE, parameters)
-    return rows, *accumulate(sizes), struct.Struct(f"{at.S_OWN + n}d").pack_into
+
+_OWN_OF_ONE_RUN = ("fn", "Dh", "steps", "states", "events", "t_eval", "x_eval", "breaks", "reset")
 
 
-def workspace(system):
-    """A workspace for an integration of a system: one of its last two, if nobody can see that any more, or a new one.
+class _Plan:
+    """What is where in a buffer of 8-byte numbers: scalars, then the vectors, whose first row is the state, and all else."""
 
-    (Two: in a loop ``sol = solve(...)``, the last solution is alive while the next is being found.)
-    """
-    for _ in range(2):
-        system._spare, system._later = system._later, system._spare
-        work = system._spare
-        if work is None:
-            break
-        if getrefcount(work) + getrefcount(work.buffer) == work.idle:
-            if work.marked:
-                work.clear()
-            return work
-    each = 8 if system._is_sum else 2 if system._special else 0  # events of a guard that there is room for at once
-    work = Workspace(system, ROOM + each * system.m)
-    if work.size <= MOST_KEPT:
-        if system._spare is not None:
-            system._later = system._spare  # (and the one that has been in use for longer is left to its user)
-        system._spare = work
-        # the references to it and to its memory now: any Stepper, Solution or view adds one. (So does another thread that is
-        # at this very place: then neither takes it.)
-        work.idle = getrefcount(work) + getrefcount(work.buffer)
-    return work
+    def __init__(self, n, m, parameters, rows, events):
+        sizes = {
+            "s": len(SCALARS),
+            "v": STATE_ROWS.count * n,
+            "g": GUARD_ROWS.count * m,
+            "p": parameters,
+            "steps": rows * len(STEP),
+            "states": rows * n,
+            "events": events * len(EVENT),
+        }
+        ends = list(accumulate(sizes.values()))
+        self.size = ends[-1]
+        self.places = {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)}
+        self.start = self.places["v"].start - START_SIZE
+        self.write = struct.Struct(f"{START_SIZE + n}d").pack_into
+        shapes = {
+            "s": (1, 1),
+            "v": (STATE_ROWS.count, n),
+            "g": (GUARD_ROWS.count, m),
+            "p": (parameters, 1),
+            "steps": (rows, 1),
+            "states": (rows, n),
+            "events": (events, 1),
+        }
+        self.own = [WORK.places[name] for name in shapes]
+        self.table = np.zeros((len(WORK.places), 3), dtype=np.int64)
+        for name, shape in shapes.items():
+            self.table[WORK.places[name]] = 8 * self.places[name].start, *shape
+
+    def cut(self, buffer):
+        return {name: buffer[place] for name, place in self.places.items()}
+
+
+_plan = lru_cache(maxsize=64)(_Plan)

@@ -52,7 +52,7 @@ def perturbations(B, radius=None, plane=(0, 1), image=None, count=180, flow=True
     across = [_state(system, name) for name in plane]
     seen = across if image is None else [_state(system, name) for name in image]
     if radius is None:
-        extent = np.ptp(solution._R[:, 5:][:, across], axis=0)
+        extent = np.ptp(solution.record.states[:, across], axis=0)
         radius = 0.01 * (float(extent.max()) or 1.0)
     angle = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)
     dx = np.zeros((count, system.n))
@@ -68,7 +68,7 @@ def perturbations(B, radius=None, plane=(0, 1), image=None, count=180, flow=True
         axes[1].plot(*images[rows].T, ".", ms=4, color=colour, label=label or "B")
     if flow:
         tolerance, start = solution._tolerances, solution(B.since)
-        span, word = (B.since, B.t), solution.word(B.since) if B.since > solution._R[0, 0] else None
+        span, word = (B.since, B.t), solution.word(B.since) if B.since > solution.record.t[0] else None
         options = {"rtol": min(tolerance[0], 1e-9), "b0": word}
         end = solve(system, span, start, solution.p, **options).x[-1]
         true = [solve(system, span, start + d, solution.p, rtol=options["rtol"]).x[-1] - end for d in dx[::4]]

@@ -2,23 +2,25 @@
 
 import numpy as np
 
-from ..core import state as at
 from ..core.entries import Kernel
-from ..memory.spans import borrow, give_back
+from ..core.state import SPAN
+from ..errors import FunctionError
+from ..memory.pool import pool_of
 
-_sample = Kernel("steps.dense", "sample", "dense output")
+_sample = Kernel("steps.retake", "sample", "dense output")
+_OF_A_RECORD = ("steps", "states", "events", "breaks", "leg_p", "legs")
 _sample_spans = Kernel("spans.dense_span", "sample_spans", "dense output across many contacts")
-_FIRST_LEG = np.zeros(1, dtype=np.int64)
 
 
 def sample(solution, ordered, out):
     """Write the states at increasing times, all within the trajectory, into ``out``."""
-    R = solution._R
-    if len(R) == 1:
-        out[:] = R[0, at.R_X :]
+    record = solution.record
+    if len(record) == 1:
+        out[:] = record.states[0]
         return
-    step = np.searchsorted(R[:, at.R_T], ordered).clip(1)
-    spans = (R[step, at.R_KIND] == at.SPAN) & (R[step, at.R_T] > ordered) & (R[step - 1, at.R_T] < ordered)
+    t = record.t
+    step = np.searchsorted(t, ordered).clip(1)
+    spans = (record.steps["kind"][step] == SPAN) & (t[step] > ordered) & (t[step - 1] < ordered)
     if not spans.any():
         _take_again(solution, ordered, out, spanning=False)
         return
@@ -31,41 +33,50 @@ def sample(solution, ordered, out):
 
 def _take_again(solution, ordered, out, spanning):
     """The states at these times, all inside spanning steps or all not."""
-    system = solution.system
-    V, H, S, I, P, first = workspace(solution)
-    lease = system._bind().lease(system)
-    work = S, I, V, H, solution._R, solution._E, solution._breaks, ordered, out
+    system, pool = solution.system, pool_of(solution.system)
+    lease, memory = system._bind().lease(system), pool.borrow("replay", system)
+    open_record(memory, solution.record, lease)
+    memory.put("t_eval", ordered)
+    memory.put("x_eval", out)
     if spanning:
-        c = borrow(system, lease)
-        done = _sample_spans(lease.fn, c.ctx, P, first, *work, c.N, c.Z, c.M, c.G)
-        give_back(system, c)
+        spans = pool.borrow("spans", system)
+        spans.use(lease)
+        memory.put("spans", spans)
+        done = _sample_spans(memory.address)
+        pool.give_back("spans", spans)
     else:
-        done = _sample(lease.fn, P, first, *work)
+        done = _sample(memory.address)
+    t_failed = memory.s.t_failed
+    close_record(memory)
+    pool.give_back("replay", memory)
     lease.give_back()
     if done < len(ordered):
-        fail(solution, S)
+        fail(system, t_failed)
 
 
-def workspace(solution):
-    """V, H (with the word at the start), S, I, and the parameters with the records from which on they held."""
-    system = solution.system
-    V, H = np.zeros((at.V_ROWS, system.n)), np.zeros((at.H_ROWS, system.m))
-    S, I = np.zeros(at.S_SIZE), np.zeros(at.I_SIZE, dtype=np.int64)
-    S[at.RTOL], S[at.CAP], V[at.ATOL] = 1.0, 1e300, 1.0
-    H[at.B] = solution._word_start
-    return V, H, S, I, *parameters(solution)
+def open_record(memory, record, lease):
+    """Let the core go along a record, from its start."""
+    memory.fill()
+    memory.bind(lease.fn, False)
+    s, v = memory.s, memory.v
+    s.rtol, s.cap = 1.0, 1e300
+    v.atol.fill(1.0)
+    memory.g.b[:] = record.word_start
+    leg_p, legs = record.parameters()
+    memory.p[:] = leg_p[0]
+    arrays = (record.steps, record.states, record.events, record.breaks, leg_p, legs)
+    for name, array in zip(_OF_A_RECORD, arrays, strict=True):
+        memory.put(name, array)
 
 
-def parameters(solution):
-    """The parameters, a row for each time that they were changed, and the records from which on they held."""
-    legs = solution._legs
-    if legs is None:
-        return solution._p.reshape(1, -1).copy(), _FIRST_LEG
-    return np.array([p for _, p in legs]).reshape(len(legs), -1), np.array([r for r, _ in legs], dtype=np.int64)
+def close_record(memory):
+    """Forget the record: memory that is kept for others must not keep an integration's."""
+    for name in (*_OF_A_RECORD, "t_eval", "x_eval"):
+        setattr(memory, name, None)
 
 
-def fail(solution, S):
+def fail(system, t):
     """Raise what a function raised when it was called again along the record."""
-    bound = solution.system._bind()
+    bound = system._bind()
     failures, bound.failures[:] = list(bound.failures), []
-    raise failures[0] if failures else RuntimeError(f"f failed at t = {S[at.T_FAIL]} when a step was taken again")
+    raise failures[0] if failures else FunctionError(f"f failed at t = {t} when a step was taken again", t=t)

@@ -4,6 +4,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ..core.state import SHOWN, SWITCH
+
 
 class Events:
     """The crossings of a solution, in the order in which they happened.
@@ -27,15 +29,15 @@ class Events:
 
     def __init__(self, solution):
         self._solution = solution
-        self._rows = solution._E[solution._E[:, 5] == 1]
+        self._rows = solution.record.events[solution.record.shown]
 
     @property
     def t(self):
-        return self._rows[:, 0]
+        return self._rows["t"]
 
     @cached_property
     def guard(self):
-        return self._rows[:, 1].astype(int)
+        return self._rows["guard"].astype(int)
 
     @property
     def name(self):
@@ -43,38 +45,39 @@ class Events:
 
     @cached_property
     def direction(self):
-        return self._rows[:, 2].astype(np.int8)
+        return self._rows["sign"].astype(np.int8)
 
     @property
     def residual(self):
-        return self._rows[:, 3]
+        return self._rows["residual"]
 
     @cached_property
     def x(self):
-        record = self._rows[:, 4].astype(int)
-        states = self._solution._R[record, 5:]
-        between = self._solution._R[record, 0] > self._rows[:, 0]
+        record, rows = self._solution.record, self._rows["record"]
+        states = record.states[rows]
+        between = record.t[rows] > self.t
         if between.any():
-            states[between] = self._solution(self._rows[between, 0])
+            states[between] = self._solution(self.t[between])
         return states
 
     def _words(self, after):
         """The word before each event, or after it (with what was armed again at the same instant)."""
-        solution = self._solution
-        flips = solution._E[solution._E[:, 5] != 2]
-        out = np.empty((len(self), solution.system.m), dtype=np.int8)
-        word, q = solution._word_start.astype(np.int8), 0
-        for i, row in enumerate(flips):
-            if row[5] == 1 and not after:
+        record = self._solution.record
+        flips = record.flips
+        out = np.empty((len(self), self._solution.system.m), dtype=np.int8)
+        word, q = record.word_start.astype(np.int8), 0
+        for i, flip in enumerate(flips):
+            event = flip["shown"] == SHOWN
+            if event and not after:
                 out[q] = word
                 q += 1
-            word[int(row[1])] = row[2]
-            if row[5] == 1 and after:
+            word[flip["guard"]] = flip["sign"]
+            if event and after:
                 out[q] = word
-                for hidden in flips[i + 1 :]:
-                    if hidden[5] != 0 or hidden[0] != row[0]:
+                for armed in flips[i + 1 :]:
+                    if armed["shown"] != SWITCH or armed["t"] != flip["t"]:
                         break
-                    out[q, int(hidden[1])] = hidden[2]
+                    out[q, armed["guard"]] = armed["sign"]
                 q += 1
         return out
 

@@ -4,16 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import state as at
 from ..memory.working import NO_TIMES
 from .dense import sample
 from .events import Events
+from .record import Record
 
 # what a solution takes from its integration
-_TAKEN = (
-    *("system", "status", "error", "_p", "_message", "_legs", "_breaks", "_requested", "_tolerances"),
-    *("_R", "_E", "_word_end", "_integers"),
-)
+_TAKEN = ("system", "status", "error", "counts", "ended_by", "_message", "_requested", "_tolerances", "record")
 
 
 @dataclass(frozen=True)
@@ -79,88 +76,86 @@ class Solution:
         Why it failed.
     """
 
-    _rates = None  # of the fastest modes along the record, once a derivative has looked: see `refining`
+    _rates = None  # of the fastest modes along the record, once a derivative has looked: see `derivative.refinement`
 
     def __init__(self, stepper):
         # the integration; what is asked for is taken from it then
-        self._work = stepper
+        self._stepper = stepper
         if stepper.status != "finished":
             self._keep()
 
     def _keep(self):
-        """Take everything out of the workspace: it may go on, or this solution may travel."""
-        work = self._work
-        if work is None:
+        """Take everything out of the integration's memory: it may go on, or this solution may travel."""
+        if self._stepper is None:
             return
         for name in _TAKEN:
             getattr(self, name)
         if self.status == "running":
-            self._R, self._E = self._R.copy(), self._E.copy()
-        self._work = None
+            self.record = self.record.copy()
+        self._stepper = None
 
-    system = lazy(lambda self: self._work.system)
-    status = lazy(lambda self: self._work.status)
-    error = lazy(lambda self: self._work.error)
-    _p = lazy(lambda self: self._work._p)
-    _breaks = lazy(lambda self: self._work._work.breaks)
-    _message = lazy(lambda self: self._work.message)
+    system = lazy(lambda self: self._stepper.system)
+    status = lazy(lambda self: self._stepper.status)
+    error = lazy(lambda self: self._stepper.error)
+    _message = lazy(lambda self: self._stepper.message)
 
     @lazy
-    def _R(self):
-        work = self._work._work
-        return work.R[: work.I.item(at.NRECORDS)]
+    def record(self):
+        """Its steps and crossings as the core has left them: a `Record`."""
+        stepper = self._stepper
+        memory = stepper._memory
+        rows, legs = memory.s.record_count, stepper._legs
+        return Record(
+            steps=memory.steps[:rows],
+            states=memory.states[:rows],
+            events=memory.events[: memory.s.event_count],
+            word_end=memory.g.b.copy(),
+            breaks=memory.breaks,
+            p=stepper._p,
+            legs=None if legs is None else tuple(legs),
+        )
 
     @lazy
-    def _E(self):
-        work = self._work._work
-        return work.E[: work.I.item(at.NEVENTS)]
-
-    @lazy
-    def _word_end(self):
-        return self._work._H[at.B].copy()
-
-    @lazy
-    def _integers(self):
-        return self._work._I.copy()
-
-    @lazy
-    def _legs(self):
-        return list(self._work._legs) if self._work._legs is not None else None
+    def ended_by(self):
+        """Number of the guard whose terminal event ended it, or None."""
+        return self._stepper._memory.s.ended_by if self.status == "terminated" else None
 
     @lazy
     def _requested(self):
-        work = self._work._work
-        return (work.TQ, work.Y, int(work.I[at.NQ])) if work.TQ.size else None
+        memory = self._stepper._memory
+        return (memory.t_eval, memory.x_eval, memory.s.eval_count) if memory.t_eval.size else None
 
     @lazy
     def _tolerances(self):
-        return float(self._work._S[at.RTOL]), self._work._V[at.ATOL].copy()
+        memory = self._stepper._memory
+        return memory.s.rtol, memory.v.atol.copy()
 
     # -------------------------------------------------------------------------------------------------- trajectory
 
     @lazy
     def t(self):
         if self._requested is None:
-            return self._R[:, 0].copy()
+            return self.record.t.copy()
         times, _, done = self._requested
         return times[: self._done(times, done)]
 
     @lazy
     def x(self):
-        if self._work is not None:
-            work = self._work._work
-            if work.TQ is NO_TIMES:  # the same in one go: what most ask for first
-                return work.R[: work.I.item(at.NRECORDS), at.R_X :].copy()
+        if self._stepper is not None:
+            memory = self._stepper._memory
+            if memory.t_eval is NO_TIMES:  # the same in one go: what most ask for first
+                return memory.states[: memory.s.record_count].copy()
         if self._requested is None:
-            return self._R[:, at.R_X :].copy()
+            return self.record.states.copy()
         times, states, done = self._requested
         states = states[: self._done(times, done)]
-        states[done:] = self._R[-1, 5:]
+        states[done:] = self.record.states[-1]
         return states
 
     def _done(self, times, done):
         """Requested times reached; one that is the very end may not have been written by a step."""
-        return max(done, int(np.searchsorted(times, self._R[-1, 0], side="right"))) if len(self._R) else 0
+        record = self.record
+        return max(done, int(np.searchsorted(times, record.t[-1], side="right"))) if len(record) else 0
 
     @property
     def y(self):
@@ -188,15 +183,15 @@ class Solution:
 
     @lazy
     def margins(self):
-        rows = self._E[self._E[:, 5] == 2]
+        rows = self.record.margins
         out = np.empty(len(rows), dtype=[("t", float), ("guard", int), ("h", float)])
-        out["t"], out["guard"], out["h"] = rows[:, 0], rows[:, 1], rows[:, 3] * rows[:, 2]
+        out["t"], out["guard"], out["h"] = rows["t"], rows["guard"], rows["residual"] * rows["sign"]
         return out
 
     @property
     def p(self):
         """The parameters (those at the end, if a Stepper changed them on the way)."""
-        return self._p.copy()
+        return self.record.p.copy()
 
     # -------------------------------------------------------------------------------------------------- dense output
 
@@ -213,7 +208,7 @@ class Solution:
         return back.reshape(wanted.shape + (self.system.n,))
 
     def _within(self, ordered):
-        first, last = self._R[0, 0], self._R[-1, 0]
+        first, last = self.record.t[0], self.record.t[-1]
         if ordered.size and not (ordered[0] >= first and ordered[-1] <= last):
             raise ValueError(
                 f"t must lie within the trajectory, [{first:g}, {last:g}]; got [{ordered[0]:g}, {ordered[-1]:g}]"
@@ -221,36 +216,28 @@ class Solution:
 
     # -------------------------------------------------------------------------------------------------- words
 
-    @lazy
-    def _word_start(self):
-        """The word at t0: each guard is on the other side than its first flip leaves it on."""
-        word, flips = self._word_end.copy(), self._E[self._E[:, 5] != 2]
-        guards, first = np.unique(flips[:, 1].astype(np.int64), return_index=True)
-        word[guards] = -flips[first, 2]
-        return word
-
     def word(self, t, side="right"):
         """The word at a time, shape (m,), or at an array of times; at an event that after it, or before (side="left")."""
         if side not in ("left", "right"):
             raise ValueError(f"side must be 'left' or 'right'; got {side!r}")
         wanted = np.asarray(t, dtype=float)
-        flips = self._E[self._E[:, 5] != 2]
-        count = np.searchsorted(flips[:, 0], wanted.ravel(), side=side)
+        flips = self.record.flips
+        count = np.searchsorted(flips["t"], wanted.ravel(), side=side)
         out = np.empty((wanted.size, self.system.m), dtype=np.int8)
-        word, done = self._word_start.astype(np.int8), 0
+        word, done = self.record.word_start.astype(np.int8), 0
         for q in np.argsort(count, kind="stable"):
-            for row in flips[done : count[q]]:
-                word[int(row[1])] = row[2]
+            for flip in flips[done : count[q]]:
+                word[flip["guard"]] = flip["sign"]
             done = max(done, count[q])
             out[q] = word
         return out.reshape(wanted.shape + (self.system.m,))
 
     def rate(self, t, side="right"):
         """x' at a time: f at the state of that time, under the word on that side of it."""
-        t, p = float(t), self._p
-        for record, since in self._legs or ():
-            begins = self._R[record, at.R_T]
-            if begins < t or (begins == t and side == "right") or record == 0:
+        t, p = float(t), self.record.p
+        for row, since in self.record.legs or ():
+            begins = self.record.t[row]
+            if begins < t or (begins == t and side == "right") or row == 0:
                 p = since
         return self.system.function("f")(t, self(t), self.word(t, side).astype(float), p)
 
@@ -286,16 +273,16 @@ class Solution:
 
     @lazy
     def counts(self):
-        c = self._integers
+        s = self._stepper._memory.s
         return Counts(
-            f=int(c[at.NF]),
-            h=int(c[at.NH]),
-            Dh=int(c[at.NDH]),
-            steps=int(c[at.NSTEPS]),
-            rejected=int(c[at.NREJECTED]),
-            hops=int(c[at.NHOPS]),
-            spans=int(c[at.NSPANS]),
-            events=int(np.count_nonzero(self._E[:, 5] == 1)),
+            f=s.f_calls,
+            h=s.h_calls,
+            Dh=s.Dh_calls,
+            steps=s.step_count,
+            rejected=s.rejected,
+            hops=s.hops,
+            spans=s.spans,
+            events=int(np.count_nonzero(self.record.shown)),
         )
 
     @property
@@ -321,9 +308,9 @@ class Solution:
 
     def __repr__(self):
         n, m = self.system.n, self.system.m
-        span = f"t from {self._R[0, 0]:g} to {self._R[-1, 0]:g}" if len(self._R) else "not started"
-        c = self.counts
-        state = np.array2string(self._R[-1, 5:], precision=6, threshold=8) if len(self._R) else "-"
+        record, c = self.record, self.counts
+        span = f"t from {record.t[0]:g} to {record.t[-1]:g}" if len(record) else "not started"
+        state = np.array2string(record.states[-1], precision=6, threshold=8) if len(record) else "-"
         return (
             f"Solution: {self.message}\n"
             f"  {span}, {n} states, {m} guards\n"

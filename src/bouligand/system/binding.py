@@ -5,12 +5,10 @@ import warnings
 
 import numpy as np
 
-from ..core import state as at
+from ..core.state import FUNCTIONS, JACOBIANS, TIMELESS
 from ..errors import PerformanceWarning
 from .functions import user_data
 from .user_memory import Lease
-
-_JACOBIANS = {"Df": at.DF, "Dp_f": at.DP_F, "Dh": at.DH_ALL, "Dh_row": at.DH_K, "Dt_h": at.DT_H, "Dp_h": at.DP_H}
 
 
 class Compiled:
@@ -33,25 +31,22 @@ class Bound:
         from ..core.compiler import jit
 
         self.failures = []
-        self._dfn = np.zeros(at.DFN_SIZE, dtype=np.int64)
+        self.fn = np.zeros(1, dtype=FUNCTIONS)  # their addresses
+        self._jacobians = np.zeros(1, dtype=JACOBIANS)
         self.keep = []
-        self.fn = np.concatenate([np.zeros(at.FN_SIZE), system.unit.ravel()]).astype(np.int64)
-        self.fn[at.UNITS] = len(system.unit)
         self._contexts = system._contexts
         if "f" not in system._functions:
             system._compose()
         data = [user_data(u.function) for u in system._functions.values() if u.is_low_level]
-        self.ctx = np.array([system.n, system.m, len(system.defaults), data[0] if data else 0], dtype=np.int64)
-        self.fn[at.CTX] = self.ctx.ctypes.data
+        self.context = np.array([system.n, system.m, len(system.defaults), data[0] if data else 0], dtype=np.int64)
+        self.fn["context"] = self.context.ctypes.data
         reasons = [] if jit.JIT else ["Numba's JIT is switched off (NUMBA_DISABLE_JIT)"]
-        for name, slot in (("f", at.F), ("h", at.HH), ("fh", at.FH), ("Dh", at.DH)):
+        for name in ("f", "h", "fh", "Dh"):
             if name in system._functions:
-                self._take(system, system._functions[name], self.fn, slot, reasons)
+                self._take(system, system._functions[name], self.fn, reasons)
         self.compiled = Compiled("; ".join(reasons))
-        self.has_jacobian = bool(self.fn[at.DH])
+        self.has_jacobian = bool(self.fn["Dh"][0])
         self._lock = threading.Lock()
-        self.spare: list = []  # workspaces of spanning steps, to be used again
-        self.rooms: dict[bool, list] = {False: [], True: []}  # those of derivatives, without and with parameters
         self._have = {False: False, True: False}  # whether the Jacobians that these need are bound
 
     def lease(self, system):
@@ -59,37 +54,37 @@ class Bound:
         if self._contexts is None:
             return self
         if system._is_sum:
-            self.contacts(system)
+            self.bind_contacts(system)
         return Lease(self, self._contexts)
 
     def give_back(self):
         pass
 
-    def contacts(self, system):
+    def bind_contacts(self, system):
         """Bind g as well (and g_many, where it is compiled): only spanning steps need them, so when the first is taken."""
         with self._lock:
-            if self.fn[at.GG] == 0:
+            if self.fn["g"][0] == 0:
                 many = system._functions.get("g_many")
                 if many is not None and self.compiled:  # (plain Python does without: g for each contact)
-                    self._take(system, many, self.fn, at.GG_MANY, [])
-                self._take(system, system._functions["g"], self.fn, at.GG, [])
+                    self._take(system, many, self.fn, [])
+                self._take(system, system._functions["g"], self.fn, [])
 
     def jacobians(self, system, params):
         """The addresses of the functions that only derivatives need, bound when first asked for: those in parameters, which may
         take seconds to compile, only with ``params``."""
         if self._have[params]:
-            return self._dfn
+            return self._jacobians
         with self._lock:
-            for name, slot in _JACOBIANS.items():
+            for name in JACOBIANS.names:
                 wanted = name in system._functions and (params or not name.startswith("Dp"))
-                if wanted and self._dfn[slot] == 0:
-                    self._take(system, system._functions[name], self._dfn, slot, [])
-            if self._dfn[at.DT_H] == 0 and system._functions["h"].ignores_time():
-                self._dfn[at.DT_H] = at.STANDS
+                if wanted and self._jacobians[name][0] == 0:
+                    self._take(system, system._functions[name], self._jacobians, [])
+            if self._jacobians["Dt_h"][0] == 0 and system._functions["h"].ignores_time():
+                self._jacobians["Dt_h"] = TIMELESS
             self._have[params] = True
-        return self._dfn
+        return self._jacobians
 
-    def _take(self, system, user, fn, slot, reasons):
+    def _take(self, system, user, addresses, reasons):
         wanted = system._compile
         try:
             address, keep = user.bind(wanted is not False, system.sizes, self.failures)
@@ -100,7 +95,7 @@ class Bound:
                     f"{reason}\n(compile=True; with compile='auto' it would run as plain Python)"
                 ) from error
             instead = "It runs as plain Python, about a hundred times slower"
-            if slot == at.GG_MANY:
+            if user.name == "g_many":
                 instead = "g is called for each contact instead, a few times slower"
             warnings.warn(
                 f"{reason}\n{instead}. compile=False silences this.",
@@ -108,12 +103,12 @@ class Bound:
                 stacklevel=6,
             )
             reasons.append(reason)
-            if slot == at.GG_MANY:
+            if user.name == "g_many":
                 return
             address, keep = user.bind(False, system.sizes, self.failures)
         if wanted is False and not user.is_low_level:
             reasons.append("compile=False") if "compile=False" not in reasons else None
-        fn[slot] = address
+        addresses[user.name] = address
         self.keep.append(keep)
 
 

@@ -131,7 +131,7 @@ class System:
         self._plain = not (self._special or self.unit.size or self.breakpoints.size)
         self._bound = None
         self._probed = False
-        self._spare = self._later = None  # the workspaces of the last integrations
+        self._pool = None  # memory for the next integrations: see `memory.pool`
         self._lock = threading.Lock()
 
     # ------------------------------------------------------------------------------------------ names and sizes
@@ -268,9 +268,7 @@ class System:
 
     def __getstate__(self):
         """Functions travel as dispatchers where they are compiled: these can be pickled wherever they were written."""
-        state = {
-            key: value for key, value in self.__dict__.items() if key not in ("_bound", "_lock", "_spare", "_later")
-        }
+        state = {key: value for key, value in self.__dict__.items() if key not in ("_bound", "_lock", "_pool")}
         if self._composed:
             state["_functions"] = {key: value for key, value in self._functions.items() if key != "f"}
         return state
@@ -278,7 +276,7 @@ class System:
     def __setstate__(self, state):
         self.__dict__.update(state)
         self._bound = None
-        self._spare = self._later = None
+        self._pool = None
         self._lock = threading.Lock()
 
     def __repr__(self):

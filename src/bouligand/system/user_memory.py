@@ -1,6 +1,6 @@
 """Memory that a system's low-level functions work in (MuJoCo's data, say): a piece of its own for each integration."""
 
-from ..core import state as at
+from ..core.state import USER_DATA
 
 MOST_SPARE = 8  # pieces kept for the next integrations
 
@@ -35,15 +35,15 @@ class Contexts:
 class Lease:
     """The addresses of a bound system's functions, together with a context that nobody else uses meanwhile."""
 
-    __slots__ = ("_contexts", "_piece", "ctx", "fn")
+    __slots__ = ("_contexts", "_piece", "context", "fn")
 
     def __init__(self, bound, contexts):
         self._contexts = contexts
         self._piece = contexts.borrow()
-        self.ctx = bound.ctx.copy()
-        self.ctx[at.USER_DATA] = self._piece[0]
+        self.context = bound.context.copy()
+        self.context[USER_DATA] = self._piece[0]
         self.fn = bound.fn.copy()
-        self.fn[at.CTX] = self.ctx.ctypes.data
+        self.fn["context"] = self.context.ctypes.data
 
     def give_back(self):
         """For others to use."""

@@ -1,4 +1,4 @@
-"""What the core does that Python has no words for: calls by address, bare memory, and hints to the compiler.
+"""Instructions that the core needs and Python does not have: calls by address, bare memory, hints to the compiler.
 
 Every user function has the C signature ``int32 fn(double t, double* or int64 ..., int64* ctx)``: scalars and bare
 pointers, sizes at run time. ``ctx`` points to ``[n, m, np, user data]``, so that a plate with another number of contacts
@@ -7,15 +7,12 @@ its own, with their number as well.) The function returns 0, or a status that sa
 """
 
 import ctypes
-import math
 import struct
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
 
 from .jit import JIT
 
@@ -24,17 +21,14 @@ DOUBLE, INT32, INT64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
 if JIT:
 
     @intrinsic
-    def row_address(typingctx, array, row):
-        """Address of a row of a C-contiguous array, as an integer."""
-        signature = types.intp(array, types.intp)
+    def address(typingctx, array):
+        """Address of the first item of an array, as an integer."""
 
         def codegen(context, builder, signature, args):
             view = context.make_array(signature.args[0])(context, builder, args[0])
-            stride = cgutils.unpack_tuple(builder, view.strides)[0]
-            base = builder.ptrtoint(view.data, INT64)
-            return builder.add(base, builder.mul(args[1], stride))
+            return builder.ptrtoint(view.data, INT64)
 
-        return signature, codegen
+        return types.intp(array), codegen
 
     @intrinsic
     def call(typingctx, address, t, arguments, ctx):
@@ -52,8 +46,8 @@ if JIT:
 else:
     _prototypes: dict = {}
 
-    def row_address(array, row):
-        return array.ctypes.data + row * array.strides[0]
+    def address(array):
+        return array.ctypes.data
 
     def call(address, t, arguments, ctx):
         key = (int(address), len(arguments))
@@ -85,48 +79,6 @@ else:
     def rough_power(x, exponent):
         (bits,) = struct.unpack("q", struct.pack("d", x))
         return struct.unpack("d", struct.pack("q", int((bits - _ONE) * exponent) + _ONE))[0]
-
-
-# ------------------------------------------------------------------------------------------ arrays from a table
-
-
-def _array(kind, item):
-    """A compiled ``array(table, place)``: the array whose address, rows and columns are a row of the table at an address."""
-
-    @intrinsic
-    def array(typingctx, table, place):
-        def codegen(context, builder, signature, args):
-            row = builder.gep(builder.inttoptr(args[0], INT64.as_pointer()), [builder.mul(args[1], INT64(3))])
-            address, *shape = (builder.load(builder.gep(row, [INT64(q)])) for q in range(1 + kind.ndim))
-            strides = [INT64(8)] if kind.ndim == 1 else [builder.mul(shape[1], INT64(8)), INT64(8)]
-            view = context.make_array(kind)(context, builder)
-            data = builder.inttoptr(address, item.as_pointer())
-            populate_array(view, data=data, shape=shape, strides=strides, itemsize=INT64(8), meminfo=None)
-            return view._getvalue()
-
-        return kind(types.int64, types.int64), codegen
-
-    return array
-
-
-if JIT:
-    vector = _array(types.Array(types.float64, 1, "C"), DOUBLE)
-    integers = _array(types.Array(types.int64, 1, "C"), INT64)
-    matrix = _array(types.Array(types.float64, 2, "C"), DOUBLE)
-else:
-
-    def _plain(kind, ndim):
-        def array(table, place):
-            address, *shape = (ctypes.c_int64 * 3).from_address(table + 24 * place)
-            shape = shape[:ndim]
-            count = math.prod(shape)
-            return (
-                np.ctypeslib.as_array((kind * count).from_address(address)).reshape(shape) if count else np.empty(shape)
-            )
-
-        return array
-
-    vector, integers, matrix = _plain(ctypes.c_double, 1), _plain(ctypes.c_int64, 1), _plain(ctypes.c_double, 2)
 
 
 # ------------------------------------------------------------------------------------------ bare memory, for bridges

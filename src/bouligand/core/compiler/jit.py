@@ -85,13 +85,14 @@ def core(function=None, *, entry=False, inline=False, fastmath=False):
         if not JIT:
             return function
         options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "_nrt": False, "no_cfunc_wrapper": True}
+        options["forceinline"] = (
+            inline  # (said in any case: else it is inherited from the function that is compiled first)
+        )
         if entry:
             function.__qualname__ += "_" + STAMP
             options["cache"] = CACHED
         else:
             options["no_cpython_wrapper"] = True
-        if inline:
-            options["forceinline"] = True
         return _for_all_values(njit(function, **options))
 
     return decorate(function) if function is not None else decorate

@@ -1,4 +1,4 @@
-"""Whole rows at once: what a loop in Python does not become, for all that Numba knows of its index."""
+"""Whole rows at once, as vector instructions: loops in Python do not become these, since an index may be negative."""
 
 from llvmlite import ir
 from numba import types
@@ -19,23 +19,16 @@ def everywhere(builder, number):
     return four
 
 
-def _rows(context, builder, kind, matrix):
-    """Of a matrix, where a row begins, and how wide it is."""
-    view = context.make_array(kind)(context, builder, matrix)
-    width = cgutils.unpack_tuple(builder, view.shape)[1]
-    return lambda row: builder.gep(view.data, [builder.mul(row, width)]), width
-
-
 if JIT:
 
     @intrinsic
-    def minimum(typingctx, H, row, begin, end, most):
-        """The smallest of H[row, begin:end] and ``most``, by vectors: Numba's min in a loop does not become one."""
-        signature = types.float64(H, types.int64, types.int64, types.int64, types.float64)
+    def minimum(typingctx, vector, begin, end, most):
+        """The smallest of vector[begin:end] and ``most``, four at a time: Numba's min in a loop does not become that."""
+        signature = types.float64(vector, types.int64, types.int64, types.float64)
 
         def codegen(context, builder, signature, args):
-            _, row, begin, end, most = args
-            start = _rows(context, builder, signature.args[0], args[0])[0](row)
+            _, begin, end, most = args
+            start = context.make_array(signature.args[0])(context, builder, args[0]).data
 
             def smaller(a, b):
                 return builder.select(builder.fcmp_ordered("<", a, b), a, b)
@@ -57,8 +50,8 @@ if JIT:
 
 else:
 
-    def minimum(H, row, begin, end, most):
-        return min(most, H[row, begin:end].min())
+    def minimum(vector, begin, end, most):
+        return min(most, vector[begin:end].min())
 
 
 if JIT:
@@ -77,25 +70,15 @@ if JIT:
         return signature, codegen
 
     @intrinsic
-    def clear_row(typingctx, matrix, row):
-        """matrix[row] = 0."""
-        signature = types.void(matrix, types.int64)
+    def copy(typingctx, source, target):
+        """target[:] = source, of vectors of the same length."""
+        signature = types.void(source, target)
 
         def codegen(context, builder, signature, args):
-            start, width = _rows(context, builder, signature.args[0], args[0])
-            cgutils.memset(builder, start(args[1]), builder.mul(width, INT64(8)), 0)
-            return context.get_dummy_value()
-
-        return signature, codegen
-
-    @intrinsic
-    def copy_row(typingctx, matrix, source, target):
-        """matrix[target] = matrix[source]."""
-        signature = types.void(matrix, types.int64, types.int64)
-
-        def codegen(context, builder, signature, args):
-            start, width = _rows(context, builder, signature.args[0], args[0])
-            cgutils.raw_memcpy(builder, start(args[2]), start(args[1]), width, INT64(8))
+            of, to = (
+                context.make_array(kind)(context, builder, a) for kind, a in zip(signature.args, args, strict=True)
+            )
+            cgutils.raw_memcpy(builder, to.data, of.data, of.nitems, INT64(8))
             return context.get_dummy_value()
 
         return signature, codegen
@@ -105,26 +88,23 @@ else:
     def clear(vector, begin, count):
         vector[begin : begin + count] = 0.0
 
-    def clear_row(matrix, row):
-        matrix[row] = 0.0
-
-    def copy_row(matrix, source, target):
-        matrix[target] = matrix[source]
+    def copy(source, target):
+        target[:] = source
 
 
 if JIT:
 
     @intrinsic
-    def multiply(typingctx, J, V, row, out):
-        """V[out] = J V[row], where a row of V holds a matrix with as many rows as J has; its columns are a multiple of four."""
-        signature = types.void(J, V, types.int64, types.int64)
+    def multiply(typingctx, J, vector, out):
+        """out = J vector, where both hold a matrix with as many rows as J has; its columns are a multiple of four."""
+        signature = types.void(J, vector, out)
 
         def codegen(context, builder, signature, args):
             matrix = context.make_array(signature.args[0])(context, builder, args[0])
             size = cgutils.unpack_tuple(builder, matrix.shape)[0]
-            row_of_V, width = _rows(context, builder, signature.args[1], args[1])
-            columns = builder.udiv(width, size)
-            source, target = row_of_V(args[2]), row_of_V(args[3])
+            of, to = (context.make_array(signature.args[q])(context, builder, args[q]) for q in (1, 2))
+            columns = builder.udiv(of.nitems, size)
+            source, target = of.data, to.data
 
             def place(start, i, c):
                 entry = builder.gep(start, [builder.add(builder.mul(i, columns), c)])
@@ -148,5 +128,5 @@ if JIT:
 
 else:
 
-    def multiply(J, V, row, out):
-        V[out] = (J @ V[row].reshape(J.shape[0], -1)).ravel()
+    def multiply(J, vector, out):
+        out[:] = (J @ vector.reshape(J.shape[0], -1)).ravel()

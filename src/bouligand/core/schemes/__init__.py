@@ -1,1 +1,14 @@
-"""Runge-Kutta schemes: their coefficients as data, and as compiled code."""
+"""Runge-Kutta schemes, one a file, as data (`scheme`); `table` and `stages` make compiled code of them.
+
+The number of a scheme in the core is its place in ``SCHEMES``, counted from 1. To add one, write its file and put it there.
+"""
+
+from .bosh3 import BOSH3
+from .dop853 import DOP853
+from .dopri5 import DOPRI5
+from .scheme import Control, Scheme
+
+SCHEMES = (DOPRI5, BOSH3, DOP853)
+METHODS = {scheme.name: number for number, scheme in enumerate(SCHEMES, 1)}
+
+__all__ = ["BOSH3", "DOP853", "DOPRI5", "METHODS", "SCHEMES", "Control", "Scheme"]

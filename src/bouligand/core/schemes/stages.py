@@ -1,4 +1,8 @@
-"""Runge-Kutta formulas as straight code: their weights become constants of the machine code."""
+"""Runge-Kutta formulas as straight code: their weights become constants of the machine code.
+
+On states of a few components a loop over a table of weights would take several times as long as the arithmetic. Where a formula
+exists for several schemes, ``scheme`` (1, 2, ...: its place in the list) says at run time which of them is taken.
+"""
 
 import numpy as np
 from llvmlite import ir
@@ -6,9 +10,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ..compiler.intrinsics import DOUBLE, INT32, INT64, call, row_address
+from ..compiler.intrinsics import DOUBLE, INT32, INT64, address, call
 from ..compiler.jit import JIT
 from ..compiler.vectors import FOUR, everywhere
+
+_I8, _F8 = types.int64, types.float64
 
 
 def _add_product(builder, a, b, total):
@@ -17,104 +23,114 @@ def _add_product(builder, a, b, total):
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.{name}"), [a, b, total])
 
 
-def _item(builder, data, width, row, i):
-    return builder.load(builder.gep(data, [builder.add(builder.mul(row, width), i)]))
+def _arrays(context, builder, signature, args, *places):
+    """The arrays among the arguments."""
+    return [context.make_array(signature.args[q])(context, builder, args[q]) for q in places]
 
 
-def _sum_rows(builder, data, width, first, weights, i):
-    """``sum of weights[q] * V[first + q, i]`` over the weights that are not zero, as straight-line code."""
+def _item(builder, rows, width, row, i):
+    return builder.load(builder.gep(rows, [builder.add(builder.mul(INT64(row), width), i)]))
+
+
+def _sum_rows(builder, rows, width, weights, i):
+    """``sum of weights[q] * rows[q, i]`` over the weights that are not zero."""
     total = None
     for q, weight in enumerate(weights):
         if weight == 0.0:
             continue
-        item, weight = _item(builder, data, width, builder.add(first, INT64(q)), i), DOUBLE(float(weight))
+        item, weight = _item(builder, rows, width, q, i), DOUBLE(float(weight))
         total = builder.fmul(weight, item) if total is None else _add_product(builder, weight, item, total)
     return total
 
 
-def _step(builder, data, width, x, first, scale, weights, i):
-    """``V[x, i] + scale * sum of weights[q] * V[first + q, i]``, such that little is left to do once the last row is known."""
+def _step(builder, x, rows, width, scale, weights, i):
+    """``x[i] + scale * sum of weights[q] * rows[q, i]``, such that little is left to do once the last row is known."""
     last = max(q for q, weight in enumerate(weights) if weight != 0.0)
-    state = _item(builder, data, width, x, i)
-    others = _sum_rows(builder, data, width, first, weights[:last], i)
+    state = builder.load(builder.gep(x, [i]))
+    others = _sum_rows(builder, rows, width, weights[:last], i)
     if others is not None:
         state = _add_product(builder, scale, others, state)
     weight = builder.fmul(scale, DOUBLE(float(weights[last])))
-    return _add_product(builder, weight, _item(builder, data, width, builder.add(first, INT64(last)), i), state)
+    return _add_product(builder, weight, _item(builder, rows, width, last, i), state)
+
+
+def _each(builder, choice, cases):
+    """Go through the cases (None: nothing is done), with the builder in the block that is taken for that choice, from 1 on."""
+    if len(cases) == 1:
+        yield cases[0]
+        return
+    done = builder.append_basic_block("chosen")
+    switch = builder.switch(choice, done)
+    for number, case in enumerate(cases, 1):
+        if case is not None:
+            block = builder.append_basic_block("scheme")
+            switch.add_case(INT64(number), block)
+            builder.position_at_end(block)
+            yield case
+            builder.branch(done)
+    builder.position_at_end(done)
 
 
 def combination(weights, onto=False):
-    """A compiled ``combine(V, base, first, scale, out)``: V[out] = scale * sum of weights[q] V[first + q], plus V[base]
-    where ``onto``.
+    """A compiled ``combine(scheme, base, rows, scale, out)``: out = scale * sum of weights[q] rows[q], plus base where ``onto``.
 
-    The weights become constants of straight-line code: on states of a few components a loop over a table would take
-    several times as long as the arithmetic.
+    ``weights`` has a list for each scheme, or None where a scheme has no such formula.
     """
     if not JIT:
 
-        def combine(V, base, first, scale, out):
-            V[out] = scale * (np.asarray(weights) @ V[first : first + len(weights)]) + (V[base] if onto else 0.0)
+        def combine(scheme, base, rows, scale, out):
+            chosen = weights[scheme - 1 if len(weights) > 1 else 0]
+            if chosen is not None:
+                out[:] = scale * (np.asarray(chosen) @ rows[: len(chosen)]) + (base if onto else 0.0)
 
         return combine
 
     @intrinsic
-    def combine(typingctx, V, base, first, scale, out):
-        signature = types.void(V, types.int64, types.int64, types.float64, types.int64)
-
+    def combine(typingctx, scheme, base, rows, scale, out):
         def codegen(context, builder, signature, args):
-            view = context.make_array(signature.args[0])(context, builder, args[0])
-            width = cgutils.unpack_tuple(builder, view.shape)[1]
-            with cgutils.for_range(builder, width) as loop:
-                if onto:
-                    total = _step(builder, view.data, width, args[1], args[2], args[3], weights, loop.index)
-                else:
-                    total = builder.fmul(args[3], _sum_rows(builder, view.data, width, args[2], weights, loop.index))
-                target = builder.add(builder.mul(args[4], width), loop.index)
-                builder.store(total, builder.gep(view.data, [target]))
+            base, rows, out = _arrays(context, builder, signature, args, 1, 2, 4)
+            width, scale = out.nitems, args[3]
+            for chosen in _each(builder, args[0], weights):
+                with cgutils.for_range(builder, width) as loop:
+                    if onto:
+                        total = _step(builder, base.data, rows.data, width, scale, chosen, loop.index)
+                    else:
+                        total = builder.fmul(scale, _sum_rows(builder, rows.data, width, chosen, loop.index))
+                    builder.store(total, builder.gep(out.data, [loop.index]))
             return context.get_dummy_value()
 
-        return signature, codegen
+        return types.void(_I8, base, rows, _F8, out), codegen
 
     return combine
 
 
 def combinations(table, wide=False):
-    """Like ``combination`` with ``onto``, for many rows of weights: ``combine(V, base, first, scale, out, row)``.
+    """A compiled ``combine(base, rows, scale, out, row)``: out = base + scale * sum of table[row][q] rows[q].
 
-    ``wide``: four components at a time, for arrays whose width is a multiple of four.
+    ``wide``: four components at a time, for vectors whose length is a multiple of four.
     """
     kind, step = (FOUR, 4) if wide else (DOUBLE, 1)
     if not JIT:
 
-        def combine(V, base, first, scale, out, row):
-            V[out] = V[base] + scale * (np.asarray(table[row]) @ V[first : first + len(table[row])])
+        def combine(base, rows, scale, out, row):
+            out[:] = base + scale * (np.asarray(table[row]) @ rows[: len(table[row])])
 
         return combine
 
-    def load(builder, view, width, row, i):
-        start = builder.gep(view.data, [builder.add(builder.mul(row, width), i)])
-        return builder.load(builder.bitcast(start, kind.as_pointer()), align=8)
+    def load(builder, start, i):
+        return builder.load(builder.bitcast(builder.gep(start, [i]), kind.as_pointer()), align=8)
 
     @intrinsic
-    def combine(typingctx, V, base, first, scale, out, row):
-        signature = types.void(V, types.int64, types.int64, types.float64, types.int64, types.int64)
-
+    def combine(typingctx, base, rows, scale, out, row):
         def codegen(context, builder, signature, args):
-            view = context.make_array(signature.args[0])(context, builder, args[0])
-            width = cgutils.unpack_tuple(builder, view.shape)[1]
-            _, base, first, scale, out, row = args
-            scale = everywhere(builder, scale) if wide else scale
-            done = builder.append_basic_block("combined")
-            choice = builder.switch(row, done)
-            for number, weights in enumerate(table):
-                block = builder.append_basic_block("weights")
-                choice.add_case(INT64(number), block)
-                builder.position_at_end(block)
+            base, rows, out = _arrays(context, builder, signature, args, 0, 1, 3)
+            width, scale = out.nitems, everywhere(builder, args[2]) if wide else args[2]
+            for weights in _each(builder, builder.add(args[4], INT64(1)), table):
                 with cgutils.for_range_slice(builder, INT64(0), width, INT64(step)) as (i, _):
-                    total, change = load(builder, view, width, base, i), None
+                    total, change = load(builder, base.data, i), None
                     for q, weight in enumerate(weights):
                         if weight != 0.0:
-                            item = load(builder, view, width, builder.add(first, INT64(q)), i)
+                            item = load(builder, rows.data, builder.add(builder.mul(INT64(q), width), i))
                             weight = ir.Constant(FOUR, [float(weight)] * 4) if wide else DOUBLE(float(weight))
                             change = (
                                 builder.fmul(weight, item)
@@ -123,67 +139,64 @@ def combinations(table, wide=False):
                             )
                     if change is not None:
                         total = builder.fadd(total, builder.fmul(scale, change))
-                    target = builder.gep(view.data, [builder.add(builder.mul(out, width), i)])
-                    builder.store(total, builder.bitcast(target, kind.as_pointer()), align=8)
-                builder.branch(done)
-            builder.position_at_end(done)
+                    target = builder.bitcast(builder.gep(out.data, [i]), kind.as_pointer())
+                    builder.store(total, target, align=8)
             return context.get_dummy_value()
 
-        return signature, codegen
+        return types.void(base, rows, _F8, out, _I8), codegen
 
     return combine
 
 
-def stage_runner(A, c, stages):
-    """A compiled ``run(address, ctx, t, s, cap, V, b, p, x, k, scratch)`` that evaluates the given stages.
+def stage_runner(parts):
+    """A compiled ``run(scheme, function, context, t, length, cap, x, rows, state, b, p)`` that evaluates some stages.
 
-    Stage q is ``V[k+q] = f(min(t + c[q] s, cap), V[x] + s sum_r A[q, r] V[k+r], b, p)``; its state is left in the row
-    ``scratch``. Returns 0, or the stage that failed.
+    ``parts`` has for each scheme (A, c, which stages). Stage q is ``rows[q] = f(min(t + c[q] length, cap), x + length sum_r
+    A[q, r] rows[r], b, p)``; its state is left in ``state``. b and p are addresses. Returns 0, or the stage that failed.
     """
     if not JIT:
 
-        def run(address, ctx, t, s, cap, V, b, p, x, k, scratch):
-            for q in stages:
-                V[scratch] = V[x] + s * (A[q, :q] @ V[k : k + q])
-                arguments = (row_address(V, scratch), b, p, row_address(V, k + q))
-                if call(address, min(t + c[q] * s, cap), arguments, ctx) != 0:
+        def run(scheme, function, context, t, length, cap, x, rows, state, b, p):
+            A, c, which = parts[scheme - 1 if len(parts) > 1 else 0]
+            for q in which:
+                state[:] = x + length * (A[q, :q] @ rows[:q])
+                arguments = (address(state), b, p, address(rows[q]))
+                if call(function, min(t + c[q] * length, cap), arguments, context) != 0:
                     return q
             return 0
 
         return run
 
     @intrinsic
-    def run(typingctx, address, ctx, t, s, cap, V, b, p, x, k, scratch):
-        i8, f8 = types.int64, types.float64
-        signature = types.int64(i8, i8, f8, f8, f8, V, i8, i8, i8, i8, i8)
+    def run(typingctx, scheme, function, context, t, length, cap, x, rows, state, b, p):
+        signature = _I8(_I8, _I8, _I8, _F8, _F8, _F8, x, rows, state, _I8, _I8)
 
         def codegen(context, builder, signature, args):
-            address, ctx, t, s, cap, V, b, p, x, k, scratch = args
-            view = context.make_array(signature.args[5])(context, builder, V)
-            data, width = view.data, cgutils.unpack_tuple(builder, view.shape)[1]
-            bytes_per_row = builder.mul(width, INT64(8))
-            base = builder.ptrtoint(data, INT64)
-            state_at = builder.add(base, builder.mul(scratch, bytes_per_row))
+            scheme, function, at, t, length, cap, _, _, _, b, p = args
+            x, rows, state = _arrays(context, builder, signature, args, 6, 7, 8)
+            width = state.nitems
+            first_at, state_at = builder.ptrtoint(rows.data, INT64), builder.ptrtoint(state.data, INT64)
             kind = ir.FunctionType(INT32, [DOUBLE] + [INT64] * 5)
-            function = builder.inttoptr(address, kind.as_pointer())
+            function = builder.inttoptr(function, kind.as_pointer())
             failed = cgutils.alloca_once_value(builder, INT64(0))
-            done = builder.append_basic_block("stages.done")
-            for q in stages:
-                with cgutils.for_range(builder, width) as loop:
-                    state = _step(builder, data, width, x, k, s, A[q, :q], loop.index)
-                    target = builder.add(builder.mul(scratch, width), loop.index)
-                    builder.store(state, builder.gep(data, [target]))
-                time = builder.fadd(t, builder.fmul(DOUBLE(float(c[q])), s))
-                time = builder.select(builder.fcmp_ordered("<", time, cap), time, cap)
-                slope_at = builder.add(base, builder.mul(builder.add(k, INT64(q)), bytes_per_row))
-                status = builder.call(function, [time, state_at, b, p, slope_at, ctx])
-                following = builder.append_basic_block("stage.next")
-                builder.store(INT64(q), failed)
-                builder.cbranch(builder.icmp_signed("==", status, INT32(0)), following, done)
-                builder.position_at_end(following)
             builder.store(INT64(0), failed)
-            builder.branch(done)
-            builder.position_at_end(done)
+            for A, c, which in _each(builder, scheme, parts):
+                done = builder.append_basic_block("stages.done")
+                for q in which:
+                    with cgutils.for_range(builder, width) as loop:
+                        value = _step(builder, x.data, rows.data, width, length, A[q, :q], loop.index)
+                        builder.store(value, builder.gep(state.data, [loop.index]))
+                    time = builder.fadd(t, builder.fmul(DOUBLE(float(c[q])), length))
+                    time = builder.select(builder.fcmp_ordered("<", time, cap), time, cap)
+                    slope_at = builder.add(first_at, builder.mul(builder.mul(INT64(q), width), INT64(8)))
+                    status = builder.call(function, [time, state_at, b, p, slope_at, at])
+                    following = builder.append_basic_block("stage.next")
+                    builder.store(INT64(q), failed)
+                    builder.cbranch(builder.icmp_signed("==", status, INT32(0)), following, done)
+                    builder.position_at_end(following)
+                builder.store(INT64(0), failed)
+                builder.branch(done)
+                builder.position_at_end(done)
             return builder.load(failed)
 
         return signature, codegen

@@ -5,248 +5,211 @@ import math
 
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
+from ..compiler.vectors import copy
 from ..evaluate import eval_f, eval_h, in_tolerances, nudge
 from ..guards import QUICK, hold, take_over
-from ..state import (
-    BUDGET,
-    FRESH,
-    HD,
-    HE,
-    HELD,
-    HM,
-    HN,
-    HX,
-    JUDGED,
-    KP,
-    LAM,
-    LAST,
-    MIDDLE,
-    NO_LANDING,
-    NQ,
-    NRECORDS,
-    NSPANS,
-    NSTEPS,
-    R_KIND,
-    R_S1,
-    R_S2,
-    R_S3,
-    R_T,
-    R_X,
-    RAMP,
-    RATES,
-    RUNNING,
-    SIGN,
-    SPAN,
-    STOP,
-    TAU,
-    TLAST,
-    TRIES,
-    WB,
-    WHO,
-    XM,
-    XN,
-    B,
-    K,
-    T,
-    W,
-    X,
-)
+from ..state import MARGIN, SHOWN, SPAN
+from ..steps import outcomes
 from ..steps.crossing import note
 from ..unit import make_unit
 from .crossings import in_order
-from .jumps import contacts, inside, integral, jump, none_yet, turn, walk
+from .jumps import RUNNING, contacts, integral, jump, none_yet, walk
+from .stages import flip_listed, inside
 
-FAILED = -1
-TAKEN = 1
-HOPS = 2  # hops must look at this
+LAST = RUNNING - 4  # first row of the sums over all crossings
 
 
 @core
-def settle_span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G, found, s):
-    """Accept the step of length s with the listed crossings (TAKEN), or leave it to HOPS; FAILED if a function failed."""
+def accept_span(w, found, length):
+    """Accept the step with the listed crossings (TAKEN), or leave it to LEAVE_TO_HOPS; FAILED if a function failed."""
     compact()
-    t, n = S[T], V.shape[1]
-    end = t + s
-    if S[STOP] - end <= 4e-16 * max(abs(end), s):
-        end = S[STOP]
-    # --- h at the very end; where something turns round or comes back at once, also what cannot be told from zero there
-    if eval_h(fn, p, S, I, V, H, end, XN, HN):
-        return FAILED
-    turn(H, N, 0, found)
-    outcome, near, again = TAKEN, turning(H) > 0.0, soonest(S, H, N, Z, found, s) < 0.3 * s
+    s, v, g, t_eval = w.s, w.v, w.g, w.t_eval
+    c, numbers, sums = w.spans.crossings, w.spans.numbers, w.spans.sums
+    t, n = s.t, v.width
+    end = t + length
+    if s.stop - end <= 4e-16 * max(abs(end), length):
+        end = s.stop
+    # --- h at the very end; where something turns round or comes back at once, also which h are zero within the tolerance there
+    if eval_h(w, end, v.x_end, g.h_end):
+        return outcomes.FAILED
+    flip_listed(w, 0, found)
+    outcome, near, again = outcomes.TAKEN, turning(g) > 0.0, soonest(w, found, length) < 0.3 * length
     if near or again:
-        nudge(S, V, XN, XM)
-        if eval_h(fn, p, S, I, V, H, end, XM, HE):
-            outcome = FAILED
-    if outcome == TAKEN and near:
-        outcome, found = look(fn, ctx, p, S, I, V, H, N, Z, G, found, s)
-    if outcome == TAKEN and again:
-        outcome = back_too_soon(fn, ctx, p, S, I, V, H, N, Z, G, found, s)
-    in_order(N, Z, found)
-    if outcome == TAKEN and I[NQ] < TQ.shape[0] and TQ[I[NQ]] <= end:
-        outcome = asked_for(fn, ctx, p, S, I, V, TQ, Y, N, Z, M, G, found, s, end)
-    if outcome != TAKEN:
-        turn(H, N, 0, found)
+        nudge(w, v.x_end, v.x_trial)
+        if eval_h(w, end, v.x_trial, g.hdot_end):
+            outcome = outcomes.FAILED
+    if outcome == outcomes.TAKEN and near:
+        outcome, found = look_at_turning(w, found, length)
+    if outcome == outcomes.TAKEN and again:
+        outcome = back_too_soon(w, found, length)
+    in_order(w, found)
+    if outcome == outcomes.TAKEN and s.eval_count < t_eval.shape[0] and t_eval[s.eval_count] <= end:
+        outcome = asked_for(w, found, length, end)
+    if outcome != outcomes.TAKEN:
+        flip_listed(w, 0, found)
         return outcome
 
     # --- the record
-    make_unit(fn, V, XN, XN)
-    row = I[NRECORDS]
-    I[NRECORDS] = row + 1
-    R[row, R_T], R[row, R_KIND] = end, SPAN
-    R[row, R_S1], R[row, R_S2], R[row, R_S3] = s, 0.0, 0.0
-    for i in range(n):
-        R[row, R_X + i] = V[XN, i]
+    make_unit(w, v.x_end)
+    row = s.record_count
+    s.record_count = row + 1
+    step = w.steps[row]
+    step.t, step.kind, step.length, step.back, step.correction = end, SPAN, length, 0.0, 0.0
+    copy(v.x_end, w.states[row])
     least = math.nextafter(t, math.inf)
     for e in range(found):
-        k, when = N[WHO, e], min(max(t + Z[TAU, e] * s, least), end)
-        sign = Z[SIGN, e]
-        note(S, I, E, when, k, sign, 0.0, 1.0)
-        H[WB, k] = sign
-        H[TLAST, k] = when
-        if sign * H[HN, k] <= 0.0 and H[B, k] == sign:
-            hold(I, H, k)
+        k, when = numbers.who[e], min(max(t + c.tau[e] * length, least), end)
+        sign = c.sign[e]
+        note(w, when, k, sign, 0.0, SHOWN)
+        g.watched[k] = sign
+        g.t_last[k] = when
+        if sign * g.h_end[k] <= 0.0 and g.b[k] == sign:
+            hold(w, k)
         else:
-            H[HELD, k] = 0.0
+            g.held[k] = 0.0
     if near:
-        for k in range(H.shape[1]):
-            if H[HD, k] > 0.0:
-                _, where = lowest(H, k)
-                note(S, I, E, t + where * s, k, H[B, k], H[HD, k], 2.0)
+        for k in range(g.width):
+            if g.hdot[k] > 0.0:
+                _, where = lowest(g, k)
+                note(w, t + where * length, k, g.b[k], g.hdot[k], MARGIN)
     # --- the end becomes the present
     for i in range(n):
-        bend = M[21, i] + 2.0 * M[22, i]
-        V[KP, i] = ((V[K + 6, i] - V[K + 3, i]) / 0.2 + bend) / s
-        whole, area = jump(M, 20, 1.0, i), integral(M, 20, 1.0, i)
-        V[RAMP, i] = (6.0 * area - 2.0 * whole) / s
-        V[RAMP + 1, i] = (3.0 * whole - 6.0 * area) / (s * s)
-        V[X, i] = V[XN, i]
-    take_over(I, H)
-    S[T] = end
-    S[LAM] = 0.0
-    I[NSTEPS] += 1
-    I[NSPANS] += 1
-    I[BUDGET] -= 1
-    I[TRIES], I[JUDGED], I[NO_LANDING], I[RATES] = 0, 0, 0, 0
-    I[FRESH], I[LAST] = 1, -1
-    return FAILED if eval_f(fn, p, S, I, V, H, end, X, K) else TAKEN
+        bend = sums.every[LAST + 1, i] + 2.0 * sums.every[LAST + 2, i]
+        v.second[i] = ((v.stages[6, i] - v.stages[3, i]) / 0.2 + bend) / length
+        whole, area = jump(sums.every, LAST, 1.0, i), integral(sums.every, LAST, 1.0, i)
+        v.ramp[0, i] = (6.0 * area - 2.0 * whole) / length
+        v.ramp[1, i] = (3.0 * whole - 6.0 * area) / (length * length)
+        v.x[i] = v.x_end[i]
+    take_over(w)
+    s.t = end
+    s.growth = 0.0
+    s.step_count += 1
+    s.spans += 1
+    s.budget -= 1
+    s.tries, s.judged, s.no_landing, s.rates_known = 0, 0, 0, 0
+    s.fresh, s.last = 1, -1
+    return outcomes.FAILED if eval_f(w, end, v.x, v.f) else outcomes.TAKEN
 
 
 @core(inline=True)
-def lowest(H, k):
+def lowest(g, k):
     """The lowest value of b h inside the step and its place, by the parabola of a guard that turns round there."""
-    b = H[B, k]
-    a0, am, a1 = b * H[HX, k], b * H[HM, k], b * H[HN, k]
+    b = g.b[k]
+    a0, am, a1 = b * g.h[k], b * g.h_middle[k], b * g.h_end[k]
     fall = 4.0 * am - 3.0 * a0 - a1
     bend = 2.0 * (a0 + a1) - 4.0 * am
     return a0 - 0.25 * fall * fall / bend, -0.5 * fall / bend
 
 
 @core(fastmath=QUICK)
-def turning(H):
-    """With the word of the end in B: how many guards are on the wrong side at the end, or turn round inside the step."""
+def turning(g):
+    """With the word of the end in g.b: how many guards are on the wrong side at the end, or turn round inside the step."""
     count = 0.0
-    for k in range(H.shape[1]):
-        b = H[B, k]
-        a0, am, a1 = b * H[HX, k], b * H[HM, k], b * H[HN, k]
+    for k in range(g.width):
+        b = g.b[k]
+        a0, am, a1 = b * g.h[k], b * g.h_middle[k], b * g.h_end[k]
         turns = (4.0 * am - 3.0 * a0 - a1 < 0.0) & (3.0 * a1 + a0 - 4.0 * am > 0.0)
         count += 1.0 if (a1 <= 0.0) | turns else 0.0
     return count
 
 
 @core
-def look(fn, ctx, p, S, I, V, H, N, Z, G, found, s):
+def look_at_turning(w, found, length):
     """The guards that `turning` has counted, one by one: the outcome, and the number of crossings.
 
     One that the list has crossed but whose h has not quite got there sits on its guard; one that is just beyond, but not
-    listed, is crossed at the end. A graze goes to the hops if crossing or not would matter; margins are left in HD.
+    listed, is crossed at the end. A graze goes to the hops if crossing or not would matter; margins are left in g.hdot.
     """
     compact()
-    for k in range(H.shape[1]):
-        H[HD, k] = 0.0
-        b = H[B, k]
-        a0, am, a1 = b * H[HX, k], b * H[HM, k], b * H[HN, k]
-        unsure = 2.0 * abs(H[HE, k] - H[HN, k])
+    g, c, numbers = w.g, w.spans.crossings, w.spans.numbers
+    for k in range(g.width):
+        g.hdot[k] = 0.0
+        b = g.b[k]
+        a0, am, a1 = b * g.h[k], b * g.h_middle[k], b * g.h_end[k]
+        unsure = 2.0 * abs(g.hdot_end[k] - g.h_end[k])
         if a1 <= 0.0:
             if -a1 > 10.0 * unsure:
-                return HOPS, found
-            if a0 > 0.0 and H[HELD, k] == 0.0:
-                H[B, k] = -b
-                N[WHO, found], Z[TAU, found], Z[SIGN, found] = k, 1.0, -b
+                return outcomes.LEAVE_TO_HOPS, found
+            if a0 > 0.0 and g.held[k] == 0.0:
+                g.b[k] = -b
+                numbers.who[found], c.tau[found], c.sign[found] = k, 1.0, -b
                 found += 1
             continue
         fall = 4.0 * am - 3.0 * a0 - a1
         bend = 2.0 * (a0 + a1) - 4.0 * am
         if a0 > 0.0 and fall < 0.0 and fall + 2.0 * bend > 0.0:
-            value, _ = lowest(H, k)
+            value, _ = lowest(g, k)
             if abs(value) <= unsure:
-                time = 2.0 * s * math.sqrt(unsure / max(bend, 1e-300))
-                weight = jump_of(fn, ctx, p, S, I, V, N, G, k, s)
+                time = 2.0 * length * math.sqrt(unsure / max(bend, 1e-300))
+                weight = jump_of(w, k, length)
                 if weight < 0.0 or weight * time > 1.0:
-                    return FAILED if weight < 0.0 else HOPS, found
+                    return outcomes.FAILED if weight < 0.0 else outcomes.LEAVE_TO_HOPS, found
             if 0.0 < value <= 10.0 * unsure:
-                H[HD, k] = value
-    return TAKEN, found
+                g.hdot[k] = value
+    return outcomes.TAKEN, found
 
 
 @core
-def jump_of(fn, ctx, p, S, I, V, N, G, k, s):
+def jump_of(w, k, length):
     """Size of g_k in the middle of the step, in tolerances per time; negative if g failed."""
     compact()
-    last = N.shape[1] - 1
-    N[WHO, last] = k
-    if contacts(fn, ctx, p, S, I, V, N, G, last, 1, S[T] + 0.5 * s, MIDDLE, 0):
+    s, v, numbers, g = w.s, w.v, w.spans.numbers, w.spans.g
+    last = numbers.width - 1
+    numbers.who[last] = k
+    if contacts(w, last, 1, s.t + 0.5 * length, v.x_middle, 0):
         return -1.0
-    for i in range(V.shape[1]):
-        V[W, i] = G[i]
-    return in_tolerances(S, V, W, X, XN)
+    for i in range(v.width):
+        v.scratch[i] = g[i]
+    return in_tolerances(w, v.scratch, v.x, v.x_end)
 
 
 @core
-def soonest(S, H, N, Z, found, s):
+def soonest(w, found, length):
     """The shortest time in which a guard was crossed again."""
     compact()
+    s, g, c, numbers = w.s, w.g, w.spans.crossings, w.spans.numbers
     shortest = math.inf
     for e in range(found):
-        shortest = min(shortest, S[T] + Z[TAU, e] * s - H[TLAST, N[WHO, e]])
+        shortest = min(shortest, s.t + c.tau[e] * length - g.t_last[numbers.who[e]])
     return shortest
 
 
 @core
-def back_too_soon(fn, ctx, p, S, I, V, H, N, Z, G, found, s):
-    """A guard that is crossed back after so short a time that it may only have been grazed, and that matters: for HOPS."""
+def back_too_soon(w, found, length):
+    """A guard that is crossed back after so short a time that it may only have been grazed, and that matters: LEAVE_TO_HOPS."""
     compact()
+    s, g, c, numbers = w.s, w.g, w.spans.crossings, w.spans.numbers
     for e in range(found):
-        k, tau = N[WHO, e], Z[TAU, e]
-        since = S[T] + tau * s - H[TLAST, k]
-        if since < 0.3 * s:
-            h0, hm, h1 = H[HX, k], H[HM, k], H[HN, k]
+        k, tau = numbers.who[e], c.tau[e]
+        since = s.t + tau * length - g.t_last[k]
+        if since < 0.3 * length:
+            h0, hm, h1 = g.h[k], g.h_middle[k], g.h_end[k]
             way = abs(4.0 * hm - 3.0 * h0 - h1 + 4.0 * tau * (h0 + h1 - 2.0 * hm))
-            if 0.25 * way * since < 2.0 * s * abs(H[HE, k] - h1):
-                weight = jump_of(fn, ctx, p, S, I, V, N, G, k, s)
+            if 0.25 * way * since < 2.0 * length * abs(g.hdot_end[k] - h1):
+                weight = jump_of(w, k, length)
                 if weight < 0.0 or weight * since > 1.0:
-                    return FAILED if weight < 0.0 else HOPS
-    return TAKEN
+                    return outcomes.FAILED if weight < 0.0 else outcomes.LEAVE_TO_HOPS
+    return outcomes.TAKEN
 
 
 @core
-def asked_for(fn, ctx, p, S, I, V, TQ, Y, N, Z, M, G, found, s, end):
+def asked_for(w, found, length, end):
     """Write the states at the requested times inside the step."""
     compact()
-    none_yet(M)
+    s, v, t_eval = w.s, w.v, w.t_eval
+    none_yet(w)
     e = 0
-    while I[NQ] < TQ.shape[0] and TQ[I[NQ]] <= end:
-        q = I[NQ]
-        row = XN
-        if TQ[q] < end:
-            theta = (TQ[q] - S[T]) / s
-            e = walk(fn, ctx, p, S, I, V, N, Z, M, G, e, found, theta, s)
+    while s.eval_count < t_eval.shape[0] and t_eval[s.eval_count] <= end:
+        q = s.eval_count
+        x = w.x_eval[q]
+        if t_eval[q] < end:
+            theta = (t_eval[q] - s.t) / length
+            e = walk(w, e, found, theta, length)
             if e < 0:
-                return FAILED
-            inside(V, M, theta, RUNNING, s, XM)
-            row = XM
-        for i in range(V.shape[1]):
-            Y[q, i] = V[row, i]
-        make_unit(fn, Y, q, q)
-        I[NQ] += 1
-    return TAKEN
+                return outcomes.FAILED
+            inside(w, theta, RUNNING, length, x)
+        else:
+            copy(v.x_end, x)
+        make_unit(w, x)
+        s.eval_count += 1
+    return outcomes.TAKEN

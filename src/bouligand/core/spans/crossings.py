@@ -10,26 +10,6 @@ import math
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..guards import QUICK
-from ..state import (
-    COUNT,
-    CUBIC,
-    FORMER,
-    HELD,
-    HM,
-    HN,
-    HP,
-    HX,
-    PLACE,
-    SHIFT,
-    SHIFT2,
-    SIGN,
-    SIGN2,
-    TAU,
-    TAU2,
-    WHO,
-    WHO2,
-    B,
-)
 
 ODD = -1  # instead of a number of crossings: a guard that was just crossed turns back, which hops must look at
 MOST_SHIFT = 0.1  # of a root by the cubic
@@ -63,64 +43,73 @@ def suspicious(word, start, middle, end, kind):
 
 
 @core
-def list_crossings(H, N, Z, improved):
+def list_crossings(w, improved):
     """List the crossings of all guards, in no order. Returns how many (or ODD), and whether all h are finite.
 
-    With ``improved``, H[HP] is h at 0.8, and SHIFT is left as what the cubic moved each time by.
+    With ``improved``, g.h_trial is h at 0.8, and ``shift`` is left as what the cubic moved each time by.
     """
     compact()
-    m, found, odd = H.shape[1], 0, 0
+    g, c, numbers = w.g, w.spans.crossings, w.spans.numbers
+    m, found, odd = g.width, 0, 0
     for a in range(0, m, BLOCK):
         e = min(a + BLOCK, m)
-        kind = Z[FORMER, : e - a]
-        crossed, others, total = suspicious(H[B, a:e], H[HX, a:e], H[HM, a:e], H[HN, a:e], kind)
+        kind = c.former[: e - a]
+        crossed, others, total = suspicious(g.b[a:e], g.h[a:e], g.h_middle[a:e], g.h_end[a:e], kind)
         if not abs(total) < math.inf:
             return 0, False
         if crossed > 0.0:
-            found = pick(N, WHO, found, kind, CROSSED, a)
+            found = pick(numbers.who, found, kind, CROSSED, a)
         if others > 0.0:
-            odd = pick(N, WHO2, odd, kind, OTHER, a)
+            odd = pick(numbers.who_scratch, odd, kind, OTHER, a)
     if found > 0:
-        found, odd = coefficients(H, N, Z, improved, found, odd)
-        single_roots(Z[TAU2, :found], Z[SIGN2, :found], Z[SHIFT2, :found], Z[CUBIC, :found], Z[TAU], Z[SHIFT])
+        found, odd = coefficients(w, improved, found, odd)
+        single_roots(
+            c.tau_scratch[:found],
+            c.sign_scratch[:found],
+            c.shift_scratch[:found],
+            c.cubic[:found],
+            c.tau,
+            c.shift,
+        )
     if odd > 0:
-        found = other_roots(H, N, Z, improved, found, odd)
+        found = other_roots(w, improved, found, odd)
     return found, True
 
 
 @core
-def pick(N, row, count, kind, wanted, first):
+def pick(row, count, kind, wanted, first):
     """Put the numbers of the guards of a kind in a block behind the ``count`` that are there; returns how many are there then."""
     compact()
     for k in range(kind.size):
-        N[row, count] = first + k
+        row[count] = first + k
         count += 1 if kind[k] == wanted else 0
     return count
 
 
 @core
-def coefficients(H, N, Z, improved, found, odd):
+def coefficients(w, improved, found, odd):
     """Of the guards that end on the other side, the coefficients a0, fall, bend and the cubic's, in the scratch rows.
 
     Those that the trajectory sits on are put with the others. Returns how many of both there are.
     """
     compact()
+    g, c, numbers = w.g, w.spans.crossings, w.spans.numbers
     weight = 1.0 / _FOURTH if improved else 0.0
     to = 0
     for e in range(found):
-        k = N[WHO, e]
-        if H[HELD, k] != 0.0:
-            N[WHO2, odd] = k
+        k = numbers.who[e]
+        if g.held[k] != 0.0:
+            numbers.who_scratch[odd] = k
             odd += 1
             continue
-        b = H[B, k]
-        a0, am, a1 = b * H[HX, k], b * H[HM, k], b * H[HN, k]
+        b = g.b[k]
+        a0, am, a1 = b * g.h[k], b * g.h_middle[k], b * g.h_end[k]
         fall = 4.0 * am - 3.0 * a0 - a1
         bend = 2.0 * (a0 + a1) - 4.0 * am
-        N[WHO, to] = k
-        Z[TAU2, to], Z[SIGN2, to], Z[SHIFT2, to] = a0, fall, bend
-        Z[CUBIC, to] = weight * (b * H[HP, k] - a0 - 0.8 * fall - 0.64 * bend)
-        Z[SIGN, to] = -b
+        numbers.who[to] = k
+        c.tau_scratch[to], c.sign_scratch[to], c.shift_scratch[to] = a0, fall, bend
+        c.cubic[to] = weight * (b * g.h_trial[k] - a0 - 0.8 * fall - 0.64 * bend)
+        c.sign[to] = -b
         to += 1
     return to, odd
 
@@ -138,14 +127,15 @@ def single_roots(start, fall, bend, cubic, tau, shift):
 
 
 @core
-def other_roots(H, N, Z, improved, found, odd):
+def other_roots(w, improved, found, odd):
     """The crossings of all other suspicious guards: a touch and a release; one that starts on its guard. Returns the number
     of all crossings, or ODD."""
     compact()
+    g, c, numbers = w.g, w.spans.crossings, w.spans.numbers
     for q in range(odd):
-        k = N[WHO2, q]
-        b, held = H[B, k], H[HELD, k] != 0.0
-        a0, am, a1 = b * H[HX, k], b * H[HM, k], b * H[HN, k]
+        k = numbers.who_scratch[q]
+        b, held = g.b[k], g.held[k] != 0.0
+        a0, am, a1 = b * g.h[k], b * g.h_middle[k], b * g.h_end[k]
         if held:
             a0 = 0.0
         fall = 4.0 * am - 3.0 * a0 - a1
@@ -164,15 +154,15 @@ def other_roots(H, N, Z, improved, found, odd):
                 second = min((inside - fall) / (2.0 * bend), 1.0)
         elif held and am < 0.0:
             return ODD
-        cubic = (b * H[HP, k] - a0 - 0.8 * fall - 0.64 * bend) / _FOURTH if improved else 0.0
+        cubic = (b * g.h_trial[k] - a0 - 0.8 * fall - 0.64 * bend) / _FOURTH if improved else 0.0
         while first >= 0.0:
             slope = fall + 2.0 * bend * first
             move = -cubic * first * (first - 0.5) * (first - 1.0) / slope if slope != 0.0 else 0.0
             move = min(max(move, -MOST_SHIFT), MOST_SHIFT)
-            Z[SHIFT, found] = move
-            Z[TAU, found] = min(max(first + move, 0.0), 1.0)
-            N[WHO, found] = k
-            Z[SIGN, found] = -b
+            c.shift[found] = move
+            c.tau[found] = min(max(first + move, 0.0), 1.0)
+            numbers.who[found] = k
+            c.sign[found] = -b
             found += 1
             first, second, b = second, -1.0, -b
     return found
@@ -199,70 +189,77 @@ def intervals(tau, interval):
 
 
 @core
-def into_intervals(N, Z, found):
-    """Order the crossings by the intervals between the stages, by counting; COUNT tells how many are before the end of each."""
+def into_intervals(w, found):
+    """Order the crossings by the intervals between the stages, by counting; ``before``: how many are before the end of each."""
     compact()
-    counts = intervals(Z[TAU, :found], Z[CUBIC, :found])
-    N[COUNT, 0], N[COUNT, 6] = 0, found
+    c, numbers = w.spans.crossings, w.spans.numbers
+    counts = intervals(c.tau[:found], c.cubic[:found])
+    numbers.before[0], numbers.before[6] = 0, found
     for q in range(5):
-        N[COUNT, q + 1] = int(counts[q])
+        numbers.before[q + 1] = int(counts[q])
     for q in range(6):
-        N[PLACE, q] = N[COUNT, q]
+        numbers.place[q] = numbers.before[q]
     for e in range(found):
-        N[WHO2, e], Z[TAU2, e], Z[SIGN2, e] = N[WHO, e], Z[TAU, e], Z[SIGN, e]
+        numbers.who_scratch[e], c.tau_scratch[e], c.sign_scratch[e] = (
+            numbers.who[e],
+            c.tau[e],
+            c.sign[e],
+        )
     for e in range(found):
-        q = int(Z[CUBIC, e])
-        to = N[PLACE, q]
-        N[PLACE, q] = to + 1
-        N[WHO, to] = N[WHO2, e]
-        Z[TAU, to] = Z[TAU2, e]
-        Z[SIGN, to] = Z[SIGN2, e]
+        q = int(c.cubic[e])
+        to = numbers.place[q]
+        numbers.place[q] = to + 1
+        numbers.who[to] = numbers.who_scratch[e]
+        c.tau[to] = c.tau_scratch[e]
+        c.sign[to] = c.sign_scratch[e]
 
 
 @core
-def in_order(N, Z, found):
+def in_order(w, found):
     """Sort the crossings by time: natural merging of runs, so that the ordered lists of a plate cost one pass."""
     compact()
+    c, numbers = w.spans.crossings, w.spans.numbers
     if found < 2:
         return
     a = 0
     while a < found:
         # a falling run is turned round
         b = a + 1
-        while b < found and Z[TAU, b] < Z[TAU, b - 1]:
+        while b < found and c.tau[b] < c.tau[b - 1]:
             b += 1
         low, high = a, b - 1
         while low < high:
-            N[WHO, low], N[WHO, high] = N[WHO, high], N[WHO, low]
-            Z[TAU, low], Z[TAU, high] = Z[TAU, high], Z[TAU, low]
-            Z[SIGN, low], Z[SIGN, high] = Z[SIGN, high], Z[SIGN, low]
+            numbers.who[low], numbers.who[high] = numbers.who[high], numbers.who[low]
+            c.tau[low], c.tau[high] = c.tau[high], c.tau[low]
+            c.sign[low], c.sign[high] = c.sign[high], c.sign[low]
             low += 1
             high -= 1
         a = b
     here = True  # where the list is: in its own rows, or in the scratch rows
     while True:
-        who, tau, sign = (WHO, TAU, SIGN) if here else (WHO2, TAU2, SIGN2)
-        to_who, to_tau, to_sign = (WHO2, TAU2, SIGN2) if here else (WHO, TAU, SIGN)
+        who, to_who = (numbers.who, numbers.who_scratch) if here else (numbers.who_scratch, numbers.who)
+        tau, to_tau = (c.tau, c.tau_scratch) if here else (c.tau_scratch, c.tau)
+        sign, to_sign = (c.sign, c.sign_scratch) if here else (c.sign_scratch, c.sign)
         a, runs = 0, 0
         while a < found:
             middle = a + 1
-            while middle < found and Z[tau, middle] >= Z[tau, middle - 1]:
+            while middle < found and tau[middle] >= tau[middle - 1]:
                 middle += 1
             end = min(middle + 1, found)
-            while end < found and Z[tau, end] >= Z[tau, end - 1]:
+            while end < found and tau[end] >= tau[end - 1]:
                 end += 1
             if middle == found and runs == 0:
                 break  # all one run
             left, right = a, middle
             for to in range(a, end):
-                take = left if left < middle and (right >= end or Z[tau, left] <= Z[tau, right]) else right
+                take = left if left < middle and (right >= end or tau[left] <= tau[right]) else right
                 if take == left and left < middle:
                     left += 1
                 else:
                     right += 1
-                N[to_who, to] = N[who, take]
-                Z[to_tau, to] = Z[tau, take]
-                Z[to_sign, to] = Z[sign, take]
+                to_who[to] = who[take]
+                to_tau[to] = tau[take]
+                to_sign[to] = sign[take]
             a = end
             runs += 1
         if runs == 0:
@@ -270,4 +267,8 @@ def in_order(N, Z, found):
         here = not here
     if not here:
         for e in range(found):
-            N[WHO, e], Z[TAU, e], Z[SIGN, e] = N[WHO2, e], Z[TAU2, e], Z[SIGN2, e]
+            numbers.who[e], c.tau[e], c.sign[e] = (
+                numbers.who_scratch[e],
+                c.tau_scratch[e],
+                c.sign_scratch[e],
+            )

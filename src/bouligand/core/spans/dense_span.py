@@ -2,107 +2,91 @@
 
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
+from ..compiler.tables import work
+from ..compiler.vectors import copy
 from ..evaluate import eval_f
-from ..state import (
-    CAP,
-    E_GUARD,
-    E_RECORD,
-    E_SHOWN,
-    E_SIGN,
-    E_T,
-    KE,
-    MIDDLE,
-    R_S1,
-    R_T,
-    R_X,
-    RUNNING,
-    SIGN,
-    TAU,
-    WHO,
-    XF,
-    XM,
-    XN,
-    K,
-    T,
-    X,
-)
-from ..steps.dense import before, catch_up
+from ..recorded import cap_at_break, catch_up, use_parameters
+from ..state import MARGIN
 from ..unit import make_unit
 from .crossings import into_intervals
-from .jumps import inside, none_yet, stages, sum_jumps, turn, walk
+from .jumps import RUNNING, none_yet, sum_jumps, walk
+from .stages import HALFWAY, flip_listed, inside, stages
 
 PASSES = 2
 
 
 @core(entry=True)
-def sample_spans(fn, ctx, P, legs, S, I, V, H, R, E, breaks, TQ, Y, N, Z, M, G):
+def sample_spans(table):
     """As ``sample``, for times (increasing) that lie inside spanning steps. Returns the number of times done."""
     compact()
+    w = work(table)
+    s, v, steps, t_eval = w.s, w.v, w.steps, w.t_eval
     step, event, ready, leg, found, passed = 1, 0, -1, 0, 0, 0
-    n = V.shape[1]
-    for q in range(TQ.shape[0]):
-        while R[step, R_T] < TQ[q]:
+    n = v.width
+    for q in range(t_eval.shape[0]):
+        while steps[step].t < t_eval[q]:
             step += 1
-        s = R[step, R_S1]
+        length = steps[step].length
         if ready != step:
-            event, leg = catch_up(H, E, legs, event, leg, step)
-            found = recall(E, N, Z, event, step, R[step - 1, R_T], s)
-            if retake_span(fn, ctx, P[leg], S, I, V, H, R, N, Z, M, G, found, step, breaks):
+            event, leg = catch_up(w, event, leg, step)
+            use_parameters(w, leg)
+            found = recall(w, event, step, steps[step - 1].t, length)
+            if retake_span(w, found, step):
                 return q
-            none_yet(M)
+            none_yet(w)
             ready, passed = step, 0
-        theta = (TQ[q] - S[T]) / s
-        passed = walk(fn, ctx, P[leg], S, I, V, N, Z, M, G, passed, found, theta, s)
+        theta = (t_eval[q] - s.t) / length
+        passed = walk(w, passed, found, theta, length)
         if passed < 0:
             return q
-        inside(V, M, theta, RUNNING, s, XM)
+        x = w.x_eval[q]
+        inside(w, theta, RUNNING, length, x)
         ramp = theta * theta * (3.0 - 2.0 * theta)
         for i in range(n):
-            Y[q, i] = V[XM, i] + ramp * V[XF, i]
-        make_unit(fn, Y, q, q)
-    return TQ.shape[0]
+            x[i] += ramp * v.x_smooth[i]
+        make_unit(w, x)
+    return t_eval.shape[0]
 
 
 @core
-def recall(E, N, Z, event, step, t, s):
+def recall(w, event, step, t, length):
     """The crossings inside a recorded step, from its rows in the event table, into the list; returns their number."""
+    events, c, numbers = w.events, w.spans.crossings, w.spans.numbers
     found = 0
-    while event < E.shape[0] and E[event, E_RECORD] == step:
-        if E[event, E_SHOWN] != 2.0 and found < N.shape[1]:
-            N[WHO, found] = int(E[event, E_GUARD])
-            Z[TAU, found] = min(max((E[event, E_T] - t) / s, 0.0), 1.0)
-            Z[SIGN, found] = E[event, E_SIGN]
+    while event < events.shape[0] and events[event].record == step:
+        if events[event].shown != MARGIN and found < numbers.width:
+            numbers.who[found] = events[event].guard
+            c.tau[found] = min(max((events[event].t - t) / length, 0.0), 1.0)
+            c.sign[found] = events[event].sign
             found += 1
         event += 1
-    into_intervals(N, Z, found)
+    into_intervals(w, found)
     return found
 
 
 @core
-def retake_span(fn, ctx, p, S, I, V, H, R, N, Z, M, G, found, step, breaks):
-    """The stages of a recorded step; XF is what its end, as recorded, differs by. True if a function failed."""
+def retake_span(w, found, step):
+    """The stages of a recorded step; v.x_smooth is what its end, as recorded, differs by. True if a function failed."""
     compact()
-    n, s = V.shape[1], R[step, R_S1]
-    S[T], S[CAP] = R[step - 1, R_T], 1e300
-    for moment in breaks:
-        if moment == R[step, R_T]:
-            S[CAP] = before(moment)
-    for i in range(n):
-        V[X, i] = R[step - 1, R_X + i]
-        V[XN, i] = R[step, R_X + i]
+    s, v, steps = w.s, w.v, w.steps
+    n, length = v.width, steps[step].length
+    s.t = steps[step - 1].t
+    cap_at_break(w, step)
+    copy(w.states[step - 1], v.x)
+    copy(w.states[step], v.x_end)
     # the middle at first from x' at both ends
-    turn(H, N, 0, found)
-    failed = eval_f(fn, p, S, I, V, H, min(S[T] + s, S[CAP]), XN, KE)
-    turn(H, N, 0, found)
-    if failed or eval_f(fn, p, S, I, V, H, S[T], X, K):
+    flip_listed(w, 0, found)
+    failed = eval_f(w, min(s.t + length, s.cap), v.x_end, v.f_end)
+    flip_listed(w, 0, found)
+    if failed or eval_f(w, s.t, v.x, v.f):
         return True
     for i in range(n):
-        V[MIDDLE, i] = 0.5 * (V[X, i] + V[XN, i]) + 0.125 * s * (V[K, i] - V[KE, i])
+        v.x_middle[i] = 0.5 * (v.x[i] + v.x_end[i]) + 0.125 * length * (v.f[i] - v.f_end[i])
     for again in range(PASSES):
         if again:
-            inside(V, M, 0.5, 8, s, MIDDLE)
-        if sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s) or stages(fn, p, S, I, V, H, N, M, s, False, XF):
+            inside(w, 0.5, HALFWAY, length, v.x_middle)
+        if sum_jumps(w, found, length) or stages(w, length, False, v.x_smooth):
             return True
     for i in range(n):
-        V[XF, i] = V[XN, i] - V[XF, i]
+        v.x_smooth[i] = v.x_end[i] - v.x_smooth[i]
     return False

@@ -8,55 +8,21 @@ step, and each pass through the stages gives a better one, until what that chang
 that turns back, a step that is refused again and again) is left to hops, one guard at a time, until it is past.
 """
 
+from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
+from ..compiler.tables import work
+from ..compiler.vectors import clear
 from ..evaluate import eval_f, eval_h, in_tolerances
 from ..guards import QUICK, arriving
-from ..schemes.tableau import dopri5_error
-from ..state import (
-    BUDGET,
-    CAP,
-    DOUBT,
-    DT,
-    DTMAX,
-    DTS,
-    EVENTS_FULL,
-    GO_ON,
-    HM,
-    HN,
-    HOPS_UNTIL,
-    HP,
-    KF,
-    MAX_STEPS,
-    MIDDLE,
-    MOVED,
-    NEVENTS,
-    NRECORDS,
-    NREJECTED,
-    NSTEPS,
-    RAMP,
-    RATES,
-    RECORDS_FULL,
-    RTOL,
-    SHIFT,
-    STATUS,
-    STOP,
-    T0,
-    TAU,
-    TF,
-    XF,
-    XM,
-    XN,
-    K,
-    T,
-    W,
-    X,
-)
-from ..steps.dense import before
-from .accept_span import FAILED, HOPS, TAKEN, settle_span
+from ..recorded import before
+from ..schemes.table import dopri5_error
+from ..steps import outcomes
+from .accept_span import accept_span
 from .corrections import compare, forget, remember, sum_moves
 from .crossings import ODD, into_intervals, list_crossings
-from .jumps import inside, stages, sum_jumps
+from .jumps import sum_jumps
+from .stages import HALFWAY, LATE, inside, stages
 
 FEWEST = (
     5  # crossings for which a spanning step is taken: with fewer, larger jumps the doubt about their times is not seen
@@ -65,152 +31,159 @@ MOST_PASSES = 3
 MOST_TRIES = 10  # refused steps in a row
 CONTRACTION = 0.2  # of a pass: the change that another one would make, compared to the last
 MOST_GROWTH = 2.5  # from one step to the next
-REFUSED, FEW = 0, 3  # outcomes, besides those of settle_span
 
 
 @core(entry=True)
-def span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G):
+def span(table):
     """Spanning steps, until there is nothing left to span, or a buffer is full, or a function fails; returns the code."""
     compact()
-    m, tries = H.shape[1], 0
-    for i in range(V.shape[1]):
-        V[RAMP, i], V[RAMP + 1, i] = 0.0, 0.0
-    I[RATES] = 0  # (HD is used for something else)
-    forget(H)
+    w = work(table)
+    s, v, g, steps, events = w.s, w.v, w.g, w.steps, w.events
+    m, tries = g.width, 0
+    clear(v.ramp[0], 0, v.width)
+    clear(v.ramp[1], 0, v.width)
+    s.rates_known = 0  # (g.hdot is used for something else)
+    forget(g)
     # not more at first than a part of all guards: a step that is too short costs less than one that is refused
-    if S[DTS] == 0.0:
-        S[DTS] = 0.2 * S[DT]
-    s = S[DTS]
+    if s.dt_span == 0.0:
+        s.dt_span = 0.2 * s.dt
+    length = s.dt_span
     for _ in range(20):
-        if arriving(H, s) <= max(8, m // 8):
-            S[DTS] = s
+        if arriving(g, length) <= max(8, m // 8):
+            s.dt_span = length
             break
-        s *= 0.7  # (ties are there however short it is)
+        length *= 0.7  # (ties are there however short it is)
     while True:
-        t, stop = S[T], S[STOP]
-        if I[NRECORDS] >= R.shape[0]:
-            return RECORDS_FULL
-        if I[NEVENTS] + 3 * m + 4 > E.shape[0]:
-            return EVENTS_FULL
-        if t >= stop or I[BUDGET] <= 0 or I[NSTEPS] >= I[MAX_STEPS]:
-            return GO_ON
-        s = min(S[DTS], S[DTMAX])
-        if s >= 0.999999 * (stop - t):
-            s = stop - t
-        S[CAP] = before(stop) if stop < S[TF] and t + s >= stop else 1e300
-        outcome, found, factor = attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s)
-        if outcome == TAKEN:
-            outcome = settle_span(fn, ctx, p, S, I, V, H, R, E, TQ, Y, N, Z, M, G, found, s)
-        if outcome == FAILED:
-            return I[STATUS]
-        if outcome == TAKEN:
+        t, stop = s.t, s.stop
+        if s.record_count >= steps.shape[0]:
+            return codes.RECORDS_FULL
+        if s.event_count + 3 * m + 4 > events.shape[0]:
+            return codes.EVENTS_FULL
+        if t >= stop or s.budget <= 0 or s.step_count >= s.max_steps:
+            return codes.GO_ON
+        length = min(s.dt_span, s.dt_max)
+        if length >= 0.999999 * (stop - t):
+            length = stop - t
+        s.cap = before(stop) if stop < s.tf and t + length >= stop else 1e300
+        outcome, found, factor = attempt(w, length)
+        if outcome == outcomes.TAKEN:
+            outcome = accept_span(w, found, length)
+        if outcome == outcomes.FAILED:
+            return s.status
+        if outcome == outcomes.TAKEN:
             tries = 0
-            S[DTS] = s * min(max(0.8 * factor, 0.3), MOST_GROWTH)
+            s.dt_span = length * min(max(0.8 * factor, 0.3), MOST_GROWTH)
             continue
-        if outcome == REFUSED:
-            I[NREJECTED] += 1
+        if outcome == outcomes.REFUSED:
+            s.rejected += 1
             tries += 1
-            S[DTS] = s * min(max(0.9 * factor, 0.1), 0.9)
-            if tries <= MOST_TRIES and S[DTS] > 1e-12 * abs(t):
+            s.dt_span = length * min(max(0.9 * factor, 0.1), 0.9)
+            if tries <= MOST_TRIES and s.dt_span > 1e-12 * abs(t):
                 continue
-        elif outcome == FEW:
-            S[DTS] = (1.2 if found > 0 else 1.0) * s
-        S[HOPS_UNTIL] = t + max(0.5 * s, 1e-14 * abs(t))
-        S[CAP] = 1e300
-        return GO_ON
+        elif outcome == outcomes.TOO_FEW:
+            s.dt_span = (1.2 if found > 0 else 1.0) * length
+        s.hops_until = t + max(0.5 * length, 1e-14 * abs(t))
+        s.cap = 1e300
+        return codes.GO_ON
 
 
 @core
-def attempt(fn, ctx, p, S, I, V, H, N, Z, M, G, s):
-    """Try a step of length s: what came of it, the number of crossings listed, and by how much longer the step could have been.
+def attempt(w, length):
+    """Try a step: what came of it, the number of crossings listed, and by how much longer the step could have been.
 
-    TAKEN leaves the end in XN, the smooth part of x' in the rows from K on, the crossings in N and Z, their sums in M.
+    TAKEN leaves the end in v.x_end, the smooth part of x' in v.stages, the crossings and their sums in w.spans.
     """
     compact()
-    t, n = S[T], V.shape[1]
-    if predict(fn, p, S, I, V, H, s):
-        return FAILED, 0, 0.0
-    if eval_h(fn, p, S, I, V, H, t + s, XN, HN) or eval_h(fn, p, S, I, V, H, t + 0.5 * s, MIDDLE, HM):
-        return FAILED, 0, 0.0
-    found, finite = list_crossings(H, N, Z, False)
+    s, v, g, c, sums = w.s, w.v, w.g, w.spans.crossings, w.spans.sums
+    t, n = s.t, v.width
+    if predict(w, length):
+        return outcomes.FAILED, 0, 0.0
+    if eval_h(w, t + length, v.x_end, g.h_end) or eval_h(w, t + 0.5 * length, v.x_middle, g.h_middle):
+        return outcomes.FAILED, 0, 0.0
+    found, finite = list_crossings(w, False)
     if not finite:
-        return REFUSED, 0, 0.1
+        return outcomes.REFUSED, 0, 0.1
     if found < FEWEST:
-        return FEW, found, 1.0
-    soon = min(1.0 / max(in_tolerances(S, V, K, X, X), 1e-300) / s, 1e-3)
-    ties = at_once(Z, found, soon)
-    moment = 1.0 / (S[RTOL] * max(abs(t), S[TF] - S[T0]))  # (a time has the relative tolerance)
+        return outcomes.TOO_FEW, found, 1.0
+    soon = min(1.0 / max(in_tolerances(w, v.f, v.x, v.x), 1e-300) / length, 1e-3)
+    ties = at_once(c.tau, found, soon)
+    moment = 1.0 / (s.rtol * max(abs(t), s.tf - s.t0))  # (a time has the relative tolerance)
     factor = 1.0
     for turn in range(MOST_PASSES):
         # --- the jumps; the stages, and the error of the smooth part (in which the kinks that jumps leave in it show)
-        into_intervals(N, Z, found)
-        if sum_jumps(fn, ctx, p, S, I, V, N, Z, M, G, found, s):
-            return FAILED, found, 0.0
-        if stages(fn, p, S, I, V, H, N, M, s, turn == 0, XN):
-            return FAILED, found, 0.0
-        dopri5_error(V, X, K, s, W)
-        error = in_tolerances(S, V, W, X, XN)
+        into_intervals(w, found)
+        if sum_jumps(w, found, length):
+            return outcomes.FAILED, found, 0.0
+        if stages(w, length, turn == 0, v.x_end):
+            return outcomes.FAILED, found, 0.0
+        dopri5_error(0, v.x, v.stages, length, v.scratch)
+        error = in_tolerances(w, v.scratch, v.x, v.x_end)
         factor = min(max(error, 1e-5), 1e5) ** -0.2
         if not error <= 1.0:
-            return REFUSED, found, factor
+            return outcomes.REFUSED, found, factor
         # --- the list again, from where the step really goes
-        inside(V, M, 0.5, 8, s, MIDDLE)
-        inside(V, M, 0.8, 12, s, XF)
+        inside(w, 0.5, HALFWAY, length, v.x_middle)
+        inside(w, 0.8, LATE, length, v.x_smooth)
         if (
-            eval_h(fn, p, S, I, V, H, t + s, XN, HN)
-            or eval_h(fn, p, S, I, V, H, t + 0.5 * s, MIDDLE, HM)
-            or eval_h(fn, p, S, I, V, H, t + 0.8 * s, XF, HP)
+            eval_h(w, t + length, v.x_end, g.h_end)
+            or eval_h(w, t + 0.5 * length, v.x_middle, g.h_middle)
+            or eval_h(w, t + 0.8 * length, v.x_smooth, g.h_trial)
         ):
-            return FAILED, found, 0.0
-        remember(H, N, Z, found)
+            return outcomes.FAILED, found, 0.0
+        remember(w, found)
         before = found
-        found, finite = list_crossings(H, N, Z, True)
+        found, finite = list_crossings(w, True)
         if not finite or found == ODD:
-            forget(H)
-            return HOPS if finite else REFUSED, 0, 0.1
-        every = compare(H, N, Z, found, before)
-        if sum_moves(fn, ctx, p, S, I, V, N, Z, M, G, every, s):
-            return FAILED, found, 0.0
+            forget(g)
+            return outcomes.LEAVE_TO_HOPS if finite else outcomes.REFUSED, 0, 0.1
+        every = compare(w, found, before)
+        if sum_moves(w, every, length):
+            return outcomes.FAILED, found, 0.0
         # --- its times instead of the old ones; the doubt about them; and did it change much?
         for i in range(n):
-            V[KF, i] = s * M[MOVED, i]
-            V[XN, i] += V[KF, i]
-            V[W, i] = s * M[DOUBT, i]
-        change = CONTRACTION * in_tolerances(S, V, KF, X, XN)
-        doubt = max(in_tolerances(S, V, W, X, XN), largest(Z[SHIFT, :found]) * s * moment)
+            v.f_smooth[i] = length * sums.moved[i]
+            v.x_end[i] += v.f_smooth[i]
+            v.scratch[i] = length * sums.doubt[i]
+        change = CONTRACTION * in_tolerances(w, v.f_smooth, v.x, v.x_end)
+        doubt = max(in_tolerances(w, v.scratch, v.x, v.x_end), largest(c.shift[:found]) * length * moment)
         error = max(doubt, change)
         factor = min(factor, min(max(error, 1e-5), 1e5) ** -0.3333)
         if error <= 1.0:
             # (a tied guard that is not crossed after all was turned away by another: for the judge)
-            return TAKEN if at_once(Z, found, 2.0 * soon) >= ties else HOPS, found, factor
+            return (
+                outcomes.TAKEN if at_once(c.tau, found, 2.0 * soon) >= ties else outcomes.LEAVE_TO_HOPS,
+                found,
+                factor,
+            )
         if change < error:
             break
-    return REFUSED, found, factor
+    return outcomes.REFUSED, found, factor
 
 
 @core
-def predict(fn, p, S, I, V, H, s):
-    """MIDDLE and XN as they would be if jumps went on adding up as in the last step: a cubic, from x' at the start and two
-    stages under the word of the start, the first of which is dopri5's. True if f failed."""
+def predict(w, length):
+    """v.x_middle and v.x_end as they would be if jumps went on adding up as in the last step: a cubic, from x' at the start and
+    two stages under the word of the start, the first of which is dopri5's. True if f failed."""
     compact()
-    t, n = S[T], V.shape[1]
+    s, v = w.s, w.v
+    t, n = s.t, v.width
     c, d = 0.2, 0.7
     for i in range(n):
-        V[XM, i] = V[X, i] + c * s * V[K, i]
-    if eval_f(fn, p, S, I, V, H, t + c * s, XM, K + 1):
+        v.x_trial[i] = v.x[i] + c * length * v.f[i]
+    if eval_f(w, t + c * length, v.x_trial, v.stages[1]):
         return True
     for i in range(n):
-        bend = (V[K + 1, i] - V[K, i]) / c + s * (V[RAMP, i] + c * s * V[RAMP + 1, i])
-        V[XM, i] = V[X, i] + d * s * (V[K, i] + 0.5 * d * bend)
-    if eval_f(fn, p, S, I, V, H, t + d * s, XM, K + 2):
+        bend = (v.stages[1, i] - v.f[i]) / c + length * (v.ramp[0, i] + c * length * v.ramp[1, i])
+        v.x_trial[i] = v.x[i] + d * length * (v.f[i] + 0.5 * d * bend)
+    if eval_f(w, t + d * length, v.x_trial, v.stages[2]):
         return True
     for i in range(n):
-        early = (V[K + 1, i] - V[K, i]) / c + s * (V[RAMP, i] + c * s * V[RAMP + 1, i])
-        late = (V[K + 2, i] - V[K, i]) / d + s * (V[RAMP, i] + d * s * V[RAMP + 1, i])
+        early = (v.stages[1, i] - v.f[i]) / c + length * (v.ramp[0, i] + c * length * v.ramp[1, i])
+        late = (v.stages[2, i] - v.f[i]) / d + length * (v.ramp[0, i] + d * length * v.ramp[1, i])
         second = (late - early) / (d - c)
         first = early - c * second
-        V[XN, i] = V[X, i] + s * (V[K, i] + 0.5 * first + second / 3.0)
-        V[MIDDLE, i] = V[X, i] + 0.5 * s * (V[K, i] + 0.25 * first + second / 12.0)
+        v.x_end[i] = v.x[i] + length * (v.f[i] + 0.5 * first + second / 3.0)
+        v.x_middle[i] = v.x[i] + 0.5 * length * (v.f[i] + 0.25 * first + second / 12.0)
     return False
 
 
@@ -223,9 +196,9 @@ def largest(values):
 
 
 @core
-def at_once(Z, found, soon):
+def at_once(tau, found, soon):
     """Number of crossings that are here, to tolerance."""
     count = 0
     for e in range(found):
-        count += Z[TAU, e] <= soon
+        count += tau[e] <= soon
     return count

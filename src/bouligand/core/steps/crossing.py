@@ -6,187 +6,144 @@ guards that are then at hand are looked at again, one at a time: that is how a c
 
 import math
 
+from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import eval_f, eval_h, nudge
 from ..guards import hold
-from ..state import (
-    ASK,
-    ASK_BACK,
-    BEND,
-    BURST,
-    CHATTERING,
-    DIRECTION,
-    DT,
-    E_GUARD,
-    E_RECORD,
-    E_RESIDUAL,
-    E_SHOWN,
-    E_SIGN,
-    E_T,
-    ENDED_BY,
-    ENDING,
-    EPS,
-    FRESH,
-    GO_ON,
-    HD,
-    HELD,
-    HP,
-    HX,
-    LAST,
-    MARK,
-    NEVENTS,
-    NRECORDS,
-    ONE_SIDED,
-    PENDING,
-    POOL,
-    RATES,
-    SHRUNK,
-    STATUS,
-    T0,
-    TARGET,
-    TERMINAL,
-    TF,
-    TLAST,
-    VALUE,
-    WB,
-    XM,
-    B,
-    K,
-    T,
-    X,
-)
+from ..state import SHOWN, SWITCH
 
 MOST_IN_A_BURST = 100  # crossings of one guard within BURST_TIME of the whole interval: chattering
 BURST_TIME = 1e-10
 
 
 @core
-def note(S, I, E, t, k, sign, residual, shown):
+def note(w, t, k, sign, residual, shown):
     """Write a row of the event table."""
-    row = I[NEVENTS]
-    E[row, E_T] = t
-    E[row, E_GUARD] = k
-    E[row, E_SIGN] = sign
-    E[row, E_RESIDUAL] = residual
-    E[row, E_RECORD] = I[NRECORDS] - 1
-    E[row, E_SHOWN] = shown
-    I[NEVENTS] = row + 1
+    s = w.s
+    event = w.events[s.event_count]
+    s.event_count += 1
+    event.t, event.guard, event.sign, event.residual = t, k, sign, residual
+    event.record, event.shown = s.record_count - 1, shown
 
 
 @core
-def cross(S, I, H, E, reset, j):
+def cross(w, j):
     """Flip guard j at the present time and state. Returns GO_ON or CHATTERING."""
     compact()
-    t = S[T]
-    latched = reset.shape[0] > 0 or I[POOL] == 1
-    if I[ONE_SIDED] > 0:
-        j = firing_partner(H, j)
-    flip(S, I, H, E, j, latched)
-    H[TLAST, j] = t
-    I[LAST] = j
-    if I[ONE_SIDED] > 0:
-        arm_again(S, I, H, E, reset, j)
-    I[FRESH] = 1
-    I[RATES] = 0
+    s, g, reset = w.s, w.g, w.reset
+    t = s.t
+    latched = reset.shape[0] > 0 or s.pool == 1
+    if s.one_sided > 0:
+        j = firing_partner(g, j)
+    flip(w, j, latched)
+    g.t_last[j] = t
+    s.last = j
+    if s.one_sided > 0:
+        arm_again(w, j)
+    s.fresh = 1
+    s.rates_known = 0
     # a guard that is crossed again and again in no time would never let the integration end
-    if t - H[MARK, j] > BURST_TIME * (S[TF] - S[T0]) + 1e-14 * abs(t):
-        H[MARK, j] = t
-        H[BURST, j] = 0.0
-    H[BURST, j] += 1.0
-    if H[BURST, j] > MOST_IN_A_BURST:
-        I[TARGET] = j
-        return CHATTERING
-    return GO_ON
+    if t - g.burst_began[j] > BURST_TIME * (s.tf - s.t0) + 1e-14 * abs(t):
+        g.burst_began[j] = t
+        g.burst[j] = 0.0
+    g.burst[j] += 1.0
+    if g.burst[j] > MOST_IN_A_BURST:
+        s.target = j
+        return codes.CHATTERING
+    return codes.GO_ON
 
 
 @core(inline=True)
-def flip(S, I, H, E, k, latched):
+def flip(w, k, latched):
     """Change the sign of guard k, write it down, and count it if it is an event."""
-    sign = -H[B, k]
-    fires = H[DIRECTION, k] == 0.0 or sign == H[DIRECTION, k]
-    H[B, k] = sign
-    H[WB, k] = 0.0 if latched and fires and H[DIRECTION, k] != 0.0 else sign
-    H[PENDING, k] = 0.0
-    hold(I, H, k)
-    H[SHRUNK, k] = H[EPS, k]
+    s, g = w.s, w.g
+    sign = -g.b[k]
+    fires = g.direction[k] == 0.0 or sign == g.direction[k]
+    g.b[k] = sign
+    g.watched[k] = 0.0 if latched and fires and g.direction[k] != 0.0 else sign
+    g.pending[k] = 0.0
+    hold(w, k)
+    g.band[k] = g.eps[k]
     # an event at the very start belongs to the open interval behind it
-    t = S[T] if S[T] > S[T0] else math.nextafter(S[T0], math.inf)
-    note(S, I, E, t, k, sign, H[HX, k], 1.0 if fires else 0.0)
-    if fires and H[TERMINAL, k] > 0.0:
-        H[TERMINAL, k] -= 1.0
-        if H[TERMINAL, k] == 0.0:
-            I[ENDING], I[ENDED_BY] = 1, k
+    t = s.t if s.t > s.t0 else math.nextafter(s.t0, math.inf)
+    note(w, t, k, sign, g.h[k], SHOWN if fires else SWITCH)
+    if fires and g.terminal[k] > 0.0:
+        g.terminal[k] -= 1.0
+        if g.terminal[k] == 0.0:
+            s.ending, s.ended_by = 1, k
 
 
 @core(inline=True)
-def tied(H, j, k):
+def tied(g, j, k):
     """Whether guard k is as near to its crossing as guard j, on which the trajectory has just landed."""
-    return abs(H[HX, k] * H[HD, j]) <= 2.0 * abs(H[HX, j] * H[HD, k])
+    return abs(g.h[k] * g.hdot[j]) <= 2.0 * abs(g.h[j] * g.hdot[k])
 
 
 @core
-def firing_partner(H, j):
+def firing_partner(g, j):
     """If the flip of the one-sided guard j would only arm it again: the guard that fires at the same instant, if any.
 
     Of a pair h, -h, both change sign at once, and f must never see one without the other.
     """
     compact()
-    if H[DIRECTION, j] != 0.0 and H[B, j] == H[DIRECTION, j]:
-        for k in range(H.shape[1]):
-            armed = H[DIRECTION, k] != 0.0 and H[WB, k] == -H[DIRECTION, k]
-            if armed and H[WB, k] * H[HD, k] < 0.0 and tied(H, j, k):
+    if g.direction[j] != 0.0 and g.b[j] == g.direction[j]:
+        for k in range(g.width):
+            armed = g.direction[k] != 0.0 and g.watched[k] == -g.direction[k]
+            if armed and g.watched[k] * g.hdot[k] < 0.0 and tied(g, j, k):
                 return k
     return j
 
 
 @core
-def arm_again(S, I, H, E, reset, j):
+def arm_again(w, j):
     """After the crossing of j, arm the one-sided guards that may be armed: at once where h has left their side."""
     compact()
+    s, g, reset = w.s, w.g, w.reset
     by_matrix = reset.shape[0] > 0
-    for k in range(H.shape[1]):
-        direction = H[DIRECTION, k]
-        if k == j or direction == 0.0 or H[B, k] != direction:
+    for k in range(g.width):
+        direction = g.direction[k]
+        if k == j or direction == 0.0 or g.b[k] != direction:
             continue
         if by_matrix:
-            if reset[j, k] == 0.0 and H[PENDING, k] == 0.0:
+            if reset[j, k] == 0.0 and g.pending[k] == 0.0:
                 continue
-            H[PENDING, k] = 1.0
-            H[WB, k] = direction
-        leaving = direction * H[HD, k] < 0.0 and tied(H, j, k)
-        if I[POOL] == 1:
+            g.pending[k] = 1.0
+            g.watched[k] = direction
+        leaving = direction * g.hdot[k] < 0.0 and tied(g, j, k)
+        if s.pool == 1:
             if leaving:
-                flip(S, I, H, E, k, True)
-                H[WB, k] = 0.0  # its sign follows h, but it is not armed
+                flip(w, k, True)
+                g.watched[k] = 0.0  # its sign follows h, but it is not armed
             continue
-        left = H[HELD, k] == 0.0 or not tied(H, j, k)
-        if leaving or (by_matrix and direction * H[HX, k] < 0.0 and left):
-            flip(S, I, H, E, k, by_matrix)
+        left = g.held[k] == 0.0 or not tied(g, j, k)
+        if leaving or (by_matrix and direction * g.h[k] < 0.0 and left):
+            flip(w, k, by_matrix)
 
 
 @core
-def cross_and_evaluate(fn, p, S, I, V, H, E, reset, j):
-    """Flip guard j at the present state, and evaluate f with the new word (KE keeps it under the old one)."""
+def cross_and_evaluate(w, j):
+    """Flip guard j at the present state, and evaluate f with the new word (v.f_end keeps it under the old one)."""
     compact()
-    since = S[T] - H[TLAST, j]
-    code = cross(S, I, H, E, reset, j)
-    if code != GO_ON:
+    s, v, g = w.s, w.v, w.g
+    since = s.t - g.t_last[j]
+    code = cross(w, j)
+    if code != codes.GO_ON:
         return code
-    if eval_f(fn, p, S, I, V, H, S[T], X, K):
-        return I[STATUS]
-    if since < 0.3 * S[DT]:
+    if eval_f(w, s.t, v.x, v.f):
+        return s.status
+    if since < 0.3 * s.dt:
         # crossed back so soon: was it more than a graze?
-        nudge(S, V, X, XM)
-        if eval_h(fn, p, S, I, V, H, S[T], XM, HP):
-            return I[STATUS]
-        unsure, sigma = 30.0 * abs(H[HP, j] - H[HX, j]), 0.01 * since
-        for i in range(V.shape[1]):
-            V[XM, i] = V[X, i] + sigma * V[K, i]
-        if eval_h(fn, p, S, I, V, H, S[T] + sigma, XM, HP):
-            return I[STATUS]
-        speed = abs(H[HP, j] - H[HX, j]) / max(sigma, 1e-300)
+        nudge(w, v.x, v.x_trial)
+        if eval_h(w, s.t, v.x_trial, g.h_trial):
+            return s.status
+        unsure, sigma = 30.0 * abs(g.h_trial[j] - g.h[j]), 0.01 * since
+        for i in range(v.width):
+            v.x_trial[i] = v.x[i] + sigma * v.f[i]
+        if eval_h(w, s.t + sigma, v.x_trial, g.h_trial):
+            return s.status
+        speed = abs(g.h_trial[j] - g.h[j]) / max(sigma, 1e-300)
         if 0.25 * speed * since < unsure:
-            I[ASK], I[TARGET] = ASK_BACK, j
-            S[VALUE], S[BEND] = since, speed
-    return GO_ON
+            s.question, s.target = codes.BACK_SOON, j
+            s.asked_value, s.asked_bend = since, speed
+    return codes.GO_ON

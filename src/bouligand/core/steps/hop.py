@@ -8,172 +8,150 @@ A negative length goes back in time: that is how a smooth step that overshot ret
 
 import math
 
-from ..compiler.intrinsics import compact, rough_power, row_address
+from .. import codes
+from ..compiler.intrinsics import address, compact, rough_power
 from ..compiler.jit import core
-from ..evaluate import eval_f, in_tolerances
-from ..schemes.tableau import dopri5_error, dopri5_first, dopri5_rest, dopri5_result
-from ..state import (
-    AGE,
-    CAP,
-    CTX,
-    DT,
-    F_FAILED,
-    FAIL_ROW,
-    FRESH,
-    KE,
-    KP,
-    KT,
-    LAM,
-    NF,
-    RATE,
-    STATUS,
-    T_FAIL,
-    XM,
-    XN,
-    B,
-    F,
-    L,
-    W,
-)
-from .smooth import stage_time
+from ..evaluate import eval_f, failed, in_tolerances
+from ..schemes import DOPRI5, table
+from ..schemes.table import dopri5_error, dopri5_first, dopri5_later, dopri5_result
+from . import outcomes
 
-FAILED = -1  # instead of a rung: f could not be evaluated
+DOPRI5_TIME = DOPRI5.c
+
 TERMS = 0.1  # the least that a term of the Taylor series is trusted to be of the one before it: x''' may just pass through zero
 
 
-@core
-def hop(fn, p, S, I, V, H, t, x, s, share, fixed):
-    """From V[x] with x' in V[L], go s ahead to XN. Returns the rung: 1 to 5, 0 if none fits, FAILED.
+@core(inline=True)
+def hop(w, t, x, length, share, fixed):
+    """From x, with x' there in v.hop_stages[0], go ahead to v.x_end. Returns the rung: 1 to 5, NO_RUNG if none fits, RUNG_FAILED.
 
     ``fixed`` asks for one rung and no questions: 1 is the tangent, the paper's projection.
-    Leaves x' and x'' at the end in KE and KP.
+    Leaves x' and x'' at the end in v.f_end and v.second.
     """
     compact()
-    n, a, cap = V.shape[1], abs(s), S[CAP]
-    lam, rate = S[LAM], S[RATE]
-    bends = a > 1e-5 * S[DT]  # a shorter hop does not see x'': what is known of it stays
+    s, v, k = w.s, w.v, w.v.hop_stages
+    n, a, cap = v.width, abs(length), s.cap
+    lam, rate = s.growth, s.bend
+    bends = a > 1e-5 * s.dt  # a shorter hop does not see x'': what is known of it stays
     if fixed == 1:
         for i in range(n):
-            V[XN, i] = V[x, i] + s * V[L, i]
-            V[KE, i] = V[L, i]
-            V[KP, i] = 0.0
+            v.x_end[i] = x[i] + length * k[0, i]
+            v.f_end[i] = k[0, i]
+            v.second[i] = 0.0
         return 1
     # where to begin, from what the last hops or the last smooth step measured: lam is x'''/x'', rate is x''
-    if lam == 0.0 and fixed == 0 and I[FRESH] == 0 and s > 0.0:
-        rate = in_tolerances(S, V, KP, x, x)
-        lam = max(in_tolerances(S, V, KT, x, x) / rate if rate > 0.0 else 0.0, 1.0 / S[DT])
+    if lam == 0.0 and fixed == 0 and s.fresh == 0 and length > 0.0:
+        rate = in_tolerances(w, v.second, x, x)
+        lam = max(in_tolerances(w, v.third, x, x) / rate if rate > 0.0 else 0.0, 1.0 / s.dt)
     third = rate * a * a * a * lam / 24.0
     fourth = third * lam * a / 3.0
     fifth = fourth * lam * a / 4.0
     begin = 3 if lam == 0.0 else 5 if fifth > 2.0 * share else 4 if fourth > 2.0 * share else 2
     if fixed > 0:
         begin = fixed
-    slow = 1.0 / S[DT]
+    slow = 1.0 / s.dt
     if begin < 5:
         for i in range(n):
-            V[XM, i] = V[x, i] + 0.5 * s * V[L, i]
-        if eval_f(fn, p, S, I, V, H, min(t + 0.5 * s, cap), XM, L + 1):
-            return FAILED
+            v.x_trial[i] = x[i] + 0.5 * length * k[0, i]
+        if eval_f(w, min(t + 0.5 * length, cap), v.x_trial, k[1]):
+            return outcomes.RUNG_FAILED
         for i in range(n):
-            V[W, i] = s * (V[L + 1, i] - V[L, i])
-        bend = in_tolerances(S, V, W, x, XM)
-        if begin == 2 and (fixed == 2 or (I[AGE] < 8 and bend * lam * a <= 6.0 * share)):
+            v.scratch[i] = length * (k[1, i] - k[0, i])
+        bend = in_tolerances(w, v.scratch, x, v.x_trial)
+        if begin == 2 and (fixed == 2 or (s.age < 8 and bend * lam * a <= 6.0 * share)):
             for i in range(n):
-                V[XN, i] = V[x, i] + s * V[L + 1, i]
-                V[KE, i] = 2.0 * V[L + 1, i] - V[L, i]
-                V[KP, i] = 2.0 * (V[L + 1, i] - V[L, i]) / s if bends else V[KP, i]
-            S[RATE] = 2.0 * bend / (a * a)
-            I[AGE] += 1
+                v.x_end[i] = x[i] + length * k[1, i]
+                v.f_end[i] = 2.0 * k[1, i] - k[0, i]
+                v.second[i] = 2.0 * (k[1, i] - k[0, i]) / length if bends else v.second[i]
+            s.bend = 2.0 * bend / (a * a)
+            s.age += 1
             return 2
         if begin < 4:
             for i in range(n):
-                V[XM, i] = V[x, i] + s * (2.0 * V[L + 1, i] - V[L, i])
-            if eval_f(fn, p, S, I, V, H, min(t + s, cap), XM, L + 2):
-                return FAILED
+                v.x_trial[i] = x[i] + length * (2.0 * k[1, i] - k[0, i])
+            if eval_f(w, min(t + length, cap), v.x_trial, k[2]):
+                return outcomes.RUNG_FAILED
             for i in range(n):
-                V[W, i] = s / 6.0 * (V[L, i] - 2.0 * V[L + 1, i] + V[L + 2, i])
-            third = in_tolerances(S, V, W, x, XM)
-            lam = measured(S, I, third, bend, a, slow)
+                v.scratch[i] = length / 6.0 * (k[0, i] - 2.0 * k[1, i] + k[2, i])
+            third = in_tolerances(w, v.scratch, x, v.x_trial)
+            lam = measured(s, third, bend, a, slow)
             fourth = third * max(lam * a, TERMS) / 3.0
             fifth = fourth * lam * a / 4.0
             if fixed == 3 or fourth <= share:
                 for i in range(n):
-                    V[XN, i] = V[x, i] + s / 6.0 * (V[L, i] + 4.0 * V[L + 1, i] + V[L + 2, i])
-                    V[KE, i] = V[L + 2, i]
-                    V[KP, i] = (V[L, i] - 4.0 * V[L + 1, i] + 3.0 * V[L + 2, i]) / s if bends else V[KP, i]
+                    v.x_end[i] = x[i] + length / 6.0 * (k[0, i] + 4.0 * k[1, i] + k[2, i])
+                    v.f_end[i] = k[2, i]
+                    v.second[i] = (k[0, i] - 4.0 * k[1, i] + 3.0 * k[2, i]) / length if bends else v.second[i]
                 return 3
         if begin == 4 or fifth <= share:
             for i in range(n):
-                V[XM, i] = V[x, i] + 0.5 * s * V[L + 1, i]
-            if eval_f(fn, p, S, I, V, H, min(t + 0.5 * s, cap), XM, L + 2):
-                return FAILED
+                v.x_trial[i] = x[i] + 0.5 * length * k[1, i]
+            if eval_f(w, min(t + 0.5 * length, cap), v.x_trial, k[2]):
+                return outcomes.RUNG_FAILED
             for i in range(n):
-                V[XM, i] = V[x, i] + s * V[L + 2, i]
-            if eval_f(fn, p, S, I, V, H, min(t + s, cap), XM, L + 3):
-                return FAILED
+                v.x_trial[i] = x[i] + length * k[2, i]
+            if eval_f(w, min(t + length, cap), v.x_trial, k[3]):
+                return outcomes.RUNG_FAILED
             for i in range(n):
-                V[W, i] = s / 6.0 * (V[L, i] - 2.0 * V[L + 2, i] + V[L + 3, i])
-            third = in_tolerances(S, V, W, x, XM)
-            lam = measured(S, I, third, bend, a, slow)
+                v.scratch[i] = length / 6.0 * (k[0, i] - 2.0 * k[2, i] + k[3, i])
+            third = in_tolerances(w, v.scratch, x, v.x_trial)
+            lam = measured(s, third, bend, a, slow)
             fifth = third * max(lam * a, TERMS) ** 2 / 12.0
             if fixed == 4 or fifth <= share:
                 for i in range(n):
-                    inner = 2.0 * (V[L + 1, i] + V[L + 2, i])
-                    V[XN, i] = V[x, i] + s / 6.0 * (V[L, i] + inner + V[L + 3, i])
-                    V[KE, i] = V[L + 3, i]
-                    V[KP, i] = (V[L, i] - inner + 3.0 * V[L + 3, i]) / s if bends else V[KP, i]
+                    inner = 2.0 * (k[1, i] + k[2, i])
+                    v.x_end[i] = x[i] + length / 6.0 * (k[0, i] + inner + k[3, i])
+                    v.f_end[i] = k[3, i]
+                    v.second[i] = (k[0, i] - inner + 3.0 * k[3, i]) / length if bends else v.second[i]
                 return 4
     if fixed != 5 and not fifth * lam * a / 5.0 <= 4.0 * share:
-        return 0
-    return last_rung(fn, p, S, I, V, H, t, x, s, math.inf if fixed == 5 else share)
+        return outcomes.NO_RUNG
+    return last_rung(w, t, x, length, math.inf if fixed == 5 else share)
 
 
 @core(inline=True)
-def measured(S, I, third, bend, a, slow):
+def measured(s, third, bend, a, slow):
     """Keep the rates that a hop has seen: x'' from its bend, and how fast that changes."""
     lam = max(12.0 * third / (bend * a) if bend > 0.0 else 0.0, slow)
-    S[LAM] = lam
-    S[RATE] = 2.0 * bend / (a * a)
-    I[AGE] = 0
+    s.growth = lam
+    s.bend = 2.0 * bend / (a * a)
+    s.age = 0
     return lam
 
 
-@core
-def last_rung(fn, p, S, I, V, H, t, x, s, share):
+@core(inline=True)
+def last_rung(w, t, x, length, share):
     """dopri5 with its own error estimate."""
     compact()
-    n, cap, a = V.shape[1], S[CAP], abs(s)
-    b, pp = row_address(H, B), row_address(p, 0)
-    failed = dopri5_first(fn[F], fn[CTX], t, s, cap, V, b, pp, x, L, XM)
-    if failed == 0:
-        failed = dopri5_rest(fn[F], fn[CTX], t, s, cap, V, b, pp, x, L, XM)
-    I[NF] += 5
-    if failed != 0:
-        I[STATUS] = F_FAILED
-        I[FAIL_ROW] = XM
-        S[T_FAIL] = min(t + stage_time(1, failed) * s, cap)
-        return FAILED
-    dopri5_result(V, x, L, s, XN)
-    if eval_f(fn, p, S, I, V, H, min(t + s, cap), XN, L + 6):
-        return FAILED
+    s, v, k, fn = w.s, w.v, w.v.hop_stages, w.fn
+    n, cap, a = v.width, s.cap, abs(length)
+    b, p = address(w.g.b), address(w.p)
+    bad = dopri5_first(0, fn.f, fn.context, t, length, cap, x, k, v.x_trial, b, p)
+    if bad == 0:
+        bad = dopri5_later(0, fn.f, fn.context, t, length, cap, x, k, v.x_trial, b, p)
+    s.f_calls += 5
+    if bad != 0:
+        failed(w, codes.F_FAILED, min(t + DOPRI5_TIME[bad] * length, cap), v.x_trial)
+        return outcomes.RUNG_FAILED
+    dopri5_result(0, x, k, length, v.x_end)
+    if eval_f(w, min(t + length, cap), v.x_end, k[6]):
+        return outcomes.RUNG_FAILED
     for i in range(n):
-        V[W, i] = 2.5 * s * (V[L + 1, i] - V[L, i])
-        V[XM, i] = s / 3.6 * (10.0 * (V[L + 2, i] - V[L + 1, i]) - 5.0 * (V[L + 1, i] - V[L, i]))
-    bend = in_tolerances(S, V, W, x, XN)
-    measured(S, I, in_tolerances(S, V, XM, x, XN), bend, a, 1.0 / S[DT])
-    dopri5_error(V, x, L, s, W)
-    if in_tolerances(S, V, W, x, XN) > share:
-        return 0
+        v.scratch[i] = 2.5 * length * (k[1, i] - k[0, i])
+        v.x_trial[i] = length / 3.6 * (10.0 * (k[2, i] - k[1, i]) - 5.0 * (k[1, i] - k[0, i]))
+    bend = in_tolerances(w, v.scratch, x, v.x_end)
+    measured(s, in_tolerances(w, v.x_trial, x, v.x_end), bend, a, 1.0 / s.dt)
+    dopri5_error(0, x, k, length, v.scratch)
+    if in_tolerances(w, v.scratch, x, v.x_end) > share:
+        return outcomes.NO_RUNG
     for i in range(n):
-        V[KE, i] = V[L + 6, i]
-        V[KP, i] = (V[L + 6, i] - V[L, i]) / s
+        v.f_end[i] = k[6, i]
+        v.second[i] = (k[6, i] - k[0, i]) / length
     return 5
 
 
 @core(inline=True)
-def natural_step(rate, lam, method):
+def natural_step(rate, lam, scheme):
     """The smooth step that the rates seen by a hop predict: where its error estimate would be the tolerance."""
-    third = lam / 3.0
-    if method == 3:
-        return 1.94 * rough_power(1e9 / (rate * third**7), 1.0 / 9.0)
-    return 1.94 * rough_power(5e4 / (rate * third**4), 1.0 / 6.0)
+    power = table.NATURAL_POWER[scheme]
+    return 1.94 * rough_power(table.NATURAL_FACTOR[scheme] / (rate * (lam / 3.0) ** power), 1.0 / (power + 2.0))

@@ -6,95 +6,94 @@ is found is then landed on by a hop of its own.
 
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
+from ..compiler.vectors import copy
 from ..evaluate import eval_h
 from ..guards import halfway, wrong_at
-from ..state import HD, HE, HM, HN, HP, HX, KE, LEVEL, WB, XM, XN, K, T, X
 
 
 @core
-def between(V, theta, s, out):
-    """V[out] = the cubic through both ends of the step and their slopes, at theta."""
+def between(v, theta, length, out):
+    """out = the cubic through both ends of the step and their slopes, at theta."""
     compact()
     u = 1.0 - theta
-    for i in range(V.shape[1]):
-        rise = V[XN, i] - V[X, i]
-        ends = u * (s * V[K, i] - rise) - theta * (s * V[KE, i] - rise)
-        V[out, i] = V[X, i] + theta * (rise + u * ends)
+    for i in range(v.width):
+        rise = v.x_end[i] - v.x[i]
+        ends = u * (length * v.f[i] - rise) - theta * (length * v.f_end[i] - rise)
+        out[i] = v.x[i] + theta * (rise + u * ends)
 
 
 @core
-def locate(fn, p, S, I, V, H, s):
+def locate(w, length):
     """Where in the step (0 to 1), and by which guard, the first crossing that can be seen is: bracketed, h only.
 
     Returns -1, -1 if no guard is on the wrong side at the end, and -2, -1 if h failed.
     """
     compact()
-    m = H.shape[1]
-    if eval_h(fn, p, S, I, V, H, S[T] + s, XN, HE):
+    s, v, g = w.s, w.v, w.g
+    if eval_h(w, s.t + length, v.x_end, g.hdot_end):
         return -2.0, -1
-    j = wrong_at(H, HE)
+    j = wrong_at(g, g.hdot_end)
     if j < 0:
         return -1.0, -1
-    for k in range(m):
-        H[HM, k] = H[HX, k]
+    copy(g.h, g.h_middle)
     low, high = 0.0, 1.0
     for turn in range(60):
-        ahead = H[WB, j] * H[HM, j] - H[LEVEL, j]
-        behind = H[WB, j] * H[HE, j] - H[LEVEL, j]
+        ahead = g.watched[j] * g.h_middle[j] - g.level[j]
+        behind = g.watched[j] * g.hdot_end[j] - g.level[j]
         part = ahead / (ahead - behind) if ahead > 0.0 else 0.5
         if high - low < 1e-4 * high:
             return low + part * (high - low), j
         # a secant, kept away from the ends, in turn with halving
         part = 0.5 if turn % 3 == 2 else min(max(part, 0.02), 0.98)
         theta = low + part * (high - low)
-        between(V, theta, s, XM)
-        if eval_h(fn, p, S, I, V, H, S[T] + theta * s, XM, HP):
+        between(v, theta, length, v.x_trial)
+        if eval_h(w, s.t + theta * length, v.x_trial, g.h_trial):
             return -2.0, -1
-        k = wrong_at(H, HP)
+        k = wrong_at(g, g.h_trial)
         if k >= 0:
             high, j = theta, k
         else:
             low = theta
-        row = HE if k >= 0 else HM
-        for q in range(m):
-            H[row, q] = H[HP, q]
+        copy(g.h_trial, g.hdot_end if k >= 0 else g.h_middle)
     return high, j
 
 
 @core
-def passed_before(fn, p, S, I, V, H, s, target):
+def passed_before(w, length, target):
     """Whether, on the way to a landing on ``target``, some guard was crossed: where (0: no; -1: h failed).
 
     h halfway tells; where it is not what the guard's parabola says of that place, compared to its distance, more places do.
     """
     compact()
-    between(V, 0.5, s, XM)
-    if eval_h(fn, p, S, I, V, H, S[T] + 0.5 * s, XM, HP):
+    s, v, g = w.s, w.v, w.g
+    between(v, 0.5, length, v.x_trial)
+    if eval_h(w, s.t + 0.5 * length, v.x_trial, g.h_trial):
         return -1.0
-    wrong, rough = halfway(H, s)
+    wrong, rough = halfway(g, length)
     if wrong > 0.0:
         return 0.5
     # the target itself ends at no distance: it is rough if it was before
-    b = H[WB, target]
-    start, middle = b * H[HX, target] - H[LEVEL, target], b * H[HP, target] - H[LEVEL, target]
-    end = b * H[HN, target] - H[LEVEL, target]
-    off = 4.0 * abs(middle - 0.75 * start - 0.25 * (s * b * H[HD, target] + end))
+    b = g.watched[target]
+    start, middle = b * g.h[target] - g.level[target], b * g.h_trial[target] - g.level[target]
+    end = b * g.h_end[target] - g.level[target]
+    off = 4.0 * abs(middle - 0.75 * start - 0.25 * (length * b * g.hdot[target] + end))
     if off > end and off <= min(start, middle):
         rough -= 1.0
-    return look_closely(fn, p, S, I, V, H, s) if rough > 0.0 else 0.0
+    return look_closely(w, length) if rough > 0.0 else 0.0
 
 
 @core
-def look_closely(fn, p, S, I, V, H, s):
+def look_closely(w, length):
     """Sixteen places in a step along which h varies too fast to be told by its ends: the first on a wrong side, or 0.
 
     (-1: h failed.)
     """
     compact()
+    s, v, g = w.s, w.v, w.g
     for q in range(1, 16):
-        between(V, q / 16.0, s, XM)
-        if eval_h(fn, p, S, I, V, H, S[T] + q / 16.0 * s, XM, HP):
+        between(v, q / 16.0, length, v.x_trial)
+        if eval_h(w, s.t + q / 16.0 * length, v.x_trial, g.h_trial):
             return -1.0
-        if wrong_at(H, HP) >= 0:
+        if wrong_at(g, g.h_trial) >= 0:
             return q / 16.0
     return 0.0

@@ -7,359 +7,193 @@ change the outcome by more than the tolerance goes on, and its margin is noted.
 
 import math
 
+from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
+from ..compiler.tables import work
+from ..compiler.vectors import copy
 from ..evaluate import eval_f, eval_h, in_tolerances
 from ..guards import hold
-from ..state import (
-    ASK,
-    ASK_ANEW,
-    ASK_NEAR,
-    ASK_REFILL,
-    ASK_STUCK,
-    ASK_TURNED,
-    ATOL,
-    BEND,
-    CAP,
-    CHATTERING,
-    DT,
-    E_GUARD,
-    E_SHOWN,
-    E_T,
-    FRESH,
-    GO_ON,
-    GRAZING,
-    HD,
-    HELD,
-    HP,
-    HX,
-    JUDGED,
-    KE,
-    LAST,
-    MARGIN,
-    NEVENTS,
-    NOT_EVENT_SELECTED,
-    OBSERVER,
-    RATES,
-    RTOL,
-    SIGMA,
-    SLIDING,
-    SOON,
-    STALE,
-    STATUS,
-    TARGET,
-    TLAST,
-    VALUE,
-    WB,
-    WHEN,
-    XG,
-    XM,
-    B,
-    K,
-    L,
-    T,
-    W,
-    X,
-)
+from ..state import MARGIN, SWITCH
 from .crossing import cross, note
-
-
-@core
-def other_word(fn, p, S, I, V, H, last, k):
-    """hdot of guard k if ``last`` had not been crossed, and the size below which a hdot cannot be told from zero.
-
-    Leaves f under that word in V[L]. Returns also whether an evaluation failed.
-    """
-    compact()
-    H[B, last] = -H[B, last]
-    failed = eval_f(fn, p, S, I, V, H, S[T], X, L)
-    H[B, last] = -H[B, last]
-    if failed:
-        return 0.0, 0.0, True
-    sigma = S[SIGMA] * S[DT]
-    for i in range(V.shape[1]):
-        V[XM, i] = V[X, i] + sigma * V[L, i]
-    if eval_h(fn, p, S, I, V, H, S[T] + sigma, XM, HP):
-        return 0.0, 0.0, True
-    rate = (H[HP, k] - H[HX, k]) / sigma
-    # what hdot would be if its terms did not cancel: the components of f with signs that have nothing to do with it
-    largest = 0.0
-    for turn in range(2):
-        for i in range(V.shape[1]):
-            V[XM, i] = V[X, i] + sigma * V[L, i] * (1.0 if (i * 7 + turn * 3) % 4 < 2 else -1.0)
-        if eval_h(fn, p, S, I, V, H, S[T] + sigma, XM, HP):
-            return 0.0, 0.0, True
-        largest = max(largest, abs(H[HP, k] - H[HX, k]) / sigma)
-    return rate, 1e-8 * max(largest, abs(rate)), False
+from .grazing import dwell_time, graze_matters, jump_on_guard, other_word, second_rate, tolerance_of_guard
 
 
 @core(entry=True)
-def judge(fn, p, S, I, V, H, E, reset):
-    """Answer the question in ASK (about the guard TARGET): GO_ON, a refusal, or a failed evaluation."""
+def judge(table):
+    """Answer s.question (about the guard s.target): GO_ON, a refusal, or a failed evaluation."""
     compact()
-    question = I[ASK]
-    I[ASK] = 0
-    if question == ASK_ANEW:
-        return anew(fn, p, S, I, V, H, E, reset)
-    if question == ASK_REFILL:
-        return refill(fn, p, S, I, V, H, E)
-    I[JUDGED] = 1
-    if question == ASK_STUCK:
-        return stuck(fn, p, S, I, V, H, E, I[TARGET])
-    if question == ASK_TURNED:
-        return turned_away(fn, p, S, I, V, H, I[TARGET])
-    if question == ASK_NEAR:
-        return near(fn, p, S, I, V, H, E, I[TARGET])
-    return back(fn, p, S, I, V, H, E, I[TARGET])
+    w = work(table)
+    s = w.s
+    question = s.question
+    s.question = 0
+    if question == codes.CHANGED:
+        return start_anew(w)
+    if question == codes.REFILL:
+        return refill(w)
+    s.judged = 1
+    if question == codes.STUCK:
+        return stuck(w, s.target)
+    if question == codes.TURNED:
+        return turned_away(w, s.target)
+    if question == codes.NEAR:
+        return near(w, s.target)
+    return crossed_back(w, s.target)
 
 
 @core
-def stuck(fn, p, S, I, V, H, E, j):
+def stuck(w, j):
     """Guard j was crossed and is not being left: sliding, a corner that is not event-selected, or a graze.
 
     A graze that does not matter is taken back.
     """
     compact()
-    if H[TLAST, j] != S[T]:
-        H[HELD, j] = 0.0  # it sat on the guard, and turns back to it: an approach like any other
-        return GO_ON
-    before, least, failed = other_word(fn, p, S, I, V, H, j, j)
+    s, v, g, events = w.s, w.v, w.g, w.events
+    if g.t_last[j] != s.t:
+        g.held[j] = 0.0  # it sat on the guard, and turns back to it: an approach like any other
+        return codes.GO_ON
+    before, least, failed = other_word(w, j, j)
     if failed:
-        return I[STATUS]
-    if H[B, j] * before > least and H[B, j] * H[HD, j] < -least:
-        for k in range(H.shape[1]):
-            if k != j and H[TLAST, k] == S[T]:
-                return NOT_EVENT_SELECTED
-        return SLIDING
-    matters = graze_matters(fn, p, S, I, V, H, j)
-    if matters != GO_ON:
+        return s.status
+    if g.b[j] * before > least and g.b[j] * g.hdot[j] < -least:
+        for k in range(g.width):
+            if k != j and g.t_last[k] == s.t:
+                return codes.NOT_EVENT_SELECTED
+        return codes.SLIDING
+    matters = graze_matters(w, j)
+    if matters != codes.GO_ON:
         return matters
     # take the crossing back: the trajectory touched the guard and stays on its side
-    for row in range(I[NEVENTS] - 1, -1, -1):
-        if E[row, E_GUARD] == j:
-            E[row, E_SHOWN] = 0.0
+    for row in range(s.event_count - 1, -1, -1):
+        if events[row].guard == j:
+            events[row].shown = SWITCH
             break
-    H[B, j] = -H[B, j]
-    H[WB, j] = H[B, j]
-    hold(I, H, j)
-    H[TLAST, j] = -math.inf
-    note(S, I, E, S[T], j, H[B, j], H[HX, j], 0.0)
-    note(S, I, E, S[T], j, H[B, j], H[HX, j], 2.0)
-    for i in range(V.shape[1]):
-        V[K, i] = V[L, i]
-    I[RATES] = 0
-    return GO_ON
+    g.b[j] = -g.b[j]
+    g.watched[j] = g.b[j]
+    hold(w, j)
+    g.t_last[j] = -math.inf
+    note(w, s.t, j, g.b[j], g.h[j], SWITCH)
+    note(w, s.t, j, g.b[j], g.h[j], MARGIN)
+    copy(v.hop_stages[0], v.f)
+    s.rates_known = 0
+    return codes.GO_ON
 
 
 @core
-def turned_away(fn, p, S, I, V, H, k):
+def turned_away(w, k):
     """Guard k, about to be crossed, recedes since another was crossed: that corner is not event-selected."""
     compact()
-    last, soon = I[LAST], S[SOON]
-    if last < 0 or last == k or H[TLAST, last] != S[T] or S[T] - H[TLAST, k] <= 10.0 * soon:
-        return GO_ON
-    before, least, failed = other_word(fn, p, S, I, V, H, last, k)
+    s, g = w.s, w.g
+    last, soon = s.last, s.soon
+    if last < 0 or last == k or g.t_last[last] != s.t or s.t - g.t_last[k] <= 10.0 * soon:
+        return codes.GO_ON
+    before, least, failed = other_word(w, last, k)
     if failed:
-        return I[STATUS]
-    if H[WB, k] * before < -least and H[WB, k] * H[HX, k] <= soon * -H[WB, k] * before:
-        return NOT_EVENT_SELECTED
-    return GO_ON
+        return s.status
+    if g.watched[k] * before < -least and g.watched[k] * g.h[k] <= soon * -g.watched[k] * before:
+        return codes.NOT_EVENT_SELECTED
+    return codes.GO_ON
 
 
 @core
-def near(fn, p, S, I, V, H, E, k):
-    """Guard k came near (the state is in XG) and turned back: could it have been touched, and would that matter?"""
+def near(w, k):
+    """Guard k came near (the state is v.x_near) and turned back: could it have been touched, and would that matter?"""
     compact()
-    when, lowest = S[WHEN], S[VALUE]
-    unsure = tolerance_of_guard(fn, p, S, I, V, H, when, XG, k)
+    s, v, g = w.s, w.v, w.g
+    when, lowest = s.asked_t, s.asked_value
+    unsure = tolerance_of_guard(w, when, v.x_near, k)
     if unsure < 0.0:
-        return I[STATUS]
+        return s.status
     if lowest > 10.0 * unsure:
-        return GO_ON
-    note(S, I, E, when, k, H[B, k], lowest, 2.0)
+        return codes.GO_ON
+    note(w, when, k, g.b[k], lowest, MARGIN)
     if lowest > unsure:
-        return GO_ON
-    jump = jump_on_guard(fn, p, S, I, V, H, when, XG, k, H[B, k] * lowest, unsure)
+        return codes.GO_ON
+    jump = jump_on_guard(w, when, v.x_near, k, g.b[k] * lowest, unsure)
     if jump < 0.0:
-        return I[STATUS]
-    S[MARGIN] = lowest
-    return GRAZING if jump * dwell_time(unsure, S[BEND]) > 1.0 else GO_ON
+        return s.status
+    s.margin = lowest
+    return codes.GRAZING if jump * dwell_time(unsure, s.asked_bend) > 1.0 else codes.GO_ON
 
 
 @core
-def back(fn, p, S, I, V, H, E, j):
-    """Guard j was crossed back after the time VALUE: refuse if it cannot be told whether it was crossed, and it matters."""
+def crossed_back(w, j):
+    """Guard j was crossed back after the time s.asked_value: refuse if it may not have been crossed at all, and that matters."""
     compact()
-    for i in range(V.shape[1]):
-        V[W, i] = V[K, i] - V[KE, i]
-    if in_tolerances(S, V, W, X, X) * S[VALUE] <= 1.0:
-        return GO_ON
-    # how deep it would have gone without the contact: only if that cannot be told from zero was it a graze
-    bend = second_rate(fn, p, S, I, V, H, j, K)
+    s, v, g, events = w.s, w.v, w.g, w.events
+    for i in range(v.width):
+        v.scratch[i] = v.f[i] - v.f_end[i]
+    if in_tolerances(w, v.scratch, v.x, v.x) * s.asked_value <= 1.0:
+        return codes.GO_ON
+    # how deep it would have gone without the contact: only if that is zero within the tolerance was it a graze
+    bend = second_rate(w, j, v.f)
     if bend < 0.0:
-        return I[STATUS]
-    S[MARGIN] = 0.5 * S[BEND] * S[BEND] / max(bend, 1e-300)
-    unsure = tolerance_of_guard(fn, p, S, I, V, H, S[T], X, j)
+        return s.status
+    s.margin = 0.5 * s.asked_bend * s.asked_bend / max(bend, 1e-300)
+    unsure = tolerance_of_guard(w, s.t, v.x, j)
     if unsure < 0.0:
-        return I[STATUS]
-    if S[MARGIN] > unsure:
-        return GO_ON
-    jump = jump_on_guard(fn, p, S, I, V, H, S[T], X, j, H[HX, j], unsure)
-    if jump * S[VALUE] <= 1.0:
-        return I[STATUS] if jump < 0.0 else GO_ON
+        return s.status
+    if s.margin > unsure:
+        return codes.GO_ON
+    jump = jump_on_guard(w, s.t, v.x, j, g.h[j], unsure)
+    if jump * s.asked_value <= 1.0:
+        return s.status if jump < 0.0 else codes.GO_ON
     # crossed again and again at ever shorter intervals, until the tolerance hides it?
     crossings = 0
-    for row in range(max(I[NEVENTS] - 40, 0), I[NEVENTS]):
-        if E[row, E_GUARD] == j and E[row, E_T] > S[T] - 20.0 * S[VALUE]:
+    for row in range(max(s.event_count - 40, 0), s.event_count):
+        if events[row].guard == j and events[row].t > s.t - 20.0 * s.asked_value:
             crossings += 1
-    return CHATTERING if crossings >= 4 else GRAZING
-
-
-@core(inline=True)
-def dwell_time(depth, bend):
-    """Time that a parabola with this second derivative spends beyond a guard that it passes by this depth."""
-    return 2.0 * math.sqrt(2.0 * depth / max(bend, 1e-300))
+    return codes.CHATTERING if crossings >= 4 else codes.GRAZING
 
 
 @core
-def tolerance_of_guard(fn, p, S, I, V, H, t, x, j):
-    """How much h_j changes when every component of V[x] changes by its tolerance: what cannot be told from zero.
-
-    V[W] is left as the change of that size that raises h_j most.
-    """
-    compact()
-    if eval_h(fn, p, S, I, V, H, t, x, HP):
-        return -1.0
-    here, total = H[HP, j], 0.0
-    for i in range(V.shape[1]):
-        V[XM, i] = V[x, i]
-    for i in range(V.shape[1]):
-        size = V[ATOL, i] + S[RTOL] * abs(V[x, i])
-        step = max(size, 1e-8 * abs(V[x, i]))
-        V[XM, i] = V[x, i] + step
-        if eval_h(fn, p, S, I, V, H, t, XM, HP):
-            return -1.0
-        V[XM, i] = V[x, i]
-        total += abs(H[HP, j] - here) * size / step
-        V[W, i] = size if H[HP, j] >= here else -size
-    return total
-
-
-@core
-def jump_on_guard(fn, p, S, I, V, H, t, x, k, value, unsure):
-    """The jump of f, in tolerances per time, on guard k itself: at the state nearest to V[x], where h_k is ``value``.
-
-    That is within a tolerance or so in every component, for what cannot be told from zero. It matters where f is
-    continuous across the guard (a spring, a force that ends where it is zero): beside the guard there seems to be a jump. To
-    be called after tolerance_of_guard. Negative if f failed.
-    """
-    compact()
-    part = 0.0
-    for _ in range(3):
-        part = min(max(part + value / max(unsure, 1e-300), -3.0), 3.0)
-        for i in range(V.shape[1]):
-            V[XM, i] = V[x, i] - part * V[W, i]
-        if eval_h(fn, p, S, I, V, H, t, XM, HP):
-            return -1.0
-        value = H[HP, k]
-    if eval_f(fn, p, S, I, V, H, t, XM, L + 1):
-        return -1.0
-    H[B, k] = -H[B, k]
-    failed = eval_f(fn, p, S, I, V, H, t, XM, L + 2)
-    H[B, k] = -H[B, k]
-    if failed:
-        return -1.0
-    for i in range(V.shape[1]):
-        V[W, i] = V[L + 2, i] - V[L + 1, i]
-    return in_tolerances(S, V, W, x, XM)
-
-
-@core
-def graze_matters(fn, p, S, I, V, H, j):
-    """At the present state, on guard j with hdot near zero: GRAZING if crossing or not makes a difference above the tolerance.
-
-    The dwell time beyond the guard is uncertain by the time a parabola with the present h'' takes through the tolerance of h.
-    """
-    compact()
-    bend = second_rate(fn, p, S, I, V, H, j, L)
-    unsure = tolerance_of_guard(fn, p, S, I, V, H, S[T], X, j)
-    if unsure < 0.0 or bend < 0.0:
-        return I[STATUS]
-    jump = jump_on_guard(fn, p, S, I, V, H, S[T], X, j, H[HX, j], unsure)
-    if jump < 0.0:
-        return I[STATUS]
-    S[MARGIN] = abs(H[HX, j])
-    dwell = min(dwell_time(unsure, bend), 2.0 * unsure / max(abs(H[HD, j]), 1e-300))
-    return GRAZING if jump * dwell > 1.0 else GO_ON
-
-
-@core
-def second_rate(fn, p, S, I, V, H, j, k):
-    """|h''| of guard j along the flow that starts with x' in V[k]: a second difference of h. Negative if a function failed."""
-    compact()
-    sigma = 0.01 * S[DT]
-    for i in range(V.shape[1]):
-        V[XM, i] = V[X, i] + sigma * V[k, i]
-    if eval_f(fn, p, S, I, V, H, S[T] + sigma, XM, W):
-        return -1.0
-    for i in range(V.shape[1]):
-        V[XM, i] = V[X, i] + 0.5 * sigma * (V[k, i] + V[W, i])
-    if eval_h(fn, p, S, I, V, H, S[T] + sigma, XM, HP):
-        return -1.0
-    once = H[HP, j]
-    for i in range(V.shape[1]):
-        V[XM, i] = V[X, i] + 2.0 * sigma * V[W, i]
-    if eval_h(fn, p, S, I, V, H, S[T] + 2.0 * sigma, XM, HP):
-        return -1.0
-    return abs(H[HP, j] - 2.0 * once + H[HX, j]) / (sigma * sigma)
-
-
-@core
-def anew(fn, p, S, I, V, H, E, reset):
+def start_anew(w):
     """Forget what was saved from the last step: f or h may have changed with time or with the parameters.
 
     A guard that has jumped across the trajectory is crossed on the spot.
     """
     compact()
-    S[CAP] = 1e300
-    I[STALE] = 0
-    if eval_h(fn, p, S, I, V, H, S[T], X, HX):
-        return I[STATUS]
-    for k in range(H.shape[1]):
-        if H[B, k] * H[HX, k] < 0.0 and H[HELD, k] == 0.0 and (H[WB, k] != 0.0 or H[OBSERVER, k] != 0.0):
-            observed = H[WB, k] == 0.0
-            cross(S, I, H, E, reset, k)
-            H[HELD, k] = 0.0  # it was not reached but jumped: the trajectory does not sit on it
+    s, v, g = w.s, w.v, w.g
+    s.cap = 1e300
+    s.stale = 0
+    if eval_h(w, s.t, v.x, g.h):
+        return s.status
+    for k in range(g.width):
+        if g.b[k] * g.h[k] < 0.0 and g.held[k] == 0.0 and (g.watched[k] != 0.0 or g.observer[k] != 0.0):
+            observed = g.watched[k] == 0.0
+            cross(w, k)
+            g.held[k] = 0.0  # it was not reached but jumped: the trajectory does not sit on it
             if observed:
-                H[WB, k] = 0.0
-    if eval_f(fn, p, S, I, V, H, S[T], X, K):
-        return I[STATUS]
-    I[RATES] = 0
-    I[FRESH] = 1
-    return GO_ON
+                g.watched[k] = 0.0
+    if eval_f(w, s.t, v.x, v.f):
+        return s.status
+    s.rates_known = 0
+    s.fresh = 1
+    return codes.GO_ON
 
 
 @core
-def refill(fn, p, S, I, V, H, E):
+def refill(w):
     """The paper's printed rule, after an integrated step: guards with h < 0 are armed when all have been crossed.
 
     The signs of those that are not armed follow h, as in the listing, but only from step to step.
     """
     compact()
+    s, v, g = w.s, w.v, w.g
     all_crossed = True
     changed = False
-    for k in range(H.shape[1]):
-        if H[WB, k] != 0.0:
+    for k in range(g.width):
+        if g.watched[k] != 0.0:
             all_crossed = False
-        elif H[B, k] * H[HX, k] < 0.0:
-            H[B, k] = -H[B, k]
-            note(S, I, E, S[T], k, H[B, k], H[HX, k], 0.0)
+        elif g.b[k] * g.h[k] < 0.0:
+            g.b[k] = -g.b[k]
+            note(w, s.t, k, g.b[k], g.h[k], SWITCH)
             changed = True
-    for k in range(H.shape[1]):
-        if all_crossed and H[HX, k] < 0.0:
-            H[WB, k] = -1.0
-            H[HELD, k] = 0.0
-    if changed and eval_f(fn, p, S, I, V, H, S[T], X, K):
-        return I[STATUS]
-    I[RATES] = 0
-    return GO_ON
+    for k in range(g.width):
+        if all_crossed and g.h[k] < 0.0:
+            g.watched[k] = -1.0
+            g.held[k] = 0.0
+    if changed and eval_f(w, s.t, v.x, v.f):
+        return s.status
+    s.rates_known = 0
+    return codes.GO_ON

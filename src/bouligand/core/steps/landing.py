@@ -3,271 +3,258 @@
 A hop is taken by exactly the predicted time; a smooth step that turns out to have passed a guard hops back to it from its
 end. Either way the end is then corrected along the flow, with h evaluated again until what is left is far below the
 tolerance: without that check near-grazing landings would stall at an error that no tolerance cures.
+
+The parts of a step are left in s.length (the hop or smooth step), s.back (the way back to a guard that was passed) and
+s.correction.
 """
 
 import math
 
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
+from ..compiler.vectors import copy
 from ..evaluate import eval_h, in_tolerances
-from ..guards import passed, suspects
-from ..state import (
-    BACK,
-    DT,
-    DTMAX,
-    FH,
-    HD,
-    HELD,
-    HN,
-    HOP,
-    HX,
-    KE,
-    KF,
-    KIND,
-    KP,
-    LAM,
-    LAND1,
-    LAND2,
-    LAND3,
-    LEFT,
-    LEVEL,
-    METHOD,
-    NREJECTED,
-    RATE,
-    RTOL,
-    T0,
-    TARGET,
-    TF,
-    WB,
-    XF,
-    XN,
-    K,
-    L,
-    T,
-    W,
-    X,
-)
+from ..guards import passed
+from ..state import BACK, HOP
+from . import outcomes
+from .correction import settle
 from .hop import hop, natural_step
 from .inside import locate
-from .smooth import FAILED as STEP_FAILED
-from .smooth import smooth_step
+from .smooth import EVALUATION_FAILED, smooth_step
 
-# outcomes
-FAILED = -1  # the user's function failed
-REFUSED = 0  # try again, shorter
-STEPPED = 1  # a step without a landing
-LANDED = 2  # on the guard TARGET (or the edge of its band)
-TURNS = 3  # a projection found its guard receding
-NOT_FINITE = 4
+MOST_TRIES = 4  # to land on one guard
 
 
 @core(inline=True)
-def take_step(fn, p, S, I, V, H, s, landing, fixed):
-    """Go s ahead from X to XN: with ``landing`` by a hop onto the guard TARGET, else (or where no hop fits) smoothly.
+def take_step(w, length, landing, fixed):
+    """Go ahead from v.x to v.x_end: with ``landing`` by a hop onto the guard s.target, else (or where no hop fits) smoothly.
 
-    ``fixed`` is the rung of the paper's projections, 0 where the tolerance decides. The parts of the step are left in
-    LAND1 (the hop or smooth step), LAND2 (the way back to a guard that was passed) and LAND3 (the correction).
+    ``fixed`` is the rung of the paper's projections, 0 where the tolerance decides.
     """
     compact()
-    t, n = S[T], V.shape[1]
-    hopping, tries = landing, 0
-    base, length, share = X, s, part(S, s, 2.0)
-    start = H[WB, I[TARGET]] * H[HX, I[TARGET]] if landing else 0.0
-    S[LAND2], S[LAND3], S[LEFT] = 0.0, 0.0, 0.0
-    while True:
-        # --- the hop, forwards or (from XF, the end of the smooth step) back; or the smooth step
-        if hopping:
-            for i in range(n):
-                V[L, i] = V[K, i] if base == X else V[KF, i]
-            rung = hop(fn, p, S, I, V, H, t if base == X else t + s, base, length, share, fixed)
-            if rung < 0:
-                return FAILED
-            if rung == 0:
-                if base == XF:
-                    return shorten(S, I, s, length)
-                hopping = False
-                if s > 1.1 * S[DT]:
-                    s, landing = S[DT], False
-                continue
-            if base == X:
-                s = length
-                I[KIND] = HOP + rung
-            else:
-                I[KIND] = I[METHOD] + BACK * rung
-                S[LAM] = 0.0
-                S[LAND2] = length
-            known = False
-        else:
-            error, factor = smooth_step(fn, p, S, I, V, H, s)
-            if error == STEP_FAILED:
-                return FAILED
-            if error > 1.0:
-                S[DT] = s * factor
-                I[NREJECTED] += 1 if factor < 1.0 else 0
-                return NOT_FINITE if error == math.inf else REFUSED
-            natural = min(s * factor, S[DTMAX])
-            S[DT] = max(S[DT], natural) if landing or s < 0.999 * S[DT] else natural
-            I[KIND] = I[METHOD]
-            S[LAM] = 0.0
-            share = part(S, s, 2.0)
-            known = fn[FH] != 0
-        S[LAND1] = s
+    s = w.s
+    tries = 0
+    s.back, s.correction, s.gap = 0.0, 0.0, 0.0
+    if landing:
+        outcome, length, tries = land_by_hop(w, length, fixed)
+        if outcome != outcomes.NO_HOP:
+            return outcome
+        if length > 1.1 * s.dt:
+            length, landing = s.dt, False
+    return step_smoothly(w, length, landing, fixed, tries)
 
-        # --- what it passed
-        whole = s + S[LAND2]
-        if not known and eval_h(fn, p, S, I, V, H, t + whole, XN, HN):
-            return FAILED
-        short = hopping and base == X
-        shift, j, finite = passed(H, whole, I[TARGET] if landing else -1, short, 1e-6 * S[DT] if short else 0.0)
+
+@core(inline=True)
+def land_by_hop(w, length, fixed):
+    """Hop onto the guard s.target, at first by this length. Returns the outcome, the last length and the number of tries."""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    tries, share = 0, part(s, length, 2.0)
+    start = g.watched[s.target] * g.h[s.target]
+    while True:
+        copy(v.f, v.hop_stages[0])
+        rung = hop(w, s.t, v.x, length, share, fixed)
+        if rung == outcomes.RUNG_FAILED:
+            return outcomes.FAILED, length, tries
+        if rung == outcomes.NO_RUNG:
+            return outcomes.NO_HOP, length, tries
+        s.kind, s.length = HOP + rung, length
+        if eval_h(w, s.t + length, v.x_end, g.h_end):
+            return outcomes.FAILED, length, tries
+        shift, j, finite = passed(g, length, s.target, True, 1e-6 * s.dt)
         if not finite:
-            S[DT] = 0.1 * s
-            I[NREJECTED] += 1
-            return NOT_FINITE
+            return not_finite(s, length), length, tries
         if fixed == 1:
             # the paper's tangent: it ends where it ends, and what is left of h is reported
-            return LANDED if abs(H[HN, I[TARGET]]) <= 0.5 * start else TURNS
+            near = abs(g.h_end[s.target]) <= 0.5 * start
+            return outcomes.LANDED if near else outcomes.TURNS, length, tries
         if j < 0:
-            return STEPPED if base == X else shorten(S, I, whole, 0.0)
-
-        # --- near enough to correct along the flow?
+            return outcomes.STEPPED, length, tries
         if fixed > 0:
-            near = abs(shift) <= (1e-3 if tries < 3 else 0.05) * s  # Newton on the time, with the whole hop
-        elif short:
-            near = bend_of(S, V, shift) * max(S[LAM] * s, 0.01) <= 0.3 * share
+            near = nearly(shift, length, tries)
         else:
-            near = bend_of(S, V, shift) <= 0.05
-        if base == X:
-            for i in range(n):
-                V[XF, i] = V[XN, i]
-                V[KF, i] = V[KE, i]
+            near = bend_of(w, shift) * max(s.growth * length, 0.01) <= 0.3 * share
+        keep_end(v)
         if near:
-            S[LAND3], settled = settle(fn, p, S, I, V, H, whole, j, shift, 1e-9 if fixed > 0 else share)
-            if settled < 0:
-                return FAILED
-            if settled > 0:
-                I[TARGET] = j
-                if short and fixed == 0 and I[KIND] > HOP + 2 and S[RATE] > 0.0:
-                    S[DT] = max(min(S[DT], natural_step(S[RATE], S[LAM], I[METHOD])), s)
-                return LANDED
-            S[LAND3] = 0.0
-            for i in range(n):
-                V[XN, i] = V[XF, i]
-                V[KE, i] = V[KF, i]
-        if shift > 0.0 and fixed == 0 and base == X:
-            # not there yet, and too far to guess the rest: an ordinary step
-            return FAILED if near and eval_h(fn, p, S, I, V, H, t + s, XN, HN) else STEPPED
-
-        # --- else hop again, or back: by the guard's parabola at first, then to where h along the step says
+            outcome = settle_on_guard(w, length, j, shift, share, fixed)
+            if outcome == outcomes.LANDED and fixed == 0 and s.kind > HOP + 2 and s.bend > 0.0:
+                s.dt = max(min(s.dt, natural_step(s.bend, s.growth, s.scheme)), length)
+            if outcome != outcomes.REFUSED:
+                return outcome, length, tries
+        if shift > 0.0 and fixed == 0:
+            return not_there_yet(w, length, near), length, tries
+        # --- else hop again: by the guard's parabola at first, then to where h along the step says
         tries += 1
-        aim = s + S[LAND2] + shift
+        aim = length + shift
         if near or tries > 1:
-            if base == XF:
-                for i in range(n):
-                    V[XN, i] = V[XF, i]
-                    V[KE, i] = V[KF, i]
-            where, k = locate(fn, p, S, I, V, H, s)
+            where, k = locate(w, length)
             if where == -2.0:
-                return FAILED
+                return outcomes.FAILED, length, tries
             if k >= 0:
-                aim, j = where * s, k
-        if tries > 4 or (not short and aim < 0.4 * s):
-            return TURNS if fixed > 0 else shorten(S, I, s, (aim if tries <= 4 else 0.5 * aim) - s)
-        if short:
-            I[NREJECTED] += 1
-            length = max(aim, 0.1 * s)
-            s = length
-            share = part(S, s, 2.0)
-            continue
-        I[TARGET] = j
-        landing = True
-        hopping, base = True, XF
-        length = aim - s
-        share = part(S, length, 0.5)
+                aim, j = where * length, k
+        if tries > MOST_TRIES:
+            outcome = outcomes.TURNS if fixed > 0 else shorten(s, length, 0.5 * aim - length)
+            return outcome, length, tries
+        s.rejected += 1
+        length = max(aim, 0.1 * length)
+        share = part(s, length, 2.0)
 
 
 @core(inline=True)
-def part(S, s, factor):
-    """The part of the tolerance a landing step of length s may use: in proportion to time, so that many add up to one."""
-    return factor * min(max(abs(s) / S[DT], 1e-3), 1.05)
-
-
-@core(inline=True)
-def bend_of(S, V, shift):
-    """Size, in tolerances, of the second-order term of a correction along the flow."""
-    for i in range(V.shape[1]):
-        V[W, i] = 0.5 * shift * shift * V[KP, i]
-    return in_tolerances(S, V, W, X, XN)
-
-
-@core(inline=True)
-def shorten(S, I, s, shift):
-    """Give the step up and try one that ends about where the guard is."""
-    S[DT] = max(s + min(shift, 0.0), 0.05 * s)
-    I[NREJECTED] += 1
-    return REFUSED
-
-
-@core
-def settle(fn, p, S, I, V, H, s, j, shift, share):
-    """Move the end of a step of length s onto guard j, first by ``shift``. Returns the whole shift, and 1 if it is there.
-
-    A secant iteration on h along the flow; HN is h where it ends. It is there when the time that is left moves the state by
-    less than a hundredth of ``share`` tolerances (and is itself within the relative tolerance as a time), judged by a slope
-    that two evaluations agree on; or when only round-off is left. 0: h along the flow is not what was expected, or another
-    guard is passed by more than that; -1: h failed.
-    """
+def step_smoothly(w, length, landing, fixed, tries):
+    """A smooth step, cut back to the first guard that it has passed. ``landing``: s.target is wanted, on whatever side it is."""
     compact()
-    n, total = V.shape[1], 0.0
-    speed = max(in_tolerances(S, V, KE, X, XN), 1.0 / (S[RTOL] * max(abs(S[T]), S[TF] - S[T0])))
-    goal = 0.01 * share / speed
-    noise = max(1e-9 * s, 1e-14 * max(abs(S[T]), S[DT]))
-    level, b = H[LEVEL, j], H[WB, j]
-    now = b * H[HN, j] - level
-    slope = -now / shift if shift != 0.0 else 0.0
-    steepest = slope
-    there = now == 0.0 or abs(shift) <= 0.1 * goal
-    for _ in range(40):
-        if there:
-            break
-        last, before = now, slope
-        for i in range(n):
-            V[XN, i] += shift * (V[KE, i] + 0.5 * shift * V[KP, i])
-            V[KE, i] += shift * V[KP, i]
-        total += shift
-        if eval_h(fn, p, S, I, V, H, S[T] + s + total, XN, HN):
-            return total, -1
-        now = b * H[HN, j] - level
-        slope = (now - last) / shift
-        steepest = min(steepest, slope)
-        following = -now / slope if slope < 0.0 else math.inf
-        agrees = 2.0 * before <= slope <= 0.5 * before  # (both are negative)
-        if now == 0.0 or abs(following) <= 1e-16 * max(abs(S[T]), s) or (agrees and abs(following) <= goal):
-            there = True
-        elif abs(following) >= abs(shift):
-            # it does not get nearer: down at round-off, or h is no straight line here
-            if abs(shift) > noise:
-                return total, 0
-            there = True
-        else:
-            shift = math.copysign(max(abs(following), 0.1 * goal), following)
-    if not there:
-        return total, 0
-    # (a slope from the last digits of two landings may be anything; that which led there is not)
-    S[LEFT] = abs(now / steepest) if steepest < 0.0 else 0.0
-    return total, 0 if overtaken(H, s + total, j, 10.0 * goal) else 1
+    s, v, g = w.s, w.v, w.g
+    error, factor = smooth_step(w, length)
+    if error == EVALUATION_FAILED:
+        return outcomes.FAILED
+    if error > 1.0:
+        s.dt = length * factor
+        s.rejected += 1 if factor < 1.0 else 0
+        return outcomes.NOT_FINITE if error == math.inf else outcomes.REFUSED
+    natural = min(length * factor, s.dt_max)
+    s.dt = max(s.dt, natural) if landing or length < 0.999 * s.dt else natural
+    s.kind, s.length, s.growth = s.scheme, length, 0.0
+    if w.fn.fh == 0 and eval_h(w, s.t + length, v.x_end, g.h_end):
+        return outcomes.FAILED
+    shift, j, finite = passed(g, length, s.target if landing else -1, False, 0.0)
+    if not finite:
+        return not_finite(s, length)
+    if fixed == 1:
+        return outcomes.LANDED if abs(g.h_end[s.target]) <= 0.0 else outcomes.TURNS
+    if j < 0:
+        return outcomes.STEPPED
+    near = nearly(shift, length, tries) if fixed > 0 else bend_of(w, shift) <= 0.05
+    keep_end(v)
+    if near:
+        outcome = settle_on_guard(w, length, j, shift, part(s, length, 2.0), fixed)
+        if outcome != outcomes.REFUSED:
+            return outcome
+    if shift > 0.0 and fixed == 0:
+        return not_there_yet(w, length, near)
+    return hop_back(w, length, length + shift, j, fixed, tries, near)
 
 
 @core(inline=True)
-def overtaken(H, s, j, time):
-    """Whether, at a landing on guard j after a step of length s, another guard was passed more than ``time`` before."""
-    count, _ = suspects(H, s, False)
-    if count - (1.0 if H[WB, j] * H[HN, j] < H[LEVEL, j] else 0.0) <= 0.0:
-        return False
-    for k in range(H.shape[1]):
-        b = H[WB, k]
-        end, start = b * H[HN, k] - H[LEVEL, k], b * H[HX, k] - H[LEVEL, k]
-        if k != j and b != 0.0 and end < 0.0 and start > 0.0 and H[HELD, k] == 0.0:
-            slope = max(2.0 * (start - end) / s + b * H[HD, k], (start - end) / s)
-            if -end > time * slope:
-                return True
-    return False
+def hop_back(w, length, aim, j, fixed, tries, near):
+    """From the end of a smooth step (kept in v.x_smooth) back to guard j, which was passed about ``aim`` after its start."""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    while True:
+        tries += 1
+        if near or tries > 1:
+            restore_end(v)
+            where, k = locate(w, length)
+            if where == -2.0:
+                return outcomes.FAILED
+            if k >= 0:
+                aim, j = where * length, k
+        if tries > MOST_TRIES or aim < 0.4 * length:
+            shift = (aim if tries <= MOST_TRIES else 0.5 * aim) - length
+            return outcomes.TURNS if fixed > 0 else shorten(s, length, shift)
+        s.target = j
+        back = aim - length
+        share = part(s, back, 0.5)
+        copy(v.f_smooth, v.hop_stages[0])
+        rung = hop(w, s.t + length, v.x_smooth, back, share, fixed)
+        if rung == outcomes.RUNG_FAILED:
+            return outcomes.FAILED
+        if rung == outcomes.NO_RUNG:
+            return shorten(s, length, back)
+        s.kind, s.growth, s.back = s.scheme + BACK * rung, 0.0, back
+        whole = length + back
+        if eval_h(w, s.t + whole, v.x_end, g.h_end):
+            return outcomes.FAILED
+        shift, j, finite = passed(g, whole, s.target, False, 0.0)
+        if not finite:
+            return not_finite(s, length)
+        if j < 0:
+            return shorten(s, whole, 0.0)
+        near = nearly(shift, length, tries) if fixed > 0 else bend_of(w, shift) <= 0.05
+        if near:
+            outcome = settle_on_guard(w, whole, j, shift, share, fixed)
+            if outcome != outcomes.REFUSED:
+                return outcome
+        aim = whole + shift
+
+
+@core(inline=True)
+def keep_end(v):
+    """Keep the end of a step, to which a landing that does not work out returns."""
+    compact()
+    copy(v.x_end, v.x_smooth)
+    copy(v.f_end, v.f_smooth)
+
+
+@core(inline=True)
+def restore_end(v):
+    compact()
+    copy(v.x_smooth, v.x_end)
+    copy(v.f_smooth, v.f_end)
+
+
+@core(inline=True)
+def nearly(shift, length, tries):
+    """Whether a projection of fixed order is near enough to its guard: Newton on the time, with the whole hop."""
+    compact()
+    return abs(shift) <= (1e-3 if tries < 3 else 0.05) * length
+
+
+@core(inline=True)
+def not_there_yet(w, length, tried):
+    """The guard is ahead, too far to guess the rest: an ordinary step."""
+    compact()
+    if tried and eval_h(w, w.s.t + length, w.v.x_end, w.g.h_end):
+        return outcomes.FAILED
+    return outcomes.STEPPED
+
+
+@core(inline=True)
+def not_finite(s, length):
+    """Some h is not finite at the end: try a tenth of the step."""
+    compact()
+    s.dt = 0.1 * length
+    s.rejected += 1
+    return outcomes.NOT_FINITE
+
+
+@core(inline=True)
+def settle_on_guard(w, whole, j, shift, share, fixed):
+    """Correct the end of a step onto guard j: LANDED, FAILED, or REFUSED (then the end is what it was)."""
+    compact()
+    s = w.s
+    s.correction, settled = settle(w, whole, j, shift, 1e-9 if fixed > 0 else share)
+    if settled < 0:
+        return outcomes.FAILED
+    if settled > 0:
+        s.target = j
+        return outcomes.LANDED
+    s.correction = 0.0
+    restore_end(w.v)
+    return outcomes.REFUSED
+
+
+@core(inline=True)
+def part(s, length, factor):
+    """The part of the tolerance a landing step of this length may use: in proportion to time, so that many add up to one."""
+    compact()
+    return factor * min(max(abs(length) / s.dt, 1e-3), 1.05)
+
+
+@core(inline=True)
+def bend_of(w, shift):
+    """Size, in tolerances, of the second-order term of a correction along the flow."""
+    compact()
+    v = w.v
+    for i in range(v.width):
+        v.scratch[i] = 0.5 * shift * shift * v.second[i]
+    return in_tolerances(w, v.scratch, v.x, v.x_end)
+
+
+@core(inline=True)
+def shorten(s, length, shift):
+    """Give the step up and try one that ends about where the guard is."""
+    compact()
+    s.dt = max(length + min(shift, 0.0), 0.05 * length)
+    s.rejected += 1
+    return outcomes.REFUSED

@@ -1,159 +1,117 @@
 """The start: the word, the first evaluation of f, and a first step size."""
 
+from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
+from ..compiler.vectors import copy
 from ..evaluate import eval_f, eval_h, in_tolerances
 from ..guards import hold
-from ..state import (
-    ATOL,
-    ATOL_ALL,
-    BURST,
-    DIRECTION,
-    DT,
-    DTMAX,
-    EPS,
-    F_FAILED,
-    FRESH,
-    GO_ON,
-    H_FAILED,
-    HAVE_WORD,
-    HELD,
-    HP,
-    HX,
-    KP,
-    LAST,
-    LEVEL,
-    MARK,
-    METHOD,
-    NEED_WORD,
-    NHELD,
-    NOT_FINITE,
-    NRECORDS,
-    OBSERVER,
-    PENDING,
-    POOL,
-    R_T,
-    R_X,
-    RATES,
-    SHRUNK,
-    STARTED,
-    STOP,
-    TARGET,
-    TLAST,
-    WB,
-    WRONG_WORD,
-    XM,
-    B,
-    K,
-    L,
-    T,
-    W,
-    X,
-)
+from ..schemes import table
 from ..unit import make_unit
 
 _STEP = 2.0**-24
 
 
 @core
-def start(fn, p, S, I, V, H, R, reset):
-    """Set everything up at t0; returns GO_ON, NEED_WORD (guards that are zero are then marked in HELD) or a failure."""
+def start(w):
+    """Set everything up at t0; returns GO_ON, NEED_WORD (guards that are zero are then marked in g.held) or a failure."""
     compact()
-    n, m, t = V.shape[1], H.shape[1], S[T]
-    if S[ATOL_ALL] >= 0.0:
+    s, v, g, reset = w.s, w.v, w.g, w.reset
+    n, m, t = v.width, g.width, s.t
+    if s.atol >= 0.0:
         for i in range(n):
-            V[ATOL, i] = S[ATOL_ALL]
-    make_unit(fn, V, X, X)
-    if eval_h(fn, p, S, I, V, H, t, X, HX):
-        return H_FAILED
+            v.atol[i] = s.atol
+    make_unit(w, v.x)
+    if eval_h(w, t, v.x, g.h):
+        return codes.H_FAILED
     # round-off in h: what it changes by when every component of x changes in its last digits
     total = 0.0
     for i in range(n):
-        total += V[X, i]
-        V[XM, i] = V[X, i] * (1.0 + _STEP * (1.0 + 0.1 * (i * 7 % 5)) * (1.0 if i % 2 == 0 else -1.0))
-    if eval_h(fn, p, S, I, V, H, t, XM, HP):
-        return H_FAILED
+        total += v.x[i]
+        v.x_trial[i] = v.x[i] * (1.0 + _STEP * (1.0 + 0.1 * (i * 7 % 5)) * (1.0 if i % 2 == 0 else -1.0))
+    if eval_h(w, t, v.x_trial, g.h_trial):
+        return codes.H_FAILED
     open_word = False
-    I[NHELD] = 0
+    s.held_count = 0
     for k in range(m):
-        total += H[HX, k]
-        noise = 8.0 * 2.2e-16 / _STEP * abs(H[HP, k] - H[HX, k]) + 1e-300
-        zero = abs(H[HX, k]) <= noise
-        H[HELD, k] = 0.0
+        total += g.h[k]
+        noise = 8.0 * 2.2e-16 / _STEP * abs(g.h_trial[k] - g.h[k]) + 1e-300
+        zero = abs(g.h[k]) <= noise
+        g.held[k] = 0.0
         if zero:
-            hold(I, H, k)
-        H[TLAST, k] = -1e300
-        H[MARK, k] = -1e300
-        H[SHRUNK, k] = H[EPS, k]
-        H[LEVEL, k] = 0.0
-        H[PENDING, k] = 0.0
-        H[BURST, k] = 0.0
-        if I[HAVE_WORD] == 0:
-            H[B, k] = 1.0 if H[HX, k] > 0.0 else -1.0
-            open_word = open_word or (zero and H[OBSERVER, k] == 0.0)
+            hold(w, k)
+        g.t_last[k] = -1e300
+        g.burst_began[k] = -1e300
+        g.band[k] = g.eps[k]
+        g.level[k] = 0.0
+        g.pending[k] = 0.0
+        g.burst[k] = 0.0
+        if s.word_given == 0:
+            g.b[k] = 1.0 if g.h[k] > 0.0 else -1.0
+            open_word = open_word or (zero and g.observer[k] == 0.0)
     if total - total != 0.0:
-        I[TARGET] = -1
-        return NOT_FINITE
+        s.target = -1
+        return codes.NOT_FINITE
     if open_word:
-        return NEED_WORD
-    if eval_f(fn, p, S, I, V, H, t, X, K):
-        return F_FAILED
-    speed = in_tolerances(S, V, K, X, X)
+        return codes.NEED_WORD
+    if eval_f(w, t, v.x, v.f):
+        return codes.F_FAILED
+    speed = in_tolerances(w, v.f, v.x, v.x)
     if not speed < 1e300:
-        I[TARGET] = -1
-        return NOT_FINITE
-    if first_step(fn, p, S, I, V, H, speed):
-        return F_FAILED
+        s.target = -1
+        return codes.NOT_FINITE
+    if first_step(w, speed):
+        return codes.F_FAILED
     # the side of an observer that starts on its guard is the one it moves to; a word that was given must fit
-    sigma = 1e-3 * S[DT]
+    sigma = 1e-3 * s.dt
     for i in range(n):
-        V[XM, i] = V[X, i] + sigma * V[K, i]
-        V[KP, i] = 0.0
-    if eval_h(fn, p, S, I, V, H, t + sigma, XM, HP):
-        return H_FAILED
+        v.x_trial[i] = v.x[i] + sigma * v.f[i]
+        v.second[i] = 0.0
+    if eval_h(w, t + sigma, v.x_trial, g.h_trial):
+        return codes.H_FAILED
     for k in range(m):
-        if H[OBSERVER, k] != 0.0 and H[HELD, k] != 0.0 and I[HAVE_WORD] == 0:
-            H[B, k] = 1.0 if H[HP, k] > 0.0 else -1.0
-        latch = H[DIRECTION, k] != 0.0 and (reset.shape[0] > 0 or I[POOL] == 1)
-        shut = latch and H[B, k] == H[DIRECTION, k]
-        H[WB, k] = 0.0 if shut or H[OBSERVER, k] != 0.0 else H[B, k]
-        if H[WB, k] * H[HX, k] < 0.0 and H[HELD, k] == 0.0:
+        if g.observer[k] != 0.0 and g.held[k] != 0.0 and s.word_given == 0:
+            g.b[k] = 1.0 if g.h_trial[k] > 0.0 else -1.0
+        latch = g.direction[k] != 0.0 and (reset.shape[0] > 0 or s.pool == 1)
+        shut = latch and g.b[k] == g.direction[k]
+        g.watched[k] = 0.0 if shut or g.observer[k] != 0.0 else g.b[k]
+        if g.watched[k] * g.h[k] < 0.0 and g.held[k] == 0.0:
             # on the wrong side by no more than a landing leaves: the end of an earlier integration
-            near = 10.0 / max(speed, 1e-300) * abs(H[HP, k] - H[HX, k]) / sigma
-            if abs(H[HX, k]) > max(near, H[EPS, k]):
-                I[TARGET] = k
-                return WRONG_WORD
-            hold(I, H, k)
-    I[RATES] = 0
-    I[FRESH] = 1
-    I[LAST] = -1
-    I[STARTED] = 1
-    R[0, R_T] = t
-    for i in range(n):
-        R[0, R_X + i] = V[X, i]
-    I[NRECORDS] = 1
-    return GO_ON
+            near = 10.0 / max(speed, 1e-300) * abs(g.h_trial[k] - g.h[k]) / sigma
+            if abs(g.h[k]) > max(near, g.eps[k]):
+                s.target = k
+                return codes.WRONG_WORD
+            hold(w, k)
+    s.rates_known = 0
+    s.fresh = 1
+    s.last = -1
+    s.started = 1
+    step = w.steps[0]
+    step.t, step.kind, step.length, step.back, step.correction = t, 0, 0.0, 0.0, 0.0
+    copy(v.x, w.states[0])
+    s.record_count = 1
+    return codes.GO_ON
 
 
 @core
-def first_step(fn, p, S, I, V, H, speed):
+def first_step(w, speed):
     """A first step size after Hairer, Norsett and Wanner (II.4): from the sizes of x, x' and x''. True if f failed."""
     compact()
-    t, span = S[T], S[STOP] - S[T]
-    size = in_tolerances(S, V, X, X, X)
+    s, v = w.s, w.v
+    t, span = s.t, s.stop - s.t
+    size = in_tolerances(w, v.x, v.x, v.x)
     dt = 0.01 * size / speed if size > 1e-5 and speed > 1e-5 else 1e-6 * span
-    dt = min(dt, span, S[DTMAX])
-    for i in range(V.shape[1]):
-        V[XM, i] = V[X, i] + dt * V[K, i]
-    if eval_f(fn, p, S, I, V, H, t + dt, XM, L):
+    dt = min(dt, span, s.dt_max)
+    for i in range(v.width):
+        v.x_trial[i] = v.x[i] + dt * v.f[i]
+    if eval_f(w, t + dt, v.x_trial, v.hop_stages[0]):
         return True
-    for i in range(V.shape[1]):
-        V[W, i] = (V[L, i] - V[K, i]) / dt
-    bend = in_tolerances(S, V, W, X, XM)
+    for i in range(v.width):
+        v.scratch[i] = (v.hop_stages[0, i] - v.f[i]) / dt
+    bend = in_tolerances(w, v.scratch, v.x, v.x_trial)
     if not bend < 1e300:
         bend = speed
-    order = 5.0 if I[METHOD] == 1 else 3.0 if I[METHOD] == 2 else 8.0
     largest = max(speed, bend)
-    better = max(1e-6 * span, 1e-3 * dt) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / order)
-    S[DT] = max(min(1e4 * dt, better, span, S[DTMAX]), 1e-15 * span, min(2e-14 * abs(t), span))
+    better = max(1e-6 * span, 1e-3 * dt) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / table.ORDER[s.scheme])
+    s.dt = max(min(1e4 * dt, better, span, s.dt_max), 1e-15 * span, min(2e-14 * abs(t), span))
     return False

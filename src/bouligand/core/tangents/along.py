@@ -1,256 +1,266 @@
 """Along the record with tangents (``push``), or back with a gradient (``pull``): steps and isolated crossings.
 
-The trajectory is the recorded one; nothing is decided again. Both stop at corners, where the derivative is not linear and
-somebody has to say which piece is wanted.
+The trajectory is the recorded one; nothing is decided again. Both stop at corners, where the derivative is not linear: the
+caller takes the tangents through those (see ``corner_passage``).
 """
 
+from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
+from ..compiler.tables import rows_of, work
 from ..evaluate import eval_f
-from ..state import (
-    AT_CORNER,
-    AT_EVENT,
-    AT_LEG,
-    AT_RECORD,
-    CAP,
-    CULPRIT,
-    E_GUARD,
-    E_RECORD,
-    E_SHOWN,
-    E_SIGN,
-    E_T,
-    END,
-    FIRST,
-    GO_ON,
-    GRAZING,
-    HALT,
-    HD,
-    MANY,
-    NEAR_END,
-    QUIET,
-    R_KIND,
-    R_T,
-    STATUS,
-    UNITS,
-    WANTED,
-    K,
-    L,
-    T,
-    X,
-)
-from ..steps.dense import before
+from ..recorded import cap_at_break, use_parameters
+from ..state import MARGIN, SHOWN, SWITCH, TANGENT_ROWS
 from ..unit import without_scaling
+from .formulas import formula_of
 from .near_ties import (
-    MARGIN,
     MOST_NEAR,
     beyond,
+    go_to_record,
     grow,
     independent,
     look,
     look_here,
     passive,
-    place,
     repeats,
-    slaves,
+    rows_of_crossing,
     take_back,
     take_word,
 )
-from .step_tangents import formula, take_adjoint, take_tangents
+from .step_tangents import take_adjoint, take_tangents
+
+tangent_rows = rows_of(TANGENT_ROWS)
 
 
 @core(entry=True)
-def push(fn, dfn, P, legs, S, I, V, H, C, R, E, breaks, Q, JH, JHP, D, OF_P, PW, TV, JX, JP, N, TIMES, G, merge):
+def push(table, D, of_p, tv, times, crossings, merge):
     """Take the tangents D on to the next corner, or to the last record.
 
-    ``merge`` is the time within which crossings are one corner; negative: where they cannot be told apart. If TIMES has
-    rows, each crossing on the way leaves the derivative of its time there; if G has, what the way back needs: its row of Dh, then
-    how much each state jumps, over hdot. Returns a code; C says where it stopped.
+    ``merge`` is the time within which crossings are one corner; negative: where the tolerances do not tell their order. If
+    ``times`` has rows, each crossing on the way leaves the derivative of its time there; if ``crossings`` has, what the way back
+    needs: its row of Dh, then how much each state jumps, over hdot. Returns a code; w.tangents.at says where it stopped.
     """
     compact()
-    last, n, tangents = C[END], V.shape[1], D.shape[0]
-    # the crossing that has been looked at: its row is N[slot], its x' before V[L + 1 + slot]
+    w = work(table)
+    s, steps, events, at = w.s, w.steps, w.events, w.tangents.at
+    tv = tangent_rows(tv)
+    use_parameters(w, at.leg)
+    # the crossing that has been looked at: its row is guard_rows[slot], its x' before f_before[slot]
     slot, looked, u = 0, -1, 0.0
-    known = False  # K holds x' at this record
+    known = False  # v.f is x' at this record
     while True:
-        record, event = C[AT_RECORD], C[AT_EVENT]
-        place(S, V, R, record)
-        if event < E.shape[0] and E[event, E_RECORD] == record:
-            # --- crossings at this record
-            p = P[C[AT_LEG]]
-            if event < C[QUIET]:
-                take_word(H, E, event)
-                C[AT_EVENT] = event + 1
-                known = False
-                continue
-            if looked != event and not passive(H, C, E, event):
-                u = look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, record, N, slot)
+        record, event = at.record, at.event
+        go_to_record(w, record)
+        if event < events.shape[0] and events[event].record == record:
+            # --- a crossing at this record
+            skipped = passive(w, event)
+            if event >= at.quiet and looked != event and not skipped:
+                u = look(w, event, record, slot)
                 looked = event
                 if u < 0.0:
-                    return I[STATUS]
-            if passive(H, C, E, event) or u == 0.0:
-                if E[event, E_SHOWN] != MARGIN and E[event, E_T] == S[T] and TIMES.shape[0] > 0:
-                    if look(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, event, record, N, 2) < 0.0:
-                        return I[STATUS]
-                    for a in range(tangents):
-                        TIMES[event, a] = time_of(D, a, N, 2) / H[HD, int(E[event, E_GUARD])]
-                take_word(H, E, event)
-                C[AT_EVENT] = event + 1
+                    return s.status
+            if event < at.quiet or skipped or u == 0.0:
+                if event >= at.quiet and times.shape[0] > 0 and note_time(w, D, times, event, record):
+                    return s.status
+                take_word(w, event)
+                at.event = event + 1
                 known = False
                 continue
-            k, t, width = int(E[event, E_GUARD]), S[T], slaves(E, event)
-            C[FIRST], C[MANY] = event, width
-            # (at the end, and before the event that is asked for, all that is near belongs together)
-            C[NEAR_END] = 1 if C[WANTED] < 0 and R[last, R_T] - t <= u else 0
-            close = C[NEAR_END] == 1 or (C[WANTED] >= event and E[max(C[WANTED], 0), E_T] - t <= u)
-            stop = C[NEAR_END] == 1 or (event <= C[WANTED] < event + width)
-            # --- is the next one as near as can be told?
-            following, other = event + width, 0.0
-            while following < E.shape[0] and passive(H, C, E, following):
-                following += 1
-            together, ahead = False, following
-            for others in range(MOST_NEAR):
-                if ahead >= E.shape[0] or repeats(E, event, ahead):
-                    break
-                there, gap = int(E[ahead, E_RECORD]), E[ahead, E_T] - E[event, E_T]
-                together = there == record or gap <= merge
-                if together or merge >= 0.0:
-                    break
-                for q in range(event, ahead):
-                    take_word(H, E, q)
-                place(S, V, R, there)
-                spot = 1 - slot if others == 0 else 2
-                unsure_too = look_here(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, E, ahead, there, N, spot)
-                for q in range(ahead - 1, event - 1, -1):
-                    take_back(H, E, q)
-                place(S, V, R, record)
-                if unsure_too < 0.0:
-                    return I[STATUS]
-                if others == 0:
-                    other = unsure_too
-                if gap > u + unsure_too:
-                    break
-                apart = independent(fn, p, S, I, V, H, E, event, ahead, N, slot, spot)
-                if apart < 0:
-                    return I[STATUS]
-                together = apart == 0 or close
-                if together:
-                    break
-                ahead += slaves(E, ahead)
-                while ahead < E.shape[0] and passive(H, C, E, ahead):
-                    ahead += 1
-            if together:
-                return grow(fn, dfn, p, S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, u, merge)
-            if stop:
-                return AT_CORNER
-            # --- alone: one saltation for all tangents
-            for q in range(event, event + width):
-                take_word(H, E, q)
-            if eval_f(fn, p, S, I, V, H, t, X, K):
-                return I[STATUS]
+            together, following, other = nearest(w, event, record, slot, u, merge)
+            if together < 0:
+                return s.status
+            if together > 0:
+                return grow(w, u, merge)
+            if at.near_end == 1 or event <= at.wanted < event + at.many:
+                return codes.AT_CORNER
+            code = cross(w, D, times, crossings, event, slot)
+            if code != codes.GO_ON:
+                return code
             known = True
-            hdot, size, change = H[HD, k], 0.0, 0.0
-            for i in range(n):
-                first = V[L + 1 + slot, i]
-                size = max(size, abs(first), abs(V[K, i]))
-                change = max(change, abs(V[K, i] - first))
-            crosses = E[event, E_SIGN] * hdot > 0.0
-            if not crosses and change > 1e-13 * size:
-                C[CULPRIT] = k
-                return GRAZING
-            if G.shape[0] > 0:
-                for i in range(D.shape[1]):
-                    G[event, i] = N[slot, i]
-                for i in range(n):
-                    G[event, D.shape[1] + i] = (V[K, i] - V[L + 1 + slot, i]) / hdot if crosses else 0.0
-            for a in range(tangents):
-                s = time_of(D, a, N, slot) / hdot
-                if TIMES.shape[0] > 0:
-                    TIMES[event, a] = s
-                if crosses:
-                    for i in range(n):
-                        D[a, i] -= (V[K, i] - V[L + 1 + slot, i]) * s
-            C[AT_EVENT] = event + width
+            at.event = event + at.many
             if other > 0.0:
                 slot, looked, u = 1 - slot, following, other
             continue
-        if record == last and C[HALT] < 0 and C[WANTED] < 0:
-            return beyond(fn, dfn, P[C[AT_LEG]], S, I, V, H, C, Q, JH, JHP, breaks, R, E, N, merge)
-        if record == last or record == C[HALT] or (C[WANTED] >= 0 and event > C[WANTED]):
-            return GO_ON
+        if record == at.end and at.halt < 0 and at.wanted < 0:
+            return beyond(w, merge)
+        if record == at.end or record == at.halt or (at.wanted >= 0 and event > at.wanted):
+            return codes.GO_ON
         # --- the next step
-        while C[AT_LEG] + 1 < legs.shape[0] and legs[C[AT_LEG] + 1] <= record:
-            C[AT_LEG] += 1
+        while at.leg + 1 < w.legs.shape[0] and w.legs[at.leg + 1] <= record:
+            at.leg += 1
+            use_parameters(w, at.leg)
             known = False
-        s = R[record + 1, R_T] - R[record, R_T]
-        cap_at_break(S, R, breaks, record + 1)
-        kind = formula(int(R[record + 1, R_KIND]))
-        if take_tangents(fn, dfn, P[C[AT_LEG]], S, I, V, H, Q, D, OF_P, PW, TV, JX, JP, kind, s, known):
-            return I[STATUS]
-        C[AT_RECORD] = record + 1
+        length = steps[record + 1].t - steps[record].t
+        cap_at_break(w, record + 1)
+        if take_tangents(w, D, of_p, tv, formula_of(steps[record + 1].kind), length, known):
+            return s.status
+        at.record = record + 1
         known = False
-        if fn[UNITS] > 0:
-            place(S, V, R, record + 1)
-            for a in range(tangents):
-                without_scaling(fn, V, X, D[a])
+        if w.units.shape[0] > 0:
+            go_to_record(w, record + 1)
+            for a in range(D.shape[0]):
+                without_scaling(w, w.v.x, D[a])
 
 
 @core(inline=True)
-def time_of(D, a, N, slot):
-    """When tangent a crosses, times hdot."""
-    s = 0.0
-    for i in range(D.shape[1]):
-        s -= N[slot, i] * D[a, i]
-    return s
+def note_time(w, D, times, event, record):
+    """The derivative of the time of a crossing that changes nothing, an observer's; True if a function failed."""
+    compact()
+    row = w.events[event]
+    if row.shown == MARGIN or row.t != w.s.t:
+        return False
+    if look(w, event, record, 2) < 0.0:
+        return True
+    for a in range(D.shape[0]):
+        times[event, a] = time_of(w.tangents.guard_rows[2], D[a]) / w.g.hdot[row.guard]
+    return False
 
 
 @core(inline=True)
-def cap_at_break(S, R, breaks, record):
-    """The step to this record must not see what is behind a breakpoint that it ends on."""
-    for moment in breaks:
-        if moment == R[record, R_T]:
-            S[CAP] = before(moment)
+def nearest(w, event, record, slot, u, merge):
+    """Does the crossing ``event``, whose time is uncertain by u, belong together with one behind it? 1 yes, 0 no, -1: a function
+    failed. Leaves in w.tangents.at where a corner would begin, and returns also the next crossing and the uncertainty of its
+    time (0: it has not been looked at), which is then in the other slot.
+    """
+    compact()
+    s, events, at = w.s, w.events, w.tangents.at
+    width = rows_of_crossing(w, event)
+    at.first, at.many = event, width
+    # (at the end, and before the event that is asked for, all that is near belongs together)
+    at.near_end = 1 if at.wanted < 0 and w.steps[at.end].t - s.t <= u else 0
+    close = at.near_end == 1 or (at.wanted >= event and events[max(at.wanted, 0)].t - s.t <= u)
+    following, other = event + width, 0.0
+    while following < events.shape[0] and passive(w, following):
+        following += 1
+    together, ahead = False, following
+    for others in range(MOST_NEAR):
+        if ahead >= events.shape[0] or repeats(w, event, ahead):
+            break
+        there, gap = events[ahead].record, events[ahead].t - events[event].t
+        together = there == record or gap <= merge
+        if together or merge >= 0.0:
+            break
+        for q in range(event, ahead):
+            take_word(w, q)
+        go_to_record(w, there)
+        spot = 1 - slot if others == 0 else 2
+        uncertain = look_here(w, ahead, there, spot)
+        for q in range(ahead - 1, event - 1, -1):
+            take_back(w, q)
+        go_to_record(w, record)
+        if uncertain < 0.0:
+            return -1, following, other
+        if others == 0:
+            other = uncertain
+        if gap > u + uncertain:
+            break
+        apart = independent(w, event, ahead, slot, spot)
+        if apart < 0:
+            return -1, following, other
+        together = apart == 0 or close
+        if together:
+            break
+        ahead += rows_of_crossing(w, ahead)
+        while ahead < events.shape[0] and passive(w, ahead):
+            ahead += 1
+    return 1 if together else 0, following, other
+
+
+@core(inline=True)
+def cross(w, D, times, crossings, event, slot):
+    """An isolated crossing: one saltation for all tangents. GO_ON, GRAZING, or a failed evaluation."""
+    compact()
+    s, v, events, at = w.s, w.v, w.events, w.tangents.at
+    row, before, n = w.tangents.guard_rows[slot], w.tangents.rows.f_before[slot], v.width
+    for q in range(event, event + at.many):
+        take_word(w, q)
+    if eval_f(w, s.t, v.x, v.f):
+        return s.status
+    hdot, size, change = w.g.hdot[events[event].guard], 0.0, 0.0
+    for i in range(n):
+        size = max(size, abs(before[i]), abs(v.f[i]))
+        change = max(change, abs(v.f[i] - before[i]))
+    crosses = events[event].sign * hdot > 0.0
+    if not crosses and change > 1e-13 * size:
+        at.culprit = events[event].guard
+        return codes.GRAZING
+    if crossings.shape[0] > 0:
+        for i in range(D.shape[1]):
+            crossings[event, i] = row[i]
+        for i in range(n):
+            crossings[event, D.shape[1] + i] = (v.f[i] - before[i]) / hdot if crosses else 0.0
+    for a in range(D.shape[0]):
+        when = time_of(row, D[a]) / hdot
+        if times.shape[0] > 0:
+            times[event, a] = when
+        if crosses:
+            for i in range(n):
+                D[a, i] -= (v.f[i] - before[i]) * when
+    return codes.GO_ON
+
+
+@core(inline=True)
+def time_of(row, tangent):
+    """When a tangent crosses, times hdot."""
+    compact()
+    total = 0.0
+    for i in range(tangent.shape[0]):
+        total -= row[i] * tangent[i]
+    return total
 
 
 @core(entry=True)
-def pull(fn, dfn, P, legs, S, I, V, H, C, R, E, G, breaks, Q, w, TV, JX, JP, stop_record, stop_event):
-    """Take the gradient w back from where C says to ``stop_record`` and ``stop_event``, over steps and isolated crossings, of
-    which ``push`` has left in G what they do.
+def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event):
+    """Take a gradient back from where w.tangents.at says to ``stop_record`` and ``stop_event``, over steps and isolated
+    crossings, of which ``push`` has left in ``crossings`` what they do.
 
-    H[B] is the word there, after the events before C[AT_EVENT]. Rows of E from C[QUIET] on only change the word.
+    g.b is the word there, after the events before at.event. Rows of ``events`` from at.quiet on only change the word.
     """
     compact()
+    w = work(table)
+    s, steps, events, at = w.s, w.steps, w.events, w.tangents.at
+    tv = tangent_rows(tv)
+    use_parameters(w, at.leg)
     while True:
-        record, event = C[AT_RECORD], C[AT_EVENT] - 1
-        if event >= stop_event and E[event, E_RECORD] == record:
-            # the first row of this crossing
-            first, back = event, event
-            while back > stop_event and E[back, E_SHOWN] == 0.0 and E[back - 1, E_RECORD] == record:
-                back -= 1
-                if E[back, E_SHOWN] == 1.0 and back + slaves(E, back) > event:
-                    first = back
-            if passive(H, C, E, event) or event >= C[QUIET]:
-                take_back(H, E, event)
-                C[AT_EVENT] = event
+        record, event = at.record, at.event - 1
+        if event >= stop_event and events[event].record == record:
+            first = first_row(w, event, record, stop_event)
+            if passive(w, event) or event >= at.quiet:
+                take_back(w, event)
+                at.event = event
                 continue
             for q in range(event, first - 1, -1):
-                take_back(H, E, q)
+                take_back(w, q)
             weight = 0.0
-            for i in range(V.shape[1]):
-                weight += G[first, w.shape[0] + i] * w[i]
-            for i in range(w.shape[0]):
-                w[i] += G[first, i] * weight
-            C[AT_EVENT] = first
+            for i in range(w.v.width):
+                weight += crossings[first, gradient.shape[0] + i] * gradient[i]
+            for i in range(gradient.shape[0]):
+                gradient[i] += crossings[first, i] * weight
+            at.event = first
             continue
         if record == stop_record:
-            return GO_ON
-        while C[AT_LEG] > 0 and legs[C[AT_LEG]] > record - 1:
-            C[AT_LEG] -= 1
-        place(S, V, R, record)
-        without_scaling(fn, V, X, w)
-        place(S, V, R, record - 1)
-        s = R[record, R_T] - R[record - 1, R_T]
-        cap_at_break(S, R, breaks, record)
-        kind = formula(int(R[record, R_KIND]))
-        if take_adjoint(fn, dfn, P[C[AT_LEG]], S, I, V, H, Q, w, TV, JX, JP, kind, s):
-            return I[STATUS]
-        C[AT_RECORD] = record - 1
+            return codes.GO_ON
+        while at.leg > 0 and w.legs[at.leg] > record - 1:
+            at.leg -= 1
+            use_parameters(w, at.leg)
+        go_to_record(w, record)
+        without_scaling(w, w.v.x, gradient)
+        go_to_record(w, record - 1)
+        length = steps[record].t - steps[record - 1].t
+        cap_at_break(w, record)
+        if take_adjoint(w, gradient, tv, Df, Dp_f, formula_of(steps[record].kind), length):
+            return s.status
+        at.record = record - 1
+
+
+@core(inline=True)
+def first_row(w, event, record, stop_event):
+    """The first row of the crossing whose last row is ``event``."""
+    compact()
+    events = w.events
+    first, back = event, event
+    while back > stop_event and events[back].shown == SWITCH and events[back - 1].record == record:
+        back -= 1
+        if events[back].shown == SHOWN and back + rows_of_crossing(w, back) > event:
+            first = back
+    return first

@@ -1,4 +1,4 @@
-"""A corner: several guards crossed together, and the piece of the derivative that a perturbation falls in.
+"""Through a corner: several guards crossed together, and the piece of the derivative that a perturbation falls in.
 
 Near the corner the field is what it is at the corner, one constant vector for each word. The perturbed trajectory is
 followed through these, as the paper's projection would: whichever guard is reached first is crossed, the field is
@@ -14,143 +14,139 @@ order. It takes as many evaluations of f as there are guards, although there are
 
 import math
 
+from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
+from ..compiler.tables import work
 from ..evaluate import eval_f
-from ..state import AT_END, AT_START, CULPRIT, GO_ON, NOT_EVENT_SELECTED, STATUS, TO_GUARD, B, K, L, X
+from ..state import AT_END, AT_START, TO_GUARD
 
 
 @core(entry=True)
-def turn(
-    fn,
-    p,
-    S,
-    I,
-    V,
-    H,
-    C,
-    t,
-    VAL,
-    IDX,
-    NNZ,
-    DTH,
-    OFF,
-    SIDE,
-    FIRSTS,
-    FLIPS,
-    D,
-    DT0,
-    done,
-    ORDER,
-    TIMES,
-    JUMPS,
-    mode,
-    last,
-    end,
-):
-    """Take the tangents D through a corner; the first leads. V[X] is its state, H[B] the word before it.
+def pass_corner(table, D, dt0, order, times, jumps):
+    """Take the tangents D through a corner; the first leads. v.x is its state, g.b the word before it.
 
-    Unit u is a surface: its row (VAL, IDX, NNZ: compressed), D_t h, offset, and the side it is on before; crossing it flips
-    the guards FLIPS[FIRSTS[u]:FIRSTS[u+1]]. ORDER, TIMES (units, tangents) and, if it has rows, JUMPS take down what
-    happened: with the order they make the transpose. Returns a code and the number of crossings.
+    ``order``, ``times`` (units, tangents) and, if it has rows, ``jumps`` take down what happened: with the order they make the
+    transpose. Returns a code and the number of crossings.
     """
     compact()
-    n, units, tangents = V.shape[1], SIDE.shape[0], D.shape[0]
+    w = work(table)
+    s, v, corner = w.s, w.v, w.corner
+    plan, done, offset = corner.plan, corner.done, corner.offset
+    n, tangents, t, mode = v.width, D.shape[0], plan.t, plan.mode
     crossed = 0
-    for u in range(units):
+    for u in range(done.shape[0]):
         done[u] = 0
     if mode == AT_START:
         # the perturbed start is at another place and time: what it has behind it already is not crossed again
-        for u in range(units):
-            if SIDE[u] * (OFF[u] + against(VAL, IDX, NNZ, u, D, 0) + DTH[u] * DT0[0]) <= 0.0:
-                flip(H, FIRSTS, FLIPS, u)
+        for u in range(done.shape[0]):
+            if corner.side[u] * (offset[u] + against(corner, u, D[0]) + corner.Dt_h[u] * dt0[0]) <= 0.0:
+                flip(w, u)
                 done[u] = 1
-    if eval_f(fn, p, S, I, V, H, t, X, K):
-        return I[STATUS], crossed
+    if eval_f(w, t, v.x, v.f):
+        return s.status, crossed
     if mode == AT_START:
         for a in range(tangents):
             for i in range(n):
-                D[a, i] -= V[K, i] * DT0[a]
+                D[a, i] -= v.f[i] * dt0[a]
     while True:
-        best, soonest, rate = -1, math.inf, 1.0
-        for u in range(units):
-            if done[u] == 1:
-                continue
-            hdot = DTH[u]
-            for q in range(NNZ[u]):
-                if IDX[u, q] < n:
-                    hdot += VAL[u, q] * V[K, IDX[u, q]]
-            if not SIDE[u] * hdot < 0.0:
-                # not approached: that may only be if f does not change there
-                if jumps(fn, p, S, I, V, H, t, FIRSTS, FLIPS, u):
-                    C[CULPRIT] = FLIPS[FIRSTS[u]]
-                    return NOT_EVENT_SELECTED, crossed
-                flip(H, FIRSTS, FLIPS, u)
-                done[u] = 1
-                continue
-            s = -(OFF[u] + against(VAL, IDX, NNZ, u, D, 0)) / hdot
-            if s < soonest:
-                best, soonest, rate = u, s, hdot
-        if best < 0 or (mode == AT_END and soonest > end):
+        best, soonest, rate = next_crossing(w, D[0])
+        if rate == 0.0:
+            return codes.NOT_EVENT_SELECTED, crossed
+        if best < 0 or (mode == AT_END and soonest > plan.end):
             break
         for a in range(tangents):
-            TIMES[crossed, a] = -against(VAL, IDX, NNZ, best, D, a) / rate
-        TIMES[crossed, 0] -= OFF[best] / rate
-        ORDER[crossed] = best
-        if JUMPS.shape[0] > 0:
-            JUMPS[crossed, n] = rate
-        if mode == TO_GUARD and best == last:
+            times[crossed, a] = -against(corner, best, D[a]) / rate
+        times[crossed, 0] -= offset[best] / rate
+        order[crossed] = best
+        if jumps.shape[0] > 0:
+            jumps[crossed, n] = rate
+        if mode == TO_GUARD and best == plan.target:
             for i in range(n):
-                if JUMPS.shape[0] > 0:
-                    JUMPS[crossed, i] = -V[K, i]
+                if jumps.shape[0] > 0:
+                    jumps[crossed, i] = -v.f[i]
                 for a in range(tangents):
-                    D[a, i] += V[K, i] * TIMES[crossed, a]
-            return GO_ON, crossed + 1
-        flip(H, FIRSTS, FLIPS, best)
+                    D[a, i] += v.f[i] * times[crossed, a]
+            return codes.GO_ON, crossed + 1
+        flip(w, best)
         done[best] = 1
-        if eval_f(fn, p, S, I, V, H, t, X, L):
-            return I[STATUS], crossed
+        if eval_f(w, t, v.x, v.f_end):
+            return s.status, crossed
         for i in range(n):
-            jump = V[L, i] - V[K, i]
-            V[K, i] = V[L, i]
-            if JUMPS.shape[0] > 0:
-                JUMPS[crossed, i] = jump
+            jump = v.f_end[i] - v.f[i]
+            v.f[i] = v.f_end[i]
+            if jumps.shape[0] > 0:
+                jumps[crossed, i] = jump
             if jump != 0.0:
                 for a in range(tangents):
-                    D[a, i] -= jump * TIMES[crossed, a]
+                    D[a, i] -= jump * times[crossed, a]
         crossed += 1
     if mode == AT_END:
         # (the line that it is on, at the end: not at the corner's own time)
         for i in range(n):
-            D[0, i] += V[K, i] * end
-    return GO_ON, crossed
+            D[0, i] += v.f[i] * plan.end
+    return codes.GO_ON, crossed
 
 
 @core(inline=True)
-def against(VAL, IDX, NNZ, u, D, a):
-    """The row of unit u times the tangent a."""
+def next_crossing(w, leader):
+    """The unit that is crossed next (-1: none), when, and its hdot; hdot = 0 where the corner is not event-selected."""
+    compact()
+    v, corner = w.v, w.corner
+    done = corner.done
+    best, soonest, rate = -1, math.inf, 1.0
+    for u in range(done.shape[0]):
+        if done[u] == 1:
+            continue
+        hdot = corner.Dt_h[u]
+        for q in range(corner.count[u]):
+            if corner.index[u, q] < v.width:
+                hdot += corner.value[u, q] * v.f[corner.index[u, q]]
+        if not corner.side[u] * hdot < 0.0:
+            # not approached: that may only be if f does not change there
+            if field_jumps(w, u):
+                corner.plan.culprit = corner.flips[corner.firsts[u]]
+                return u, 0.0, 0.0
+            flip(w, u)
+            done[u] = 1
+            continue
+        when = -(corner.offset[u] + against(corner, u, leader)) / hdot
+        if when < soonest:
+            best, soonest, rate = u, when, hdot
+    return best, soonest, rate
+
+
+@core(inline=True)
+def against(corner, u, tangent):
+    """The row of unit u times a tangent."""
+    compact()
     total = 0.0
-    for q in range(NNZ[u]):
-        total += VAL[u, q] * D[a, IDX[u, q]]
+    for q in range(corner.count[u]):
+        total += corner.value[u, q] * tangent[corner.index[u, q]]
     return total
 
 
 @core(inline=True)
-def flip(H, FIRSTS, FLIPS, u):
-    for q in range(FIRSTS[u], FIRSTS[u + 1]):
-        H[B, FLIPS[q]] = -H[B, FLIPS[q]]
+def flip(w, u):
+    """Cross unit u: change the signs of its guards."""
+    compact()
+    b, flips, firsts = w.g.b, w.corner.flips, w.corner.firsts
+    for q in range(firsts[u], firsts[u + 1]):
+        b[flips[q]] = -b[flips[q]]
 
 
 @core
-def jumps(fn, p, S, I, V, H, t, FIRSTS, FLIPS, u):
-    """Whether f (now in K) changes when unit u is crossed; a failing f counts as yes."""
-    flip(H, FIRSTS, FLIPS, u)
-    bad = eval_f(fn, p, S, I, V, H, t, X, L)
-    flip(H, FIRSTS, FLIPS, u)
+def field_jumps(w, u):
+    """Whether f (now in v.f) changes when unit u is crossed; a failing f counts as yes."""
+    compact()
+    v = w.v
+    flip(w, u)
+    bad = eval_f(w, w.corner.plan.t, v.x, v.f_end)
+    flip(w, u)
     if bad:
         return True
     change, size = 0.0, 0.0
-    for i in range(V.shape[1]):
-        change = max(change, abs(V[L, i] - V[K, i]))
-        size = max(size, abs(V[L, i]), abs(V[K, i]))
+    for i in range(v.width):
+        change = max(change, abs(v.f_end[i] - v.f[i]))
+        size = max(size, abs(v.f_end[i]), abs(v.f[i]))
     return not change <= 1e-13 * size

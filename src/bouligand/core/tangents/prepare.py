@@ -1,91 +1,62 @@
-"""Before the derivative sets out along a record: steps for differences, and the guards it starts on."""
+"""Before a derivative sets out along a record: steps for differences, and the guards it starts on."""
 
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
+from ..compiler.tables import work
+from ..compiler.vectors import copy
 from ..evaluate import eval_h
-from ..state import (
-    AT_LEG,
-    ATOL,
-    CAP,
-    END,
-    HALT,
-    HELD,
-    HP,
-    HX,
-    OBSERVER,
-    R_T,
-    R_X,
-    ROWS_AT,
-    RTOL,
-    T0,
-    TF,
-    WANTED,
-    XF,
-    XM,
-    X,
-)
+from ..recorded import use_parameters
 
 _STEP = 2.0**-24
 
 
 @core(entry=True)
-def ready(fn, P, S, I, V, H, C, R, whole, Q, rtol, atol, leg, wanted, end):
-    """Fill Q (see difference_steps) from the whole trajectory, and C for the start of the way; H[HELD] = 1 for guards that are
-    zero at the first record of R, where parameters are those of ``leg``.
+def prepare(table):
+    """Steps for differences, from the whole trajectory; g.held = 1 for guards that are zero at the first row of the record.
 
     Returns how many these guards are; negative if h failed.
     """
     compact()
-    settle(S, I, V, whole, rtol, atol)
-    difference_steps(P, S, V, whole, Q)
-    for q in range(C.shape[0]):
-        C[q] = 0
-    C[ROWS_AT], C[HALT], C[AT_LEG], C[WANTED], C[END] = -1, -1, leg, wanted, end
-    held, p = 0, P[leg]
-    for i in range(V.shape[1]):
-        V[X, i] = R[0, R_X + i]
-        V[XM, i] = V[X, i] * (1.0 + _STEP * (1.0 + 0.1 * (i * 7 % 5)) * (1.0 if i % 2 == 0 else -1.0))
-    if eval_h(fn, p, S, I, V, H, R[0, R_T], X, HX) or eval_h(fn, p, S, I, V, H, R[0, R_T], XM, HP):
+    w = work(table)
+    v, g, t = w.v, w.g, w.steps[0].t
+    difference_steps(w)
+    use_parameters(w, w.tangents.at.leg)
+    copy(w.states[0], v.x)
+    held = 0
+    for i in range(v.width):
+        v.x_trial[i] = v.x[i] * (1.0 + _STEP * (1.0 + 0.1 * (i * 7 % 5)) * (1.0 if i % 2 == 0 else -1.0))
+    if eval_h(w, t, v.x, g.h) or eval_h(w, t, v.x_trial, g.h_trial):
         return -1
-    for k in range(H.shape[1]):
+    for k in range(g.width):
         # round-off in h: what it changes by when every component of x changes in its last digits
-        noise = 8.0 * 2.2e-16 / _STEP * abs(H[HP, k] - H[HX, k]) + 1e-300
-        H[HELD, k] = 1.0 if abs(H[HX, k]) <= noise and H[OBSERVER, k] == 0.0 else 0.0
-        held += int(H[HELD, k])
+        noise = 8.0 * 2.2e-16 / _STEP * abs(g.h_trial[k] - g.h[k]) + 1e-300
+        g.held[k] = 1.0 if abs(g.h[k]) <= noise and g.observer[k] == 0.0 else 0.0
+        held += int(g.held[k])
     return held
 
 
-@core(inline=True)
-def settle(S, I, V, R, rtol, atol):
-    """What of a workspace, which others may have used, is this solution's."""
-    S[RTOL], S[CAP], S[T0], S[TF] = rtol, 1e300, R[0, R_T], R[R.shape[0] - 1, R_T]
-    for i in range(V.shape[1]):
-        V[ATOL, i] = atol[i]
-    for q in range(I.shape[0]):
-        I[q] = 0
-
-
 @core
-def difference_steps(P, S, V, R, Q):
-    """Q = for each state, each parameter and time, the step at which the error of a central difference is least; V[XF] = how
-    large each state has been.
+def difference_steps(w):
+    """For each state, each parameter and time, the step at which the error of a central difference is least; and how large each
+    state has been.
 
     Round-off in it is ``eps |x| / step``, truncation ``(step / scale)^2``; the scale is how far the trajectory moves.
     """
     compact()
-    eps, n, last = 2.2e-16, V.shape[1], R.shape[0] - 1
+    s, v, out, largest, states = w.s, w.v, w.tangents.differences, w.tangents.rows.largest, w.tangents.whole
+    eps, n, last = 2.2e-16, v.width, states.shape[0] - 1
     for i in range(n):
-        high, low = R[0, R_X + i], R[0, R_X + i]
+        high, low = states[0, i], states[0, i]
         for q in range(1, last + 1):
-            high, low = max(high, R[q, R_X + i]), min(low, R[q, R_X + i])
+            high, low = max(high, states[q, i]), min(low, states[q, i])
         most = max(high, -low)
-        V[XF, i] = most
-        scale = max(high - low, 10.0 * V[ATOL, i] / S[RTOL])
+        largest[i] = most
+        scale = max(high - low, 10.0 * v.atol[i] / s.rtol)
         if scale == 0.0:
             scale = most if most > 0.0 else 1.0
-        Q[i] = (eps * (scale + most) * scale * scale) ** (1.0 / 3.0)
-    for i in range(n, Q.shape[0] - 1):
-        size = abs(P[0, i - n])
-        Q[i] = eps ** (1.0 / 3.0) * (size if size > 0.0 else 1.0)
-    step = (R[last, R_T] - R[0, R_T]) / max(last, 1)
-    Q[Q.shape[0] - 1] = (eps * max(abs(R[0, R_T]), abs(R[last, R_T]), step) * step * step) ** (1.0 / 3.0)
+        out[i] = (eps * (scale + most) * scale * scale) ** (1.0 / 3.0)
+    for i in range(n, out.shape[0] - 1):
+        size = abs(w.leg_p[0, i - n])
+        out[i] = eps ** (1.0 / 3.0) * (size if size > 0.0 else 1.0)
+    step = (s.tf - s.t0) / max(last, 1)
+    out[out.shape[0] - 1] = (eps * max(abs(s.t0), abs(s.tf), step) * step * step) ** (1.0 / 3.0)

@@ -10,250 +10,174 @@ A hop is a step of its own rung: without its variational factor the derivative w
 length. A step that was cut at a guard, or corrected to end on it, is taken as one step of the length it came to.
 """
 
-import numpy as np
-
-from ..compiler.intrinsics import call, compact, row_address
+from .. import codes
+from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.vectors import multiply
-from ..evaluate import eval_f
-from ..schemes.stages import combinations
-from ..schemes.tableau import TABLEAUX
-from ..state import (
-    BACK,
-    CAP,
-    CTX,
-    DF,
-    DP_F,
-    F_FAILED,
-    FAIL_ROW,
-    HOP,
-    KE,
-    KP,
-    NF,
-    OWN,
-    SLOPES,
-    SMALL,
-    STATE,
-    STATUS,
-    T_FAIL,
-    WEIGHT,
-    XM,
-    B,
-    F,
-    K,
-    T,
-    X,
-)
-
-
-def _tables():
-    """All formulas that a step may have been taken with, one after another: the methods, then the rungs of the ladder."""
-    A, b, c, stages = np.zeros((8, 12, 12)), np.zeros((8, 12)), np.zeros((8, 12)), np.zeros(8, dtype=np.int64)
-    rungs = (
-        ([[]], [1]),
-        ([[], [1 / 2]], [0, 1]),
-        ([[], [1 / 2], [-1, 2]], [1 / 6, 4 / 6, 1 / 6]),
-        ([[], [1 / 2], [0, 1 / 2], [0, 0, 1]], [1 / 6, 2 / 6, 2 / 6, 1 / 6]),
-    )
-    for q, tableau in enumerate(TABLEAUX):
-        count = tableau.stages - 1  # the stage at the result has no part in it
-        A[q, :count, :count], b[q, :count], c[q, :count] = (
-            tableau.A[:count, :count],
-            tableau.b[:count],
-            tableau.c[:count],
-        )
-        stages[q] = count
-    for q, (rows, weights) in enumerate(rungs):
-        for r, row in enumerate(rows):
-            A[3 + q, r, : len(row)] = row
-            c[3 + q, r] = sum(row)
-        b[3 + q, : len(weights)] = weights
-        stages[3 + q] = len(weights)
-    A[7], b[7], c[7], stages[7] = A[0], b[0], c[0], stages[0]
-    return A, b, c, stages
-
-
-_A, _B, _C, _STAGES = _tables()
-# the same as straight code: a row for each stage, then one for the result; where those of a formula begin
-_FIRST = np.concatenate([[0], np.cumsum(_STAGES + 1)])
-_ROWS = [list(row) for q, count in enumerate(_STAGES) for row in [*(_A[q, r, :r] for r in range(count)), _B[q, :count]]]
-_combine, _combine_wide = combinations(_ROWS), combinations(_ROWS, wide=True)
-# and backwards: for each stage, the weight that it has in the result, then those in the other stages
-_combine_back = combinations(
-    [[_B[q, r], *_A[q, :count, r]] for q, count in enumerate(_STAGES) for r in (*range(count), 0)],
-)
+from ..evaluate import eval_f, failed
+from ..state import SMALL
+from .formulas import FIRST, STAGES, TIMES, combine, combine_back, combine_wide
 
 
 @core(inline=True)
-def formula(kind):
-    """Which of the tables a recorded step was taken with."""
-    base = kind % BACK
-    return base - 1 if base < HOP else base - HOP + 2
-
-
-@core(inline=True)
-def slopes(fn, dfn, p, S, I, V, H, Q, JX, JP, t, x):
-    """JX = Df and, if it has columns, JP = Dp_f at V[x]. True if a function failed."""
-    arguments = (row_address(V, x), row_address(H, B), row_address(p, 0))
-    if dfn[DF] != 0:
-        if call(dfn[DF], t, (arguments[0], arguments[1], arguments[2], row_address(JX, 0)), fn[CTX]) != 0:
-            return failed(S, I, t, x)
-    elif differences(fn, p, S, I, V, H, V[x], Q, JX, t, x):
+def slopes(w, Df, Dp_f, t, x):
+    """Df and, if it has columns, Dp_f at x. True if a function failed."""
+    compact()
+    fn, jac, steps = w.fn, w.tangents.jacobians, w.tangents.differences
+    state, b, p = address(x), address(w.g.b), address(w.p)
+    if jac.Df != 0:
+        if call(jac.Df, t, (state, b, p, address(Df)), fn.context) != 0:
+            return failed(w, codes.F_FAILED, t, x)
+    elif differences(w, x, steps, Df, t, x):
         return True
-    if JP.shape[1] == 0:
+    if Dp_f.shape[1] == 0:
         return False
-    if dfn[DP_F] != 0:
-        if call(dfn[DP_F], t, (arguments[0], arguments[1], arguments[2], row_address(JP, 0)), fn[CTX]) != 0:
-            return failed(S, I, t, x)
+    if jac.Dp_f != 0:
+        if call(jac.Dp_f, t, (state, b, p, address(Dp_f)), fn.context) != 0:
+            return failed(w, codes.F_FAILED, t, x)
         return False
-    return differences(fn, p, S, I, V, H, p, Q[V.shape[1] :], JP, t, x)
+    return differences(w, w.p, steps[w.v.width :], Dp_f, t, x)
 
 
 @core
-def differences(fn, p, S, I, V, H, varied, steps, J, t, x):
-    """J = the derivative of f at V[x] in what is ``varied`` (V[x] itself, or p), by central differences. True if f failed."""
+def differences(w, varied, steps, J, t, x):
+    """J = the derivative of f at x in what is ``varied`` (x itself, or p), by central differences. True if f failed."""
     compact()
+    v = w.v
     for i in range(varied.shape[0]):
         here = varied[i]
         high, low = here + steps[i], here - steps[i]
         varied[i] = high
-        bad = eval_f(fn, p, S, I, V, H, t, x, KE)
+        bad = eval_f(w, t, x, v.f_end)
         varied[i] = low
-        bad = bad or eval_f(fn, p, S, I, V, H, t, x, KP)
+        bad = bad or eval_f(w, t, x, v.second)
         varied[i] = here
         if bad:
             return True
-        for j in range(V.shape[1]):
-            J[j, i] = (V[KE, j] - V[KP, j]) / (high - low)
+        for j in range(v.width):
+            J[j, i] = (v.f_end[j] - v.second[j]) / (high - low)
     return False
 
 
 @core(inline=True)
-def failed(S, I, t, x):
-    I[STATUS] = F_FAILED
-    I[FAIL_ROW] = x
-    S[T_FAIL] = t
-    return True
-
-
-@core(inline=True)
-def take_pair(fn, p, S, I, V, H, Q, D, PW, TV, a, formula, s):
-    """Take tangent a over a step of length s from X by a central difference of the step itself: the same stages on either
-    side of the trajectory (side by side in the rows of TV), in turn, so that the processor can work on both at once. Only what
-    the step adds is subtracted: the states would lose digits. True if f failed."""
-    n, d, first, stages = V.shape[1], D.shape[1], _FIRST[formula], _STAGES[formula]
-    t, cap = S[T], S[CAP]
+def take_pair(w, D, a, tv, formula, length):
+    """Take tangent a over a step from v.x by a central difference of the step itself: the same stages on either side of the
+    trajectory (side by side in the rows of tv), in turn, so that the processor can work on both at once. Only what the step
+    adds is subtracted: the states would lose digits. True if f failed."""
+    compact()
+    s, v, fn, p, steps, sides = w.s, w.v, w.fn, w.p, w.tangents.differences, w.tangents.sides
+    n, d, first, stages = v.width, D.shape[1], FIRST[formula], STAGES[formula]
+    t, cap = s.t, s.cap
     largest = 0.0
     for i in range(d):
-        largest = max(largest, abs(D[a, i]) / Q[i])
+        largest = max(largest, abs(D[a, i]) / steps[i])
     if largest == 0.0:
         return False
     sigma = 1.0 / largest
     for i in range(n):
-        TV[OWN, i] = V[X, i] + sigma * D[a, i]
-        TV[OWN, n + i] = V[X, i] - sigma * D[a, i]
-    plus, minus = row_address(p, 0), row_address(p, 0)
+        tv.own[i] = v.x[i] + sigma * D[a, i]
+        tv.own[n + i] = v.x[i] - sigma * D[a, i]
+    plus, minus = address(p), address(p)
     if d > n:
         for i in range(d - n):
-            PW[0, i] = p[i] + sigma * D[a, n + i]
-            PW[1, i] = p[i] - sigma * D[a, n + i]
-        plus, minus = row_address(PW, 0), row_address(PW, 1)
-    b, bad, half = row_address(H, B), 0, 8 * n
+            sides[0, i] = p[i] + sigma * D[a, n + i]
+            sides[1, i] = p[i] - sigma * D[a, n + i]
+        plus, minus = address(sides[0]), address(sides[1])
+    b, bad, half = address(w.g.b), 0, 8 * n
     for stage in range(stages):
-        when, state = min(t + _C[formula, stage] * s, cap), OWN
+        when, state = min(t + TIMES[formula, stage] * length, cap), tv.own
         if stage > 0:
-            _combine_wide(TV, OWN, SLOPES, s, STATE, first + stage)
-            state = STATE
-        at, slope = row_address(TV, state), row_address(TV, SLOPES + stage)
-        bad += call(fn[F], when, (at, b, plus, slope), fn[CTX])
-        bad += call(fn[F], when, (at + half, b, minus, slope + half), fn[CTX])
+            combine_wide(tv.own, tv.slopes, length, tv.state, first + stage)
+            state = tv.state
+        at, slope = address(state), address(tv.slopes[stage])
+        bad += call(fn.f, when, (at, b, plus, slope), fn.context)
+        bad += call(fn.f, when, (at + half, b, minus, slope + half), fn.context)
         if bad != 0:
-            for i in range(n):
-                V[XM, i] = TV[state, i]
-            return failed(S, I, when, XM)
-    I[NF] += 2 * stages
+            return failed(w, codes.F_FAILED, when, state)
+    s.f_calls += 2 * stages
     for i in range(2 * n):
-        TV[OWN, i] = 0.0
-    _combine_wide(TV, OWN, SLOPES, s, STATE, first + stages)
+        tv.own[i] = 0.0
+    combine_wide(tv.own, tv.slopes, length, tv.state, first + stages)
     for i in range(n):
-        D[a, i] += 0.5 * largest * (TV[STATE, i] - TV[STATE, n + i])
+        D[a, i] += 0.5 * largest * (tv.state[i] - tv.state[n + i])
     return False
 
 
 @core(inline=True)
-def take_tangents(fn, dfn, p, S, I, V, H, Q, D, OF_P, PW, TV, JX, JP, formula, s, known):
-    """Take a step of length s from X once more, and all tangents with it. ``known``: K holds its first stage already. OF_P:
-    the places (tangent, parameter) where D has something of a parameter. True if a function failed.
+def take_tangents(w, D, of_p, tv, formula, length, known):
+    """Take a step from v.x once more, and all tangents with it. ``known``: v.f is there already. ``of_p``: the places (tangent,
+    parameter) where D has something of a parameter. True if a function failed.
 
-    A row of TV has all tangents: the first component of each, then the second of each, and so on.
+    A row of tv has all tangents: the first component of each, then the second of each, and so on.
     """
     compact()
-    n, tangents, t, first = V.shape[1], D.shape[0], S[T], _FIRST[formula]
+    s, v, Df, Dp_f = w.s, w.v, w.tangents.Df, w.tangents.Dp_f
+    n, tangents, t, first = v.width, D.shape[0], s.t, FIRST[formula]
     if tangents == 0:
-        return False  # somebody only wants to know where the corners are
-    if tangents == 1 or (n > SMALL and dfn[DF] == 0):
+        return False  # only the corners are looked for
+    if tangents == 1 or (n > SMALL and w.tangents.jacobians.Df == 0):
         bad = False
         for a in range(tangents):
-            bad = bad or take_pair(fn, p, S, I, V, H, Q, D, PW, TV, a, formula, s)
+            bad = bad or take_pair(w, D, a, tv, formula, length)
         return bad
-    room = TV.shape[1] // n
+    room = tv.width // n
     for a in range(tangents):
         for i in range(n):
-            TV[OWN, i * room + a] = D[a, i]
-    for stage in range(_STAGES[formula]):
-        when = min(t + _C[formula, stage] * s, S[CAP])
-        _combine(V, X, K, s, XM, first + stage)
-        if (stage > 0 or not known) and eval_f(fn, p, S, I, V, H, when, XM, K + stage):
+            tv.own[i * room + a] = D[a, i]
+    for stage in range(STAGES[formula]):
+        when = min(t + TIMES[formula, stage] * length, s.cap)
+        combine(v.x, v.stages, length, v.x_trial, first + stage)
+        if (stage > 0 or not known) and eval_f(w, when, v.x_trial, v.stages[stage]):
             return True
-        if slopes(fn, dfn, p, S, I, V, H, Q, JX, JP, when, XM):
+        if slopes(w, Df, Dp_f, when, v.x_trial):
             return True
-        out = SLOPES + stage
-        _combine_wide(TV, OWN, SLOPES, s, STATE, first + stage)
-        multiply(JX, TV, STATE, out)
-        for q in range(OF_P.shape[0]):
-            a, j = OF_P[q, 0], OF_P[q, 1]
+        out = tv.slopes[stage]
+        combine_wide(tv.own, tv.slopes, length, tv.state, first + stage)
+        multiply(Df, tv.state, out)
+        for q in range(of_p.shape[0]):
+            a, j = of_p[q, 0], of_p[q, 1]
             for i in range(n):
-                TV[out, i * room + a] += JP[i, j] * D[a, n + j]
-    _combine_wide(TV, OWN, SLOPES, s, STATE, first + _STAGES[formula])
+                out[i * room + a] += Dp_f[i, j] * D[a, n + j]
+    combine_wide(tv.own, tv.slopes, length, tv.state, first + STAGES[formula])
     for a in range(tangents):
         for i in range(n):
-            D[a, i] = TV[STATE, i * room + a]
+            D[a, i] = tv.state[i * room + a]
     return False
 
 
 @core(inline=True)
-def take_adjoint(fn, dfn, p, S, I, V, H, Q, w, TV, JX, JP, formula, s):
-    """The transpose of a step of length s from X, applied to ``w``: its first n entries go back to the start of the step, the
-    others gather what the parameters do. JX and JP have room for the slopes of all stages, or of one. True if a function
-    failed."""
+def take_adjoint(w, gradient, tv, Df, Dp_f, formula, length):
+    """The transpose of a step from v.x, applied to a gradient: its first n entries go back to the start of the step, the others
+    gather what the parameters do. Df and Dp_f have room for the slopes of all stages, or of one. True if a function failed."""
     compact()
-    n, t, stages, first = V.shape[1], S[T], _STAGES[formula], _FIRST[formula]
-    at_once = JX.shape[0] > 1
+    s, v = w.s, w.v
+    n, t, stages, first = v.width, s.t, STAGES[formula], FIRST[formula]
+    at_once = Df.shape[0] > 1
     for stage in range(stages):
-        when = min(t + _C[formula, stage] * s, S[CAP])
-        _combine(V, X, K, s, XM, first + stage)
-        if eval_f(fn, p, S, I, V, H, when, XM, K + stage):
+        when = min(t + TIMES[formula, stage] * length, s.cap)
+        combine(v.x, v.stages, length, v.x_trial, first + stage)
+        if eval_f(w, when, v.x_trial, v.stages[stage]):
             return True
         # (here, where the processor can work on them while it waits for the next stage)
-        if at_once and slopes(fn, dfn, p, S, I, V, H, Q, JX[stage], JP[stage], when, XM):
+        if at_once and slopes(w, Df[stage], Dp_f[stage], when, v.x_trial):
             return True
     for i in range(n):
-        TV[OWN, i], TV[STATE, i] = 0.0, w[i]
+        tv.own[i], tv.state[i] = 0.0, gradient[i]
     for stage in range(stages - 1, -1, -1):
         place = stage if at_once else 0
         if not at_once:
-            _combine(V, X, K, s, XM, first + stage)
-            if slopes(fn, dfn, p, S, I, V, H, Q, JX[0], JP[0], min(t + _C[formula, stage] * s, S[CAP]), XM):
+            combine(v.x, v.stages, length, v.x_trial, first + stage)
+            if slopes(w, Df[0], Dp_f[0], min(t + TIMES[formula, stage] * length, s.cap), v.x_trial):
                 return True
         # the weight of this stage in the result, and in the stages after it
-        _combine_back(TV, OWN, STATE, s, WEIGHT, first + stage)
+        combine_back(tv.own, tv.state_and_slopes, length, tv.weight, first + stage)
         for i in range(n):
             total = 0.0
             for j in range(n):
-                total += JX[place, j, i] * TV[WEIGHT, j]
-            TV[SLOPES + stage, i] = total
-            w[i] += total
-        for i in range(JP.shape[2]):
+                total += Df[place, j, i] * tv.weight[j]
+            tv.slopes[stage, i] = total
+            gradient[i] += total
+        for i in range(Dp_f.shape[2]):
             for j in range(n):
-                w[n + i] += JP[place, j, i] * TV[WEIGHT, j]
+                gradient[n + i] += Dp_f[place, j, i] * tv.weight[j]
     return False

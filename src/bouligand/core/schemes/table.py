@@ -1,0 +1,64 @@
+"""All schemes together, for compiled code: numbers by scheme (``ORDER[scheme]``), and their formulas.
+
+The formulas take the number of the scheme first; those of dopri5 alone, which hops and spanning steps use, take it as well and
+do not look at it.
+"""
+
+import numpy as np
+
+from . import DOPRI5, SCHEMES
+from .stages import combination, stage_runner
+
+
+def _numbers(of, dtype=float):
+    """A value for each scheme, by its number; the first, for no scheme, is not used."""
+    return np.array([of(SCHEMES[0]), *map(of, SCHEMES)], dtype=dtype)
+
+
+def _padded(of):
+    """An array for each scheme, by its number, filled up with zeros to the size of the largest."""
+    arrays = [of(SCHEMES[0]), *map(of, SCHEMES)]
+    out = np.zeros((len(arrays), *(max(sizes) for sizes in zip(*(a.shape for a in arrays), strict=True))))
+    for q, a in enumerate(arrays):
+        out[(q, *map(slice, a.shape))] = a
+    return out
+
+
+ORDER = _numbers(lambda q: q.order)
+# ... as a sum of threes and twos: by which y ** order is multiplied up
+THREES = _numbers(lambda q: (q.order - 2 * (-q.order % 3)) // 3, int)
+TWOS = _numbers(lambda q: -q.order % 3, int)
+LAST = _numbers(lambda q: q.stages - 1, int)  # the stage at the result
+LATE = _numbers(lambda q: q.control.late, int)
+GROWTH = _numbers(lambda q: q.control.growth)
+ESTIMATES = _numbers(lambda q: len(q.errors), int)  # of the error: one, or two that are combined
+EARLY = _numbers(lambda q: q.control.early or (0.0, 0.0))  # (0: not guessed)
+EARLY_FACTOR = _numbers(lambda q: q.control.early_error[0])
+EARLY_POWER = _numbers(lambda q: q.control.early_error[1], int)
+NATURAL_FACTOR = _numbers(lambda q: q.control.natural[0])
+NATURAL_POWER = _numbers(lambda q: q.control.natural[1], int)
+STAGE_TIME = _padded(lambda q: q.c)  # where in the step a stage is evaluated, 0 to 1
+EXTENSION = _padded(lambda q: q.P)
+DENSE_STAGES = _numbers(lambda q: q.P.shape[0], int)  # stages that the extension uses,
+DEGREE = _numbers(lambda q: q.P.shape[1], int)  # its degree,
+MORE_STAGES = _numbers(lambda q: len(q.c) - q.stages, int)  # and how many of them the step itself does not need
+
+
+def _formulas(schemes):
+    """As compiled code: two stages, the others before the result, the result, the extension's own stages, error estimates."""
+
+    def stages(which):
+        return stage_runner([(q.A, q.c, which(q)) for q in schemes])
+
+    return (
+        stages(lambda q: range(1, 3)),
+        stages(lambda q: range(3, q.stages - 1)),
+        combination([q.b[: q.stages - 1] for q in schemes], onto=True),
+        stages(lambda q: range(q.stages, len(q.c))),
+        combination([q.errors[0, : q.stages] for q in schemes]),
+        combination([q.errors[1, : q.stages] if len(q.errors) > 1 else None for q in schemes]),
+    )
+
+
+first_stages, later_stages, result, dense_stages, error_estimate, second_estimate = _formulas(SCHEMES)
+dopri5_first, dopri5_later, dopri5_result, _, dopri5_error, _ = _formulas([DOPRI5])

@@ -1,0 +1,18 @@
+"""What comes of a step that was tried."""
+
+FAILED = -1  # a function of the user failed
+REFUSED = 0  # try again, shorter
+STEPPED = 1  # a step without a landing
+LANDED = 2  # on the guard s.target (or the edge of its band)
+TURNS = 3  # a projection found its guard receding
+NOT_FINITE = 4  # refused, because f or h is not finite
+NO_HOP = 5  # no hop fits: a smooth step is to be taken instead
+
+# of a spanning step
+TAKEN = 1
+LEAVE_TO_HOPS = 2  # something in it has to be looked at guard by guard
+TOO_FEW = 3  # crossings for a spanning step
+
+# instead of the rung of a hop
+NO_RUNG = 0  # none is accurate enough
+RUNG_FAILED = -1  # f failed

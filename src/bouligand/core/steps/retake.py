@@ -1,0 +1,72 @@
+"""Recorded steps taken once more, as they were taken: their stages give the states inside them."""
+
+from ..compiler.intrinsics import compact
+from ..compiler.jit import core
+from ..compiler.tables import work
+from ..compiler.vectors import copy
+from ..evaluate import eval_f
+from ..recorded import cap_at_break, catch_up, use_parameters
+from ..state import BACK, HOP
+from ..unit import make_unit
+from . import outcomes
+from .dense import interpolate, prepare
+from .hop import hop
+from .smooth import EVALUATION_FAILED, smooth_step
+
+
+@core(entry=True)
+def sample(table):
+    """x_eval = the states at the times t_eval (increasing), from the record: each step needed is taken again as it was.
+
+    g.b holds the word at the start, and is changed along the way. Returns the number of times done.
+    """
+    compact()
+    w = work(table)
+    s, v, steps, t_eval = w.s, w.v, w.steps, w.t_eval
+    row, event, ready, leg = 1, 0, -1, 0
+    for q in range(t_eval.shape[0]):
+        x = w.x_eval[q]
+        while row < steps.shape[0] - 1 and steps[row].t < t_eval[q]:
+            row += 1
+        at = row if t_eval[q] == steps[row].t else row - 1
+        if t_eval[q] == steps[at].t:
+            copy(w.states[at], x)
+            continue
+        if ready != row:
+            event, leg = catch_up(w, event, leg, row)
+            use_parameters(w, leg)
+            if retake(w, row):
+                return q
+            ready = row
+        whole = steps[row].t - steps[row - 1].t
+        interpolate(v, s.kind, (t_eval[q] - s.t) / whole, steps[row].length, whole, x)
+        make_unit(w, x)
+    return t_eval.shape[0]
+
+
+@core
+def retake(w, row):
+    """Take a recorded step once more, with no decisions; its stages are then as they were. True if f failed."""
+    compact()
+    s, v, steps = w.s, w.v, w.steps
+    kind, length = steps[row].kind, steps[row].length
+    s.t = steps[row - 1].t
+    cap_at_break(w, row)
+    s.kind, s.fresh, s.dt = kind, 0, length
+    copy(w.states[row - 1], v.x)
+    if eval_f(w, s.t, v.x, v.f):
+        return True
+    base = kind % BACK
+    if base < HOP:
+        s.scheme = base
+        error, _ = smooth_step(w, length)
+        if error == EVALUATION_FAILED or prepare(w, kind, length):
+            return True
+    else:
+        copy(v.f, v.hop_stages[0])
+        if hop(w, s.t, v.x, length, 0.0, base - HOP) == outcomes.RUNG_FAILED:
+            return True
+        for i in range(v.width):
+            v.f_end[i] += steps[row].correction * v.second[i]
+    copy(w.states[row], v.x_end)
+    return False

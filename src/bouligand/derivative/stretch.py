@@ -1,0 +1,114 @@
+"""The stretch of a record that a derivative goes along: cut to its times, with a row more wherever perturbations need one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.schemes import METHODS
+from ..core.state import MARGIN, SPAN
+from ..solution.record import word_after
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Rows of a record from one time on, and what was in force there."""
+
+    steps: np.ndarray
+    states: np.ndarray
+    events: np.ndarray  # (those after the end are kept: one may be too near to it for the tolerances)
+    before: np.ndarray  # the events before its start
+    rows: slice  # of the record's table of events, those on the way
+    word: np.ndarray  # at its start
+    breaks: np.ndarray
+    leg_p: np.ndarray  # the parameters, a row for each leg,
+    legs: np.ndarray  # the row of ``steps`` from which on each holds,
+    leg: int  # and the leg in force at the start
+    wanted: int  # the row of ``events`` at which the state is asked for, -1: at a time
+    end: int  # the row of ``steps`` of the time that is asked for
+
+    @property
+    def t(self):
+        return self.steps["t"]
+
+    def word_after(self, count):
+        """The word after so many rows of ``events``."""
+        return word_after(self.word, self.events[:count])
+
+
+def cut(solution, since, until, wanted, observers, division):
+    """The stretch from ``since`` to ``until``, with a row at both, at events that are inside a step, and where ``division`` (see
+    `refinement`; None: nowhere) says. ``observers``: also at their events."""
+    record = solution.record
+    steps, states, events = record.steps, record.states, record.events
+    first, last = 0, len(events)
+    from_start, to_end = since == record.t[0], until == record.t[-1]
+    if not from_start:
+        first = int(np.searchsorted(events["t"], since))
+    if not to_end:
+        last = int(np.searchsorted(events["t"], until, side="right"))
+    wanted = -1 if wanted is None else wanted - first
+    more = _inside(record, solution.system, first, wanted, observers)
+    after, spans = events[first:], record.spans
+    if more.size or not (from_start and to_end) or spans or division is not None:
+        after, steps = after.copy(), steps.copy()
+        if division is not None:
+            more, steps["kind"] = np.concatenate([more, division.times]), division.kinds
+        steps["kind"][steps["kind"] == SPAN] = METHODS["dopri5"]  # what a spanning step is between its crossings
+        more = np.concatenate([[since, until], more])
+        steps, states = _with_rows(solution, steps, since, more)
+        # an event's record is where its state is: the last one at or before its time
+        after["record"] = np.maximum(np.searchsorted(steps["t"], after["t"], side="right") - 1, 0)
+    t = steps["t"]
+    leg_p, legs = record.parameters()
+    breaks, leg = record.breaks, 0
+    if record.legs is not None:
+        # where parameters change, f may jump as at a breakpoint
+        changed = np.array([record.t[row] for row, _ in record.legs[1:]])
+        legs = np.concatenate([[0], np.searchsorted(t, changed)]).astype(np.int64)
+        breaks = np.unique(np.concatenate([breaks, changed]))
+        leg = int(np.searchsorted(legs, 0, side="right")) - 1
+    return Stretch(
+        steps=steps,
+        states=states,
+        events=after,
+        before=events[:first],
+        rows=slice(first, last),
+        word=word_after(record.word_start, events[:first]) if first else record.word_start,
+        breaks=breaks,
+        leg_p=leg_p,
+        legs=legs,
+        leg=leg,
+        wanted=wanted,
+        end=len(t) - 1 if until == t[-1] else int(np.searchsorted(t, until)),
+    )
+
+
+def _inside(record, system, first, wanted, observers):
+    """Times of events that are inside a step and need a row of their own; of observers, only where asked for."""
+    events = record.events[first:]
+    if not record.spans and not system._special:
+        return events["t"][:0]
+    inside = record.inside[first:]
+    if not inside.any():
+        return events["t"][:0]
+    inside &= events["shown"] != MARGIN
+    if not observers:
+        seen = system.observers[events["guard"]]
+        if wanted >= 0:
+            seen[wanted] = False
+        inside &= ~seen
+    return events["t"][inside]
+
+
+def _with_rows(solution, steps, since, times):
+    """Steps and states from ``since`` on, with rows more at these times; a part of a step has its kind."""
+    t = steps["t"]
+    times = np.unique(times)
+    times = times[(times >= since) & ~np.isin(times, t)]
+    added = np.zeros(times.size, dtype=steps.dtype)
+    added["t"], added["kind"] = times, steps["kind"][np.searchsorted(t, times)]
+    keep = int(np.searchsorted(t, since))
+    steps = np.concatenate([steps[keep:], added])
+    states = np.concatenate([solution.record.states[keep:], solution(times)])
+    order = np.argsort(steps["t"], kind="stable")
+    return steps[order], np.ascontiguousarray(states[order])

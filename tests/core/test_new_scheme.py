@@ -1,0 +1,86 @@
+"""docs/extending.md says what a new scheme takes: a file of its own and its place in the list. Here one is added to a copy."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import bouligand
+
+pytestmark = pytest.mark.fresh
+
+# Kutta's third-order method with a fourth stage at the result, and the cubic through both ends as its extension
+KUTTA3 = '''
+"""Kutta, order 3."""
+
+import numpy as np
+
+from .scheme import Control, Scheme
+
+KUTTA3 = Scheme(
+    name="kutta3",
+    order=3,
+    error_order=2,
+    dense_order=3,
+    stages=4,
+    c=np.array([0, 1 / 2, 1, 1]),
+    A=np.array([[0, 0, 0, 0], [1 / 2, 0, 0, 0], [-1, 2, 0, 0], [1 / 6, 2 / 3, 1 / 6, 0]]),
+    errors=np.array([[1 / 12, -1 / 6, 1 / 12, 0]]),
+    P=np.array([[1, -3 / 2, 2 / 3], [0, 2, -4 / 3], [0, 1 / 2, -1 / 3], [0, -1, 1]]),
+    source="Kutta, Z. Math. Phys. 46 (1901) 435-453",
+    control=Control(late=1),
+)
+'''
+
+# the hopper has a closed form; the derivative is compared with that of dopri5 at a tight tolerance
+TRY = """
+import json
+import numpy as np
+import bouligand as bd
+
+hopper, out = bd.models.hopper(), {}
+tight = bd.solve(hopper, (0.0, 1.2), [2.0, 0.0], rtol=1e-12)
+inside = np.linspace(0.0, 1.2, 50)
+for rtol in (1e-4, 1e-7):
+    sol = bd.solve(hopper, (0.0, 1.2), [2.0, 0.0], rtol=rtol, method="kutta3")
+    known = tight.bderivative().matrix()
+    out[rtol] = [
+        float(np.abs(sol.x[-1] - tight.x[-1]).max()),
+        float(np.abs(sol(inside) - tight(inside)).max()),
+        float(np.abs(sol.bderivative().matrix() - known).max() / np.abs(known).max()),
+        float(np.abs(sol.bderivative().vjp([1.0, 0.0]) - known[0]).max() / np.abs(known).max()),
+        sol.counts.steps,
+        len(sol.events),
+    ]
+print(json.dumps(out))
+"""
+
+
+def test_a_scheme_is_added_by_a_file_and_a_line(tmp_path):
+    package = tmp_path / "bouligand"
+    source = pathlib.Path(bouligand.__file__).parent
+    shutil.copytree(source, package, ignore=shutil.ignore_patterns("__pycache__"))
+    schemes = package / "core" / "schemes"
+    (schemes / "kutta3.py").write_text(KUTTA3.lstrip())
+    init = schemes / "__init__.py"
+    text = init.read_text()
+    assert text.count("SCHEMES = (DOPRI5, BOSH3, DOP853)") == 1
+    text = text.replace("SCHEMES = (DOPRI5, BOSH3, DOP853)", "SCHEMES = (DOPRI5, BOSH3, DOP853, KUTTA3)")
+    init.write_text(text.replace("from .scheme import", "from .kutta3 import KUTTA3\nfrom .scheme import"))
+    env = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "-c", TRY], capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+    loose, fine = json.loads(done.stdout).values()
+    for end, dense, matrix, vjp, _, events in (loose, fine):
+        assert events == 2
+        assert vjp == pytest.approx(matrix, rel=2.0)
+        assert max(end, dense) < 1e-2
+    assert fine[0] < 1e-5  # kappa is 43
+    assert fine[1] < 1e-5
+    assert fine[2] < 1e-4
+    # order 3: an error a thousand times smaller takes about ten times the steps
+    assert 5.0 < fine[4] / loose[4] < 20.0
