@@ -16,7 +16,11 @@ import bouligand as bd
 from bouligand.cli import catalogue as ready
 from bouligand.cli import main as cli
 from bouligand.cli import outputs, show
-from bouligand.models import hopping, tripod
+from bouligand.models.hopper import crossings as hopper_crossings
+from bouligand.models.hopper import exact as hopper_exact
+from bouligand.models.plate import START as PLATE_START
+from bouligand.models.three_legs import TILTED, three_legs
+from bouligand.models.three_legs import exact as three_legs_exact
 
 from ..helpers import robots
 from ..helpers.systems import close
@@ -28,7 +32,7 @@ def test_the_hopper_with_everything(tmp_path, capsys):
     command = ["run", "hopper", "--tf", "1", "--out", str(tmp_path), "--fps", "5", "--speed", "1", "--points", "51"]
     assert cli.main(command) == 0
     said = capsys.readouterr().out
-    touch, leave = hopping.crossings(1.0)
+    touch, leave = hopper_crossings(1.0)
     assert f"{touch:.9f}"[:9] in said
     assert f"{leave:.9f}"[:9] in said
     assert "2 events" in said
@@ -38,7 +42,7 @@ def test_the_hopper_with_everything(tmp_path, capsys):
     assert {path.name for path in folder.iterdir()} == expected
     assert [path.name for path in tmp_path.iterdir()] == ["hopper"]  # nothing half-written beside it
     saved = np.load(folder / "trajectory.npz")
-    close(saved["x"], hopping.exact(saved["t"]), 1e-6)
+    close(saved["x"], hopper_exact(saved["t"]), 1e-6)
     assert list(saved["states"]) == ["z", "vz"]
     assert saved["b"].shape == (51, 1)
     table = np.genfromtxt(folder / "trajectory.csv", delimiter=",", names=True)
@@ -70,7 +74,7 @@ def test_every_ready_model_runs(name, tmp_path, capsys):
     assert summary["events"] > 0
     assert summary["t"] == [0.0, ready.TABLE[name].tf]
     if name == "three_legs":
-        close(summary["x"], bd.solve(tripod.three_legs(), (0.0, 1.5), tripod.TILTED, rtol=1e-11).x[-1], 1e-4)
+        close(summary["x"], bd.solve(three_legs(), (0.0, 1.5), TILTED, rtol=1e-11).x[-1], 1e-4)
 
 
 def test_start_and_parameters_by_name(tmp_path, capsys):
@@ -90,7 +94,7 @@ def test_start_and_parameters_by_name(tmp_path, capsys):
     ]
     assert cli.main([*command, "--rtol", "1e-11", "--out", str(tmp_path), *PLAIN]) == 0
     state = json.loads((tmp_path / "three_legs" / "run.json").read_text())["x"]
-    exact, _ = tripod.exact([1.0], 0.6, c=0.0, preload=25.0)
+    exact, _ = three_legs_exact([1.0], 0.6, c=0.0, preload=25.0)
     close([state[0], state[3]], exact[0], 1e-8)
     said = capsys.readouterr().out
     assert said.count(" = ") >= 2  # ties are marked
@@ -103,7 +107,7 @@ def test_size(tmp_path, capsys):
 
 
 def test_long_tables_are_cut_with_a_count():
-    sol = bd.solve(bd.models.plate(100), (0.0, 2.0), bd.models.falling.START)
+    sol = bd.solve(bd.models.plate(100), (0.0, 2.0), PLATE_START)
     lines = show.table(sol).splitlines()
     assert len(lines) < 25
     assert f"{len(sol.events)} events" in lines[0]

@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import models
-from ..models import falling, grasp, hopping, octants, running, spiral, tripod
+from ..models.circle import END as CIRCLE_END
+from ..models.circle import START as CIRCLE_START
+from ..models.hand import start as hand_start
+from ..models.hexapod import START as HEXAPOD_START
+from ..models.hopper import START as HOPPER_START
+from ..models.order_test import END as ORDER_TEST_END
+from ..models.order_test import START as ORDER_TEST_START
+from ..models.plate import START as PLATE_START
+from ..models.three_legs import TILTED
 from .errors import CommandError
 
 
@@ -29,34 +37,34 @@ def _oscillators(count):
 
 
 TABLE = {
-    "hopper": Ready("a mass on a spring leg", models.hopper, lambda: hopping.START, 2.0, drawing="hopper", speed=0.5),
+    "hopper": Ready("a mass on a spring leg", models.hopper, lambda: HOPPER_START, 2.0, drawing="hopper", speed=0.5),
     "plate": Ready(
         "a plate that falls onto springs",
         models.plate,
-        lambda _: falling.START,
+        lambda _: PLATE_START,
         2.0,
         drawing="plate",
         size=10,
         speed=0.5,
     ),
     "three_legs": Ready(
-        "a body on three preloaded legs", models.three_legs, lambda: tripod.TILTED, 1.5, drawing="three_legs", speed=0.4
+        "a body on three preloaded legs", models.three_legs, lambda: TILTED, 1.5, drawing="three_legs", speed=0.4
     ),
     "hand": Ready(
         "a hand that closes on a disc",
         models.hand,
-        lambda count: grasp.start(count, 0.002, 0.001),
+        lambda count: hand_start(count, 0.002, 0.001),
         0.12,
         drawing="hand",
         size=3,
         speed=0.03,
     ),
     "hexapod": Ready(
-        "a hexapod in an alternating tripod", models.hexapod, lambda: running.START, 1.5, drawing="hexapod", speed=0.4
+        "a hexapod in an alternating tripod", models.hexapod, lambda: HEXAPOD_START, 1.5, drawing="hexapod", speed=0.4
     ),
     "oscillators": Ready("oscillators with a relay each", models.oscillators, _oscillators, 6.0, size=10),
-    "circle": Ready("a spiral that turns round at a circle", models.circle, lambda: spiral.START, spiral.END),
-    "order_test": Ready("the paper's order test", models.order_test, lambda: octants.START, octants.END),
+    "circle": Ready("a spiral that turns round at a circle", models.circle, lambda: CIRCLE_START, CIRCLE_END),
+    "order_test": Ready("the paper's order test", models.order_test, lambda: ORDER_TEST_START, ORDER_TEST_END),
 }
 
 

@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 
-from ..models import falling, grasp, tripod
+from ..models.hand import CLOSED
+from ..models.plate import FIXED, LENGTH
+from ..models.three_legs import TURN
 
 BODY, EDGE, FREE, TOUCHING, FLOOR = "#b9c7e0", "#33508c", "#5c6b7a", "#c1272d", "#8c8c8c"
 AZIMUTH, ELEVATION = 0.35, 0.22  # rad: where three legs are seen from
@@ -24,8 +26,8 @@ def hopper(ax, t, x, b, p):
 def plate(ax, t, x, b, p):
     """The plate, seen along its edge, over the bed of springs."""
     sine, cosine = math.sin(x[2]), math.cos(x[2])
-    half = falling.LENGTH / 2
-    positions = p[falling.FIXED :]
+    half = LENGTH / 2
+    positions = p[FIXED:]
     for s, sign in zip(positions, b, strict=True):
         top = p[3] if sign < 0 else x[1] + sine / cosine * (s - x[0])
         colour = TOUCHING if sign > 0 else FREE
@@ -42,7 +44,7 @@ def three_legs(ax, t, x, b, p):
     """From the side and a little above; the heading, which does not matter, is kept."""
     turn = _rotation(x[1], x[2])
     radius, length = p[4], p[5]
-    angle = tripod.TURN * np.arange(3)
+    angle = TURN * np.arange(3)
     hips = radius * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(3)])
     centre = np.array([0.0, 0.0, x[0]])
     tops = centre + hips @ turn.T
@@ -77,7 +79,7 @@ def hand(ax, t, x, b, p):
     )
     for i in range(fingers):
         angle = 2.0 * math.pi * i / fingers
-        hinge = grasp.CLOSED * np.array([math.cos(angle), math.sin(angle)])
+        hinge = CLOSED * np.array([math.cos(angle), math.sin(angle)])
         hinge += length * np.array([-math.sin(angle), math.cos(angle)])
         end = hinge + length * np.array([math.sin(angle + x[3 + i]), -math.cos(angle + x[3 + i])])
         colour = TOUCHING if b[i] > 0 else FREE
@@ -89,7 +91,7 @@ def hand(ax, t, x, b, p):
 
 def hexapod(ax, t, x, b, p):
     """From the side, the camera going along; lines across the floor stay where they are."""
-    from ..models import feet  # (compiled: not before it is needed)
+    from ..models import _hexapod_compiled as feet  # (compiled: not before it is needed)
 
     turn, centre = np.array(feet.rotation(x)), np.array([0.0, 0.0, x[2]])
     length, width, high = p[5], p[6], 0.35 * p[7]

@@ -15,8 +15,8 @@ from tqdm import tqdm
 from .._optional import need
 from ..errors import SolveError
 from ..integration.solve import solve
-from ..models import hopper as make_hopper
-from ..models import hopping
+from ..models.hopper import START, exact
+from ..models.hopper import hopper as make_hopper
 from ..reporting.figures import COLOURS, pyplot, tidy
 from ..reporting.results import Run
 from ..reporting.tables import number, seconds, table
@@ -36,16 +36,16 @@ def settings(quick):
 
 
 def mujoco_run():
-    return mujoco_models.Stepping(mujoco_models.hopper(), hopping.START, SPAN[1])
+    return mujoco_models.Stepping(mujoco_models.hopper(), START, SPAN[1])
 
 
 def banded(system, eps, projection, **options):
     """The paper's method: bands of one width, dopri5 with steps no longer than MuJoCo's."""
-    return solve(system, SPAN, hopping.START, eps=eps, projection=projection, method="dopri5", max_step=DT, **options)
+    return solve(system, SPAN, START, eps=eps, projection=projection, method="dopri5", max_step=DT, **options)
 
 
 def error(states):
-    return rms(states - hopping.exact(TIMES))
+    return rms(states - exact(TIMES))
 
 
 def calibrate(system, mark, projection, widths=(1e-4, 0.15), steps=30):
@@ -67,7 +67,7 @@ def loosest(system, mark):
     """The loosest rtol at which the error is below the mark, there and at every tighter one tried."""
     chosen = None
     for rtol in np.logspace(-8, -2, 25):
-        reached = error(solve(system, SPAN, hopping.START, rtol=rtol, t_eval=TIMES).x)
+        reached = error(solve(system, SPAN, START, rtol=rtol, t_eval=TIMES).x)
         if reached > mark:
             break
         chosen = {"rtol": float(rtol), "error": reached}
@@ -79,7 +79,7 @@ def loosest(system, mark):
 def times(system, widths, rtol, rounds):
     """Median times of one run to the end, then of one that also returns the 1,000 states."""
     mujoco, stepping = need("mujoco.rollout", "mujoco"), mujoco_run()
-    initial = np.r_[0.0, hopping.START]
+    initial = np.r_[0.0, START]
 
     def roll():
         return mujoco.rollout(stepping.model, stepping.data, initial, nstep=SAMPLES)
@@ -87,9 +87,9 @@ def times(system, widths, rtol, rounds):
     arms = {"MuJoCo": stepping.run}
     for order, eps in widths.items():
         arms[f"bands, order {order}"] = lambda e=eps, q=order: banded(system, e, q).x[-1]
-    arms["default"] = lambda: solve(system, SPAN, hopping.START, rtol=rtol).x[-1]
+    arms["default"] = lambda: solve(system, SPAN, START, rtol=rtol).x[-1]
     arms["MuJoCo, with 1,000 states"] = roll
-    arms["default, with 1,000 states"] = lambda: solve(system, SPAN, hopping.START, rtol=rtol, t_eval=TIMES).x
+    arms["default, with 1,000 states"] = lambda: solve(system, SPAN, START, rtol=rtol, t_eval=TIMES).x
     with tqdm(total=rounds, desc="hopper, timing", unit="round", delay=2) as bar:
         return dict(zip(arms, interleaved(list(arms.values()), rounds, tick=bar.update), strict=True))
 
@@ -146,19 +146,19 @@ def printed(mark, found, default, measured):
 
 def draw(plt, system, eps, rtol):
     """The paper's figure: trajectories above, residuals below, positions left, velocities right."""
-    exact = hopping.exact(TIMES)
+    known = exact(TIMES)
     curves = (
         ("MuJoCo, dt = 0.002", mujoco_run().sample(SAMPLES), COLOURS["MuJoCo"], "--"),
         (f"the paper's bands, eps' = {eps:.1e}", banded(system, eps, 2, t_eval=TIMES).x, "#e08a8a", "-"),
-        (f"default, rtol = {rtol:.0e}", solve(system, SPAN, hopping.START, rtol=rtol, t_eval=TIMES).x, "#c1272d", "-"),
+        (f"default, rtol = {rtol:.0e}", solve(system, SPAN, START, rtol=rtol, t_eval=TIMES).x, "#c1272d", "-"),
     )
     figure, axes = plt.subplots(2, 2, figsize=(9.5, 6), sharex=True, layout="constrained")
     for column, (name, unit) in enumerate((("height z", "m"), ("velocity vz", "m/s"))):
         above, below = axes[:, column]
-        above.plot(TIMES, exact[:, column], ":", color="0.5", lw=2.5, label="exact")
+        above.plot(TIMES, known[:, column], ":", color="0.5", lw=2.5, label="exact")
         for label, states, colour, style in curves:
             above.plot(TIMES, states[:, column], style, color=colour, lw=1.2, label=label)
-            below.plot(TIMES, states[:, column] - exact[:, column], style, color=colour, lw=1.2)
+            below.plot(TIMES, states[:, column] - known[:, column], style, color=colour, lw=1.2)
         tidy(above, "", f"{name} ({unit})")
         tidy(below, "time (s)", f"residual of {name} ({unit})")
         below.set_xlim(*SPAN)

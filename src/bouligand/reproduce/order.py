@@ -8,17 +8,23 @@ share a band) and round-off. The paper found 2.1 with its tangent projection.
 import numpy as np
 from tqdm import tqdm
 
-from .. import models
 from ..integration.solve import solve
-from ..models import octants, spiral
+from ..models.circle import END as CIRCLE_END
+from ..models.circle import START as CIRCLE_START
+from ..models.circle import circle
+from ..models.circle import exact as circle_exact
+from ..models.order_test import END as ORDER_TEST_END
+from ..models.order_test import START as ORDER_TEST_START
+from ..models.order_test import exact as order_test_exact
+from ..models.order_test import order_test
 from ..reporting.figures import pyplot, tidy
 from ..reporting.results import Run
 from ..reporting.tables import number, table
 from ..reporting.timing import rms
 
-SYSTEMS = {
-    "paper": (models.order_test, octants),
-    "circle": (models.circle, spiral),
+SYSTEMS = {  # what makes it, where it starts, when it ends, its exact solution
+    "paper": (order_test, ORDER_TEST_START, ORDER_TEST_END, order_test_exact),
+    "circle": (circle, CIRCLE_START, CIRCLE_END, circle_exact),
 }
 TITLES = {"paper": "the paper's system (flat guards)", "circle": "a spiral through a circle (curved guard)"}
 PROJECTIONS = (2, 3, 5)
@@ -36,13 +42,13 @@ def settings(quick):
 
 def curve(system, kind, values):
     """Errors and evaluations of f of one curve: kind is an order of projection, or "default"."""
-    make, known = SYSTEMS[system]
+    make, start, end, exact = SYSTEMS[system]
     built = make()
     errors, evaluations = [], []
     for value in values:
         options = {"rtol": value} if kind == "default" else {"eps": value, "projection": kind, **TIGHT}
-        sol = solve(built, (0.0, known.END), known.START, on_failure="return", **options)
-        errors.append(rms(sol.x - known.exact(sol.t)) if sol.success else None)
+        sol = solve(built, (0.0, end), start, on_failure="return", **options)
+        errors.append(rms(sol.x - exact(sol.t)) if sol.success else None)
         evaluations.append(sol.counts.f)
     return {"values": values, "errors": errors, "evaluations": evaluations, **fit(values, errors, kind == "default")}
 

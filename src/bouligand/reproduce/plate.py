@@ -13,8 +13,8 @@ from tqdm import tqdm
 
 from .._optional import need
 from ..integration.solve import solve
-from ..models import hopper as make_hopper
-from ..models import plate as make_plate
+from ..models.hopper import hopper as make_hopper
+from ..models.plate import plate as make_plate
 from ..reporting.figures import COLOURS, pyplot, tidy
 from ..reporting.results import Run
 from ..reporting.tables import number, seconds, table

@@ -21,7 +21,7 @@ Legs have no mass, and motors that hold them to the clock. A foot may pull for a
 springs do; with ``pulling=False`` a second guard for each foot, N_i = 0, takes the force off where it would.
 
 Known answers: momentum and energy in flight; from a level start the three feet of a tripod land at one instant; and the
-same equations derived by SymPy from r_i alone (tests/test_hexapod.py).
+same equations derived by SymPy from r_i alone (tests/models/test_hexapod.py).
 """
 
 import numpy as np
@@ -65,7 +65,7 @@ def hexapod(
     ``body``: length, width and height of the box that gives the moments of inertia; the hips are at its corners, and at the
     middle of its sides twice as far out. ``pulling=False``: feet that do not pull, with a second guard each.
     """
-    from . import feet
+    from . import _hexapod_compiled as compiled
 
     long, wide, high = body
     params = {
@@ -86,11 +86,13 @@ def hexapod(
         "phase": phase,
     }
     known = (
-        {"f0": feet.free, "g": feet.contact, "Dh_row": feet.guard_row, "Dt_h": feet.guards_by_time} if pulling else {}
+        {"f0": compiled.free, "g": compiled.contact, "Dh_row": compiled.guard_row, "Dt_h": compiled.guards_by_time}
+        if pulling
+        else {}
     )
     return System(
-        feet.field,
-        feet.guards,
+        compiled.field,
+        compiled.guards,
         states=("x", "y", "z", "roll", "pitch", "yaw", "vx", "vy", "vz", "wx", "wy", "wz"),
         guards=FEET if pulling else FEET + tuple(f"{foot} pushes" for foot in FEET),
         params=params,

@@ -1,10 +1,10 @@
-"""The compiled half of the hexapod (see `running`): imported when one is made, since importing Numba takes time."""
+"""The compiled half of the hexapod (see `hexapod`): imported when one is made, since importing Numba takes time."""
 
 import math
 
 from numba import njit
 
-from .running import ACROSS, ALONG, IX, IY, IZ, LEG, LENGTH, MASS, MU, PERIOD, PHASE, SLIP, SWING, WIDTH, C, G, K
+from .hexapod import ACROSS, ALONG, IX, IY, IZ, LEG, LENGTH, MASS, MU, PERIOD, PHASE, SLIP, SWING, WIDTH, C, G, K
 
 compiled = njit(error_model="numpy", nogil=True)
 
