@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import bouligand as bd
-from bouligand.models.hand import start as hand_start
 from bouligand.models.hopper import START as HOPPER_START
 from bouligand.models.hopper import crossings as hopper_crossings
 from bouligand.models.plate import START as PLATE_START
@@ -18,6 +17,7 @@ from ..helpers.systems import close
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
+from matplotlib.colors import to_hex
 
 
 @pytest.fixture
@@ -123,27 +123,35 @@ def test_an_animation_as_gif(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a.gif"]
 
 
-@pytest.mark.parametrize(
-    ("system", "start", "draw"),
-    [
-        (bd.models.hopper(), HOPPER_START, bd.plot.mechanisms.hopper),
-        (bd.models.plate(4), PLATE_START, bd.plot.mechanisms.plate),
-        (bd.models.hand(4), hand_start(4), bd.plot.mechanisms.hand),
-    ],
-    ids=["hopper", "plate", "hand"],
-)
-def test_drawings_keep_what_touches_together(system, start, draw, ax):
-    """What is drawn is inside its frame, in flight and in contact."""
+MODELS = bd.models.available()
+
+
+@pytest.mark.parametrize("name", [name for name, model in MODELS.items() if model.draw])
+def test_drawings_are_inside_their_frame(name, ax):
+    """In flight and in contact; and what touches is red."""
+    system, start = MODELS[name].build()
     sol = bd.solve(system, (0.0, 0.6), start)
-    for t in (0.0, sol.events.t[-1] + 1e-3):
+    draw = MODELS[name].draw
+    assert draw is not None
+    touchdown = sol.events.t[np.isin(sol.events.guard, bd.plot.select(system))][0]
+    for t, touches in ((0.0, False), (touchdown + 1e-4, True)):
         ax.clear()
         draw(ax, t, sol(t), sol.word(t), sol.p)
+        colours = [line.get_color() for line in ax.lines] + [to_hex(p.get_facecolor()) for p in ax.patches]
+        assert (bd.plot.mechanisms.TOUCHING in colours) == touches
         (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
         for line in ax.lines:
             x, y = line.get_data()
             if len(x) > 2:
                 assert left <= np.min(x) <= np.max(x) <= right
                 assert low <= np.min(y) <= np.max(y) <= high
+
+
+def test_drawings_by_the_names_of_the_models():
+    assert bd.plot.mechanisms.hopper is MODELS["hopper"].draw
+    assert "hexapod" in dir(bd.plot.mechanisms)
+    with pytest.raises(AttributeError, match="no drawing of 'circle'; there are hand, hexapod, hopper"):
+        _ = bd.plot.mechanisms.circle
 
 
 def test_an_mp4_has_its_frames(tmp_path):

@@ -1,4 +1,4 @@
-"""A hexapod like RHex: a rigid body on six legs that go round and round, in an alternating tripod gait.
+"""A hexapod like RHex: a rigid body on six rotating legs, in an alternating tripod gait.
 
           FL___________ ML __________ RL          z up, x ahead, y to the left; hips at the body's two sides, the middle
           /|\\           |            |            ones twice as far out (so that equal loads on a tripod do not roll it)
@@ -8,8 +8,8 @@
     _______________________________________
 
 State: position (x, y, z) of the centre of mass in the world, roll, pitch and yaw (R = Rz(yaw) Ry(pitch) Rx(roll)), velocity
-in the world, angular velocity (wx, wy, wz) in the body's frame. The angles are singular at pitch = +-90 degrees: a robot
-that runs is far from it.
+in the world, angular velocity (wx, wy, wz) in the body's frame. The angles are singular at pitch = +-90 degrees, far
+from what happens while it runs.
 
     phi = 2 pi t / period + phase (+ pi for tripod 1),    gamma = phi - swing sin phi:  slow on the ground, fast in the air
     r_i = position + R (foot i)                            v_i = its velocity, the leg's own turning included
@@ -17,16 +17,18 @@ that runs is far from it.
     T_i = -mu N_i v / sqrt(|v|^2 + slip^2)                 Coulomb friction, smoothed at sliding speeds below ``slip``
     m a = sum (T_i, N_i) - m g,     I w' = sum R^T ((r_i - position) x F_i) - w x I w        over touching feet (h_i > 0)
 
-Legs have no mass, and motors that hold them to the clock. A foot may pull for a moment before it lets go, as the plate's
-springs do; with ``pulling=False`` a second guard for each foot, N_i = 0, takes the force off where it would.
+The legs have no mass, and their angles follow gamma(t) exactly. A foot may pull for a moment before it lifts off, as the plate's
+springs do; with ``pulling=False`` each foot has a second guard, N_i = 0, which removes the force where it would pull.
 
-Known answers: momentum and energy in flight; from a level start the three feet of a tripod land at one instant; and the
+What is known: momentum and energy in flight; from a level start the three feet of a tripod land at the same instant; and the
 same equations derived by SymPy from r_i alone (tests/models/test_hexapod.py).
 """
 
 import numpy as np
 
 from ..system.system import System
+from .drawing import BODY, EDGE, contact_colour, frame, project
+from .model import Model
 
 FEET = (
     "front left",
@@ -39,8 +41,10 @@ FEET = (
 ALONG = np.array([1.0, 0.0, -1.0, 1.0, 0.0, -1.0])  # hip_i = (length ALONG_i, width ACROSS_i, 0)
 ACROSS = np.array([1.0, -2.0, 1.0, -1.0, 2.0, -1.0])
 
-# places of the parameters
+# indices of the parameters
 G, MASS, IX, IY, IZ, LENGTH, WIDTH, LEG, K, C, MU, SLIP, PERIOD, SWING, PHASE = range(15)
+
+VIEW = (-1.25, 0.28)  # rad: azimuth and elevation from which the drawing looks
 
 START = np.zeros(12)
 START[2], START[6] = 0.18, 0.9
@@ -60,7 +64,7 @@ def hexapod(
     g=9.81,
     pulling=True,
 ):
-    """The hexapod; its usual start, START, is level in the air and running ahead, the first tripod about to land.
+    """The hexapod; its usual start, START, is level in the air and moving forward, with the first tripod about to land.
 
     ``body``: length, width and height of the box that gives the moments of inertia; the hips are at its corners, and at the
     middle of its sides twice as far out. ``pulling=False``: feet that do not pull, with a second guard each.
@@ -99,3 +103,49 @@ def hexapod(
         name="hexapod",
         **known,
     )
+
+
+def draw(ax, t, x, b, p):
+    """From the side; the camera moves with the robot, past lines across the floor that do not move."""
+    from . import _hexapod_compiled as compiled
+
+    turn, centre = np.array(compiled.rotation(x)), np.array([0.0, 0.0, x[2]])
+    length, width, height = p[LENGTH], p[WIDTH], 0.35 * p[LEG]
+
+    def line(points, **style):
+        ax.plot(*project(np.asarray(points), *VIEW).T, **style)
+
+    for place in np.arange(np.ceil((x[0] - 2.0) / 0.25) * 0.25, x[0] + 2.0, 0.25) - x[0]:
+        line([[place, -1.0, 0.0], [place, 1.0, 0.0]], color="0.88", lw=1.0, zorder=0)
+    corners = np.array([[sx * length, sy * width, 0.0] for sx, sy in ((1, 1), (1, -1), (-1, -1), (-1, 1), (1, 1))])
+    low, high = (centre + (corners + [0.0, 0.0, level]) @ turn.T for level in (-0.5 * height, 0.5 * height))
+    side = np.vstack([low[[1, 2]], high[[2, 1]]])
+    ax.fill(*project(side, *VIEW).T, facecolor=EDGE, edgecolor=EDGE, zorder=3)
+    ax.fill(*project(high, *VIEW).T, facecolor=BODY, edgecolor=EDGE, lw=1.2, zorder=3)
+    for i in range(6):
+        hip = np.array([length * ALONG[i], width * ACROSS[i], 0.0])
+        beside = [hip[0], np.copysign(width, hip[1]), 0.0]  # on the body's side: the middle hips are farther out
+        foot = compiled.leg(i, compiled.clock(t, i // 3, p), p)[0]
+        beside, hip, foot = centre + np.array([beside, hip, foot]) @ turn.T
+        colour, order = contact_colour(b[i]), (4 if ACROSS[i] < 0 else 2)  # legs on the right are in front of the body
+        line([beside, hip], color=EDGE, lw=2.0, zorder=order)
+        line([hip, foot], color=colour, lw=3.0, solid_capstyle="round", zorder=order)
+        line([foot], ls="", marker="o", ms=5, color=colour, zorder=order)
+    frame(ax, t, (-0.6, 0.6), (-0.2, 0.5), floor=False)
+
+
+MODEL = Model(
+    about="a hexapod in an alternating tripod gait",
+    make=hexapod,
+    start=START,
+    tf=1.5,
+    draw=draw,
+    speed=0.4,
+    units={
+        "t": "s",
+        **dict.fromkeys(("x", "y", "z"), "m"),
+        **dict.fromkeys(("roll", "pitch", "yaw"), "rad"),
+        **dict.fromkeys(("vx", "vy", "vz"), "m/s"),
+        **dict.fromkeys(("wx", "wy", "wz"), "rad/s"),
+    },
+)
