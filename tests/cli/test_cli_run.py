@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import bouligand as bd
-from bouligand.cli import catalogue as ready
+from bouligand.cli import event_table, figures, outputs
 from bouligand.cli import main as cli
-from bouligand.cli import outputs, show
 from bouligand.models.hopper import crossings as hopper_crossings
 from bouligand.models.hopper import exact as hopper_exact
 from bouligand.models.plate import START as PLATE_START
@@ -26,6 +25,7 @@ from ..helpers import robots
 from ..helpers.systems import close
 
 PLAIN = ["--no-figures", "--no-animation"]
+MODELS = bd.models.available()
 
 
 def test_the_hopper_with_everything(tmp_path, capsys):
@@ -37,8 +37,8 @@ def test_the_hopper_with_everything(tmp_path, capsys):
     assert f"{leave:.9f}"[:9] in said
     assert "2 events" in said
     folder = tmp_path / "hopper"
-    figures = {f"{name}.{suffix}" for name in ("states", "contacts") for suffix in ("png", "svg")}
-    expected = {"trajectory.npz", "trajectory.csv", "events.csv", "run.json", "animation.gif", *figures}
+    pictures = {f"{name}.{suffix}" for name in ("states", "contacts") for suffix in ("png", "svg")}
+    expected = {"trajectory.npz", "trajectory.csv", "events.csv", "run.json", "animation.gif", *pictures}
     assert {path.name for path in folder.iterdir()} == expected
     assert [path.name for path in tmp_path.iterdir()] == ["hopper"]  # nothing half-written beside it
     saved = np.load(folder / "trajectory.npz")
@@ -65,14 +65,16 @@ def _frames(path):
         return getattr(film, "n_frames", 1)
 
 
-@pytest.mark.parametrize("name", ready.TABLE)
+@pytest.mark.parametrize("name", MODELS)
 def test_every_ready_model_runs(name, tmp_path, capsys):
-    assert cli.main(["run", name, "--out", str(tmp_path), *PLAIN]) == 0
+    """With an animation of a few frames, where there is a drawing."""
+    assert cli.main(["run", name, "--out", str(tmp_path), "--no-figures", "--fps", "2", "--speed", "1"]) == 0
     said = capsys.readouterr().out
     assert "events" in said or "1 event" in said
+    assert (tmp_path / name / "animation.gif").exists() == (MODELS[name].draw is not None)
     summary = json.loads((tmp_path / name / "run.json").read_text())
     assert summary["events"] > 0
-    assert summary["t"] == [0.0, ready.TABLE[name].tf]
+    assert summary["t"] == [0.0, MODELS[name].tf]
     if name == "three_legs":
         close(summary["x"], bd.solve(three_legs(), (0.0, 1.5), TILTED, rtol=1e-11).x[-1], 1e-4)
 
@@ -108,23 +110,36 @@ def test_size(tmp_path, capsys):
 
 def test_long_tables_are_cut_with_a_count():
     sol = bd.solve(bd.models.plate(100), (0.0, 2.0), PLATE_START)
-    lines = show.table(sol).splitlines()
+    lines = event_table.event_table(sol).splitlines()
     assert len(lines) < 25
     assert f"{len(sol.events)} events" in lines[0]
-    assert any(f"({len(sol.events) - show.FIRST - show.LAST} more)" in line for line in lines)
+    assert any(f"({len(sol.events) - event_table.FIRST - event_table.LAST} more)" in line for line in lines)
     assert f"{sol.events.t[-1]:.9f}" in lines[-1]
+
+
+def test_axes_have_units():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    for name, labels in {"hopper": ["z (m)", "vz (m/s)", "t (s)"], "circle": ["x", "y", "t"]}.items():
+        system, start = MODELS[name].build()
+        figure = figures.states(plt, bd.solve(system, (0.0, 0.1), start), MODELS[name].unit)
+        assert [ax.get_ylabel() for ax in figure.axes] + [figure.axes[-1].get_xlabel()] == labels
+        plt.close(figure)
+    assert MODELS["hand"].unit("q12") == "rad"  # of q0, q1, ...
 
 
 def test_list(capsys):
     assert cli.main(["run", "--list"]) == 0
     said = capsys.readouterr().out
-    assert all(name in said for name in ready.TABLE)
+    assert all(name in said for name in MODELS)
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["hoper"], ["no model is called 'hoper'", "hopper", "three_legs", "--list"]),
+        (["hoper", "--tf", "-1"], ["no model is called 'hoper'; did you mean 'hopper'?"]),
+        (["hexapd", "--hold", "1", "1"], ["no model is called 'hexapd'; did you mean 'hexapod'?"]),
+        (["elephant", "--size", "3"], ["no model is called 'elephant'\n", "hexapod"]),
         ([], ["which model?", "--list"]),
         (["hopper", "--x0", "height=2"], ["--x0", "no state is called 'height'", "z, vz"]),
         (["hopper", "--p", "stiffness=2"], ["--p", "no parameter is called 'stiffness'", "g, k, rest"]),
@@ -185,7 +200,7 @@ def test_an_older_run_is_replaced_whole(tmp_path):
 
 def test_nothing_is_left_when_saving_fails(tmp_path):
     def save():
-        with outputs.folder(tmp_path / "x") as where:
+        with outputs.results_folder(tmp_path / "x") as where:
             (where / "half").write_text("of it")
             raise RuntimeError("disk on fire")
 

@@ -1,99 +1,81 @@
-"""What ``bouligand run`` can simulate by name, each with a start, an end and (where there is one) a drawing."""
+"""Ready models for ``bouligand run``: the files of `bouligand.models`, by name."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-
-import numpy as np
+import difflib
 
 from .. import models
-from ..models.circle import END as CIRCLE_END
-from ..models.circle import START as CIRCLE_START
-from ..models.hand import start as hand_start
-from ..models.hexapod import START as HEXAPOD_START
-from ..models.hopper import START as HOPPER_START
-from ..models.order_test import END as ORDER_TEST_END
-from ..models.order_test import START as ORDER_TEST_START
-from ..models.plate import START as PLATE_START
-from ..models.three_legs import TILTED
 from .errors import CommandError
+from .robot_files import refuse_robot_options
+from .simulation import Simulation
 
 
-@dataclass(frozen=True)
-class Ready:
-    """A system to simulate: how to make it, where it starts, when it ends, what to draw."""
-
-    about: str
-    make: Callable
-    start: Callable  # of the number of contacts, if there is a size; else of nothing
-    tf: float
-    drawing: str | None = None  # a function of plot.mechanisms
-    gait: str | None = None  # the guards that the gait diagram shows; all, if none
-    size: int | None = None  # contacts, fingers, oscillators: how many, if one may choose
-    speed: float = 1.0  # of the film: 0.1 is ten times slower than it happens
-
-
-def _oscillators(count):
-    return np.concatenate([np.linspace(-0.5, -0.4, count), np.ones(count)])
-
-
-TABLE = {
-    "hopper": Ready("a mass on a spring leg", models.hopper, lambda: HOPPER_START, 2.0, drawing="hopper", speed=0.5),
-    "plate": Ready(
-        "a plate that falls onto springs",
-        models.plate,
-        lambda _: PLATE_START,
-        2.0,
-        drawing="plate",
-        size=10,
-        speed=0.5,
-    ),
-    "three_legs": Ready(
-        "a body on three preloaded legs", models.three_legs, lambda: TILTED, 1.5, drawing="three_legs", speed=0.4
-    ),
-    "hand": Ready(
-        "a hand that closes on a disc",
-        models.hand,
-        lambda count: hand_start(count, 0.002, 0.001),
-        0.12,
-        drawing="hand",
-        size=3,
-        speed=0.03,
-    ),
-    "hexapod": Ready(
-        "a hexapod in an alternating tripod", models.hexapod, lambda: HEXAPOD_START, 1.5, drawing="hexapod", speed=0.4
-    ),
-    "oscillators": Ready("oscillators with a relay each", models.oscillators, _oscillators, 6.0, size=10),
-    "circle": Ready("a spiral that turns round at a circle", models.circle, lambda: CIRCLE_START, CIRCLE_END),
-    "order_test": Ready("the paper's order test", models.order_test, lambda: ORDER_TEST_START, ORDER_TEST_END),
-}
-
-
-def ready(name, size=None):
-    """System, start and what else the table has for a name."""
-    if name not in TABLE:
+def find(name):
+    """The model with this name."""
+    known = models.available()
+    if name not in known:
+        similar = difflib.get_close_matches(name, known, n=1)
+        guess = f"; did you mean {similar[0]!r}?" if similar else ""
         raise CommandError(
-            f"no model is called {name!r}; there are {', '.join(TABLE)}, or give a robot file (.xml, .urdf); "
-            "`bouligand run --list` says what they are"
+            f"no model is called {name!r}{guess}\nthere are {', '.join(known)} (`bouligand run --list` says what they are), "
+            "or give a robot file (.xml, .urdf)"
         )
-    entry = TABLE[name]
-    if entry.size is None:
-        if size is not None:
-            raise CommandError(f"{name} has no --size; these have: {', '.join(k for k in TABLE if TABLE[k].size)}")
-        return entry.make(), np.array(entry.start(), dtype=float), entry
-    count = entry.size if size is None else size
-    try:
-        return entry.make(count), np.array(entry.start(count), dtype=float), replace(entry, size=count)
-    except ValueError as error:
-        raise CommandError(f"--size {count}: {error}") from None
+    return known[name]
 
 
 def listing():
-    """The table as text."""
-    width = max(map(len, TABLE))
+    """The models as text, one a line."""
+    known = models.available()
+    width = max(map(len, known))
     lines = [
-        f"  {name:<{width}}  {entry.about}"
-        + (f" (--size {entry.size})" if entry.size else "")
-        + ("" if entry.drawing else "; no animation")
-        for name, entry in TABLE.items()
+        f"  {name:<{width}}  {model.about}"
+        + (f" (--size {model.size})" if model.size else "")
+        + ("" if model.draw else "; no animation")
+        for name, model in known.items()
     ]
     return "\n".join(["Ready models:", *lines, "or a robot file: MJCF (.xml, .mjcf), URDF (.urdf), through MuJoCo"])
+
+
+class ReadyModel(Simulation):
+    """A model of `bouligand.models`, with the arguments of the command."""
+
+    def __init__(self, arguments):
+        model = find(arguments.model)
+        refuse_robot_options(arguments)
+        super().__init__(*_build(arguments.model, model, arguments.size))
+        self.name = arguments.model
+        self.tf = model.tf if arguments.tf is None else arguments.tf
+        self.gait = arguments.contacts or model.gait
+        self.speed = arguments.speed or model.speed
+        self.has_animation = model.draw is not None
+        self._model = model
+        _check_guards(self.system, self.gait)
+
+    def unit(self, name):
+        return self._model.unit(name)
+
+    def animate(self, solution, path, **options):
+        from ..plot import animate
+
+        animate(solution, self._model.draw, path, gait=self.gait or True, **options)
+
+
+def _build(name, model, size):
+    """The system and its start, in the size that --size asks for."""
+    if size is None:
+        return model.build()
+    if model.size is None:
+        sized = ", ".join(other for other, candidate in models.available().items() if candidate.size)
+        raise CommandError(f"{name} has no --size; these have: {sized}")
+    try:
+        return model.build(size)
+    except ValueError as error:
+        raise CommandError(f"--size {size}: {error}") from None
+
+
+def _check_guards(system, patterns):
+    """An error if --contacts matches no guard."""
+    from ..plot import select
+
+    try:
+        select(system, patterns)
+    except ValueError as error:
+        raise CommandError(f"--contacts: {error}") from None
