@@ -13,8 +13,8 @@ MODELS = bd.models.available()
 TOY = """
 import numpy as np
 
-from bouligand import System
-from bouligand.models import Model
+from bouligand.models.model import Model
+from bouligand.system.system import System
 
 
 def toy(speed=2.0):

@@ -56,10 +56,10 @@ def test_plate(tmp_path):
     assert document["settings"]["contacts"] == [2, 5]
     for m in (2, 5):
         timed = document["cells"][f"times-{m:05d}"]
-        assert {arm: len(times) for arm, times in timed["seconds"].items()} == dict.fromkeys(plate.ARMS, 2)
-        assert timed["reached the end"] == dict.fromkeys(plate.ARMS, 2)
+        assert {arm: len(times) for arm, times in timed["seconds"].items()} == dict.fromkeys(plate.METHODS, 2)
+        assert timed["reached the end"] == dict.fromkeys(plate.METHODS, 2)
     errors = document["cells"]["errors-00002"]
-    assert all(0 < errors[arm] < 1 for arm in plate.ARMS)
+    assert all(0 < errors[arm] < 1 for arm in plate.METHODS)
     assert errors["bouligand"] < min(errors["MuJoCo, pads"], errors["MuJoCo, soft contact"])
     assert document["cells"]["errors-00005"]["MuJoCo, pads"] is None
 

@@ -1,4 +1,4 @@
-"""MuJoCo's side of the paper's comparisons: the hopper, and the plate in the two ways a MuJoCo user would build it.
+"""MuJoCo's models for the paper's comparisons: the hopper, and the plate in the two ways in which a MuJoCo user would build it.
 
 `hopper`: a slide joint, and a fixed tendon with a spring deadband as the unilateral spring: the exact law.
 
@@ -152,8 +152,8 @@ class Stepping:
 def converged(model, x0, times, tolerance=1e-10):
     """The motion under the model's own law as the step goes to zero: states at the times.
 
-    MuJoCo's accelerations (mj_forward) integrated by DOP853 with error control: whatever the contact law is, impedance, pad
-    masses and all, this is its solution.
+    MuJoCo's accelerations (mj_forward) integrated by DOP853 with error control: whatever the contact law is, including impedance
+    and the masses of the pads, this is its solution.
     """
     from scipy.integrate import solve_ivp
 

@@ -1,8 +1,8 @@
 """The paper's order test (section 4): RMS error of the trajectory against 1/eps, for each order of projection.
 
-Two systems: the paper's, with flat guards, and a spiral with a curved one. Beside the bands the default, which has none: its
-error against 1/rtol. The slope is fitted over the straight part, between the wide bands (where higher terms count, or guards
-share a band) and round-off. The paper found 2.1 with its tangent projection.
+Two systems: the paper's, with flat guards, and a spiral with a curved one. For comparison our default, which needs no bands: its
+error against 1/rtol. The slope is fitted over the straight part of the curve, between wide bands (where higher-order terms
+matter, or guards share a band) and round-off. The paper found 2.1 with its tangent projection.
 """
 
 import numpy as np
@@ -69,7 +69,7 @@ def fit(values, errors, whole):
 
 
 def run(out, quick=False):
-    """Measure, print, draw; returns what result.json holds."""
+    """Measure, print, draw; returns the contents of result.json."""
     plt = pyplot()
     chosen = settings(quick)
     results = Run(out, "order", chosen, packages=("matplotlib",))
@@ -81,10 +81,10 @@ def run(out, quick=False):
     results.figure(draw(plt, curves), "order")
     plt.close("all")
     summary = {f"slope, {system}, {kind}": c["slope"] for (system, kind), c in curves.items()}
-    return results.finish(summary, printed(curves))
+    return results.finish(summary, report(curves))
 
 
-def printed(curves):
+def report(curves):
     lines = []
     for system in SYSTEMS:
         lines.append(f"Order test, {TITLES[system]}: RMS error of the trajectory; the paper's own slope is 2.1")
@@ -105,7 +105,7 @@ def printed(curves):
 
 
 def nearest(c, value, what="errors"):
-    """The curve's entry nearest to a value on its axis."""
+    """Error (or evaluations of f) of the curve at the point nearest to a value of eps or rtol."""
     return c[what][int(np.argmin(np.abs(np.log(np.array(c["values"]) / value))))]
 
 
