@@ -121,7 +121,7 @@ def test_axes_have_units():
     plt = pytest.importorskip("matplotlib.pyplot")
     for name, labels in {"hopper": ["z (m)", "vz (m/s)", "t (s)"], "circle": ["x", "y", "t"]}.items():
         system, start = MODELS[name].build()
-        figure = figures.states(plt, bd.solve(system, (0.0, 0.1), start), MODELS[name].unit)
+        figure = figures.states(plt, bd.solve(system, (0.0, 0.1), start), name, MODELS[name].unit)
         assert [ax.get_ylabel() for ax in figure.axes] + [figure.axes[-1].get_xlabel()] == labels
         plt.close(figure)
     assert MODELS["hand"].unit("q12") == "rad"  # of q0, q1, ...

@@ -24,7 +24,7 @@ def toy(speed=2.0):
     def guard(t, x, p, out):
         out[0] = x[0]
 
-    return System(field, guard, states=("x",), guards=("wall",), params={"speed": speed}, name="toy")
+    return System(field, guard, states=("x",), guards=("wall",), params={"speed": speed})
 
 
 MODEL = Model(about="a point that slows down at a wall", make=toy, start=np.array([-1.0]), tf=1.0, units={"t": "s", "x": "m"})
@@ -48,7 +48,9 @@ def test_a_file_is_all_that_a_new_model_needs(toy, tmp_path, capsys):
     assert cli.main(["run", "--list"]) == 0
     assert "toy          a point that slows down at a wall; no animation" in capsys.readouterr().out
     assert cli.main(["run", toy, "--tf", "0.8", "--no-animation", "--out", str(tmp_path / "out")]) == 0
-    assert "0.500000000  wall" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said.startswith("toy: t = 0 to 0.8")
+    assert "0.500000000  wall" in said
     saved = np.load(tmp_path / "out" / toy / "trajectory.npz")
     assert abs(saved["x"][-1, 0] - 0.3) < 1e-9
     assert (tmp_path / "out" / toy / "states.png").exists()

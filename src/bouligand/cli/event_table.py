@@ -3,11 +3,12 @@
 FIRST, LAST = 12, 4  # of many events only the first and the last ones are printed
 
 
-def event_table(solution):
-    """The events, one a line; ``=`` marks those at the same instant as the one above."""
+def event_table(solution, name=None):
+    """The events, one a line; ``=`` marks those at the same instant as the one above. ``name``: of a system without its own."""
     events, count = solution.events, len(solution.events)
     c = solution.counts
-    head = f"{solution.system.name}: t = {solution.t[0]:g} to {solution.t[-1]:g}, {c.steps} steps, {c.f} evaluations of f, "
+    title = solution.system.name or name
+    head = f"{title}: t = {solution.t[0]:g} to {solution.t[-1]:g}, {c.steps} steps, {c.f} evaluations of f, "
     if not count:
         return head + "no events"
     shown = list(range(count)) if count <= FIRST + LAST + 1 else [*range(FIRST), None, *range(count - LAST, count)]

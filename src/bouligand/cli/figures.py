@@ -9,23 +9,20 @@ ALONE = 8  # up to so many states have axes of their own
 LINES, AXES = 10, 12  # with more states: at most so many lines in one axes, and so many axes in the figure
 
 
-def save(folder, solution, gait, unit):
-    """``states`` and, if there are guards, ``contacts``, each as PNG and SVG.
-
-    ``gait``: the guards of the gait diagram, as in `plot.contacts`. ``unit(name)``: unit of a state or of the time, ``"t"``.
-    """
+def save(folder, solution, simulation):
+    """``states`` and, if there are guards, ``contacts``, each as PNG and SVG."""
     import matplotlib.pyplot as plt
 
-    figures = {"states": states(plt, solution, unit)}
+    figures = {"states": states(plt, solution, simulation.name, simulation.unit)}
     if solution.system.m:
-        figures["contacts"] = contacts(plt, solution, gait, unit)
-    for name, figure in figures.items():
-        outputs.save_figure(folder, figure, name)
+        figures["contacts"] = contacts(plt, solution, simulation.gait, simulation.unit)
+    for title, figure in figures.items():
+        outputs.save_figure(folder, figure, title)
         plt.close(figure)
 
 
-def states(plt, solution, unit):
-    """The states over time, one axes above the other."""
+def states(plt, solution, name, unit):
+    """The states over time, one axes above the other; ``unit(name)`` is the unit of a state or of the time, ``"t"``."""
     system = solution.system
     groups = grouped(system.states)
     height = 1.1 if len(groups) > 4 else 1.8
@@ -41,12 +38,12 @@ def states(plt, solution, unit):
     axes[-1, 0].set_xlabel(label("t", unit))
     shown = sum(map(len, groups))
     some = f" (the first {shown} of {system.n} states)" if shown < system.n else ""
-    axes[0, 0].set_title(f"{system.name}{some}", loc="left", fontsize="medium")
+    axes[0, 0].set_title(f"{system.name or name}{some}", loc="left", fontsize="medium")
     return figure
 
 
 def contacts(plt, solution, gait, unit):
-    """The gait diagram, higher for more guards."""
+    """The gait diagram of these guards (see `plot.contacts`), higher for more of them."""
     rows = len(plot.select(solution.system, gait))
     figure, ax = plt.subplots(figsize=(8, min(1.2 + 0.3 * rows, 7.0)), layout="constrained")
     plot.contacts(solution, gait, ax=ax)

@@ -63,7 +63,7 @@ def run(arguments):
     simulation = robot_files.load(arguments) if is_file else ReadyModel(arguments)
     _check(arguments)
     solution = solve(simulation, arguments)
-    print(event_table(solution))
+    print(event_table(solution, simulation.name))
     settings = {
         key: value for key, value in vars(arguments).items() if key not in ("run", "interrupted", "list", "command")
     }
@@ -72,7 +72,7 @@ def run(arguments):
         outputs.save_trajectory(folder, solution, arguments.points)
         outputs.save_events(folder, solution)
         if not arguments.no_figures:
-            figures.save(folder, solution, simulation.gait, simulation.unit)
+            figures.save(folder, solution, simulation)
         if not arguments.no_animation:
             _animate(folder, solution, simulation, arguments)
         outputs.save_summary(folder, solution, settings)
