@@ -8,7 +8,9 @@ import numpy as np
 
 import bouligand as bd
 from benchmarks.kappa import amplification
-from bouligand.models import falling, hopping
+from bouligand.models.hopper import START as HOPPER_START
+from bouligand.models.hopper import exact as hopper_exact
+from bouligand.models.plate import START as PLATE_START
 
 RTOLS = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11)
 
@@ -41,16 +43,16 @@ def main(contacts=(2, 10, 100, 500, 2000)):
     print("error at the end / (kappa tolerance), by rtol; '!' marks a wrong number of events")
     print(f"{'':16s} {'kappa':>8s} {'events':>7s}  " + " ".join(f"{r:8.0e} " for r in RTOLS))
     hopper = bd.models.hopper()
-    kappa = amplification(hopper, (0, 2), hopping.START)
-    exact = hopping.exact(2.0)[0]
-    row("hopper", lambda rtol: bd.solve(hopper, (0, 2), hopping.START, rtol=rtol), exact, kappa, 4)
+    kappa = amplification(hopper, (0, 2), HOPPER_START)
+    exact = hopper_exact(2.0)[0]
+    row("hopper", lambda rtol: bd.solve(hopper, (0, 2), HOPPER_START, rtol=rtol), exact, kappa, 4)
     for m in contacts:
         plate = bd.models.plate(m)
-        kappa = amplification(plate, (0, 2), falling.START, samples=20 if m < 500 else 6)
-        ref = reference(plate, falling.START, 2.0)
+        kappa = amplification(plate, (0, 2), PLATE_START, samples=20 if m < 500 else 6)
+        ref = reference(plate, PLATE_START, 2.0)
         row(
             f"plate, {m}",
-            lambda rtol, plate=plate: bd.solve(plate, (0, 2), falling.START, rtol=rtol),
+            lambda rtol, plate=plate: bd.solve(plate, (0, 2), PLATE_START, rtol=rtol),
             ref.x[-1],
             kappa,
             len(ref.events),

@@ -6,7 +6,7 @@ Times as ratios within one run, to one solve at the same tolerance; errors relat
 import numpy as np
 
 import bouligand as bd
-from bouligand.models import falling
+from bouligand.models.plate import START, field, guard_row, guards
 
 from .speed import interleaved
 
@@ -20,7 +20,7 @@ def anew(sol, **options):
 
 
 def plate(rtol, contacts=20):
-    system, x0, n = bd.models.plate(contacts), falling.START, 6
+    system, x0, n = bd.models.plate(contacts), START, 6
     sol = bd.solve(system, SPAN, x0, rtol=rtol)
     dx, w = np.linspace(0.2, 1.0, n), np.linspace(1.0, -1.0, n)
     exact = bd.solve(system, SPAN, x0, rtol=1e-12).bderivative().matrix()
@@ -63,9 +63,9 @@ def others(rtol=1e-6):
     }
     cases = {
         "plate on 20 springs, without Df": (
-            bd.System(falling.field, falling.guards, Dh_row=falling.guard_row, **names),
+            bd.System(field, guards, Dh_row=guard_row, **names),
             SPAN,
-            falling.START,
+            START,
         ),
         "hopper": (bd.models.hopper(), (0.0, 1.3), [2.0, 0.0]),
     }

@@ -12,7 +12,13 @@ import numpy as np
 from numba import njit
 
 import bouligand as bd
-from bouligand.models import falling, hopping, relays
+from bouligand.models.hopper import exact as hopper_exact
+from bouligand.models.oscillators import field as oscillators_field
+from bouligand.models.oscillators import guards as oscillators_guards
+from bouligand.models.oscillators import path as oscillators_path
+from bouligand.models.plate import FIXED, START
+from bouligand.models.plate import field as plate_field
+from bouligand.models.plate import guards as plate_guards
 
 SAMPLES = 1000
 FAST = {"reassoc", "nsz", "contract"}  # sums in any order, as in the library's own plate
@@ -31,8 +37,8 @@ def ball_guards(t, x, p, out):
         out[i] = p[2] - x[i]
 
 
-FIELDS = {"balls": ball_field, "plate": falling.field, "oscillators": relays.field}
-GUARDS = {"balls": ball_guards, "plate": falling.guards, "oscillators": relays.guards}
+FIELDS = {"balls": ball_field, "plate": plate_field, "oscillators": oscillators_field}
+GUARDS = {"balls": ball_guards, "plate": plate_guards, "oscillators": oscillators_guards}
 
 
 @cache
@@ -75,7 +81,7 @@ class Problem:
     @property
     def positions(self):
         """Where the plate's springs stand, in the order in which the guards are listed."""
-        return self.p[falling.FIXED :]
+        return self.p[FIXED:]
 
     @property
     def compiled(self):
@@ -101,10 +107,10 @@ class Problem:
     def reference(self):
         """States at the times: exact where that is known, else our own at a tolerance of 1e-12 (checked against heyoka)."""
         if self.kind == "balls":
-            paths = [hopping.exact(self.times, z0) for z0 in self.x0[: self.m]]
+            paths = [hopper_exact(self.times, z0) for z0 in self.x0[: self.m]]
             return np.hstack([path[:, :1] for path in paths] + [path[:, 1:] for path in paths])
         if self.kind == "oscillators":
-            paths = [relays.path(self.times, q, v, *self.p) for q, v in zip(*np.split(self.x0, 2), strict=True)]
+            paths = [oscillators_path(self.times, q, v, *self.p) for q, v in zip(*np.split(self.x0, 2), strict=True)]
             return np.hstack([path[:, :1] for path in paths] + [path[:, 1:] for path in paths])
         options = {"rtol": 1e-12, "atol": 1e-14, "method": "dop853"}
         return bd.solve(self.system(), (0.0, self.tf), self.x0, t_eval=self.times, **options).x
@@ -113,7 +119,7 @@ class Problem:
         """The same with its guards listed backwards, and the numbers of the states in the old order."""
         if self.kind == "plate":
             p = self.p.copy()
-            p[falling.FIXED :] = self.positions[::-1]
+            p[FIXED:] = self.positions[::-1]
             return replace(self, p=p), np.arange(self.n)
         back = np.arange(self.n).reshape(2, -1)[:, ::-1].ravel()
         return replace(self, x0=self.x0[back]), back
@@ -127,7 +133,7 @@ def balls(heights, tf=2.0):
     return Problem(title.replace(" ", "-"), title, "balls", x0, np.array([9.81, 1000.0, 1.0]), len(heights), tf)
 
 
-def plate(contacts, x0=falling.START, tf=2.0):
+def plate(contacts, x0=START, tf=2.0):
     p = bd.models.plate(contacts).defaults
     return Problem(f"plate-{contacts}", f"plate, {contacts} contacts", "plate", np.array(x0), p, contacts, tf)
 

@@ -10,7 +10,9 @@ from numba import njit
 import bouligand as bd
 from benchmarks import quadruped
 from bouligand.core.compiler.intrinsics import address, call
-from bouligand.models import falling, hopping, running
+from bouligand.models.hexapod import START as HEXAPOD_START
+from bouligand.models.hopper import START as HOPPER_START
+from bouligand.models.plate import START as PLATE_START
 from bouligand.reporting.timing import interleaved
 
 
@@ -42,9 +44,9 @@ def overhead(rtol=1e-6):
     """Where f costs less than the arithmetic of a step on its few states (hopper, plate), and where it costs more (robots)."""
     print(f"overhead: solve / (its f and h evaluated alone), rtol = {rtol:.0e}")
     level = [0, 1.0, 0.01, 0, 0, 0]
-    cases = [("hopper", bd.models.hopper(), hopping.START, level[:2], 2.0)]
-    cases += [(f"plate, {m}", bd.models.plate(m), falling.START, level, 2.0) for m in (2, 10, 32, 100, 500)]
-    cases.append(("hexapod", bd.models.hexapod(), running.START, running.START, 1.0))
+    cases = [("hopper", bd.models.hopper(), HOPPER_START, level[:2], 2.0)]
+    cases += [(f"plate, {m}", bd.models.plate(m), PLATE_START, level, 2.0) for m in (2, 10, 32, 100, 500)]
+    cases.append(("hexapod", bd.models.hexapod(), HEXAPOD_START, HEXAPOD_START, 1.0))
     robot, x0 = quadruped.ours(friction=False)
     cases.append(("Solo12", robot, x0, bd.solve(robot, (0, 0.5), x0).x[-1], 1.0))
     for name, system, x0, there, tf in cases:
@@ -63,11 +65,11 @@ def plate(rtol=1e-4):
     functions = []
     for m in sizes:
         system = bd.models.plate(m)
-        functions.append(lambda s=system: bd.solve(s, (0, 2), falling.START, rtol=rtol))
+        functions.append(lambda s=system: bd.solve(s, (0, 2), PLATE_START, rtol=rtol))
     times = interleaved(functions, rounds=7)
     for m, function, seconds in zip(sizes, functions, times, strict=True):
         sol = function()
-        tight = bd.solve(sol.system, (0, 2), falling.START, rtol=1e-11)
+        tight = bd.solve(sol.system, (0, 2), PLATE_START, rtol=1e-11)
         error, c = np.abs(sol.x[-1] - tight.x[-1]).max(), sol.counts
         print(
             f"  {m:5d} contacts {seconds * 1e6:9.1f} us  {c.events:5d} events  {c.f / c.events:6.2f} f/event  error {error:.1e}"

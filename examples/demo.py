@@ -13,7 +13,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import bouligand as bd
-from bouligand.models import falling, hopping, octants
+from bouligand.models.hopper import START as HOPPER_START
+from bouligand.models.hopper import exact as hopper_exact
+from bouligand.models.order_test import END as ORDER_TEST_END
+from bouligand.models.order_test import FINAL as ORDER_TEST_FINAL
+from bouligand.models.order_test import START as ORDER_TEST_START
+from bouligand.models.order_test import exact as order_test_exact
+from bouligand.models.plate import START as PLATE_START
 
 SIZE = (8, 4.5)
 
@@ -37,8 +43,8 @@ def row(name, solution, error, seconds):
 def hopper(folder):
     system = bd.models.hopper()
     for rtol in (1e-4, 1e-10):
-        sol, seconds = timed(lambda rtol=rtol: bd.solve(system, (0, 2), hopping.START, rtol=rtol))
-        row(f"hopper, rtol = {rtol:.0e}", sol, np.abs(sol.x[-1] - hopping.exact(2.0)[0]).max(), seconds)
+        sol, seconds = timed(lambda rtol=rtol: bd.solve(system, (0, 2), HOPPER_START, rtol=rtol))
+        row(f"hopper, rtol = {rtol:.0e}", sol, np.abs(sol.x[-1] - hopper_exact(2.0)[0]).max(), seconds)
     figure, axes = plt.subplots(2, 1, figsize=SIZE, sharex=True, layout="constrained", height_ratios=[2, 1])
     bd.plot.trajectory(sol, ax=axes[0])
     axes[0].set_xlabel("")
@@ -46,8 +52,8 @@ def hopper(folder):
     axes[0].set_title("A hopping mass: touch and release (grey) are events")
     grid = np.linspace(0, 2, 2001)
     for rtol in (1e-4, 1e-7, 1e-10):
-        sol = bd.solve(system, (0, 2), hopping.START, rtol=rtol, t_eval=grid)
-        error = np.abs(sol.x - hopping.exact(grid)).max(axis=1)
+        sol = bd.solve(system, (0, 2), HOPPER_START, rtol=rtol, t_eval=grid)
+        error = np.abs(sol.x - hopper_exact(grid)).max(axis=1)
         axes[1].semilogy(grid[1:], np.maximum(error[1:], 1e-16), label=f"rtol = {rtol:.0e}")
     axes[1].set_ylabel("error")
     axes[1].set_xlabel("time (s)")
@@ -58,9 +64,9 @@ def hopper(folder):
 
 def plate(folder):
     system = bd.models.plate(100)
-    reference = bd.solve(system, (0, 2), falling.START, rtol=1e-12)
+    reference = bd.solve(system, (0, 2), PLATE_START, rtol=1e-12)
     for rtol in (1e-4, 1e-8):
-        sol, seconds = timed(lambda rtol=rtol: bd.solve(system, (0, 2), falling.START, rtol=rtol))
+        sol, seconds = timed(lambda rtol=rtol: bd.solve(system, (0, 2), PLATE_START, rtol=rtol))
         row(f"plate on 100 springs, rtol = {rtol:.0e}", sol, np.abs(sol.x[-1] - reference.x[-1]).max(), seconds)
     figure, axes = plt.subplots(2, 1, figsize=(8, 5.5), sharex=True, layout="constrained")
     bd.plot.trajectory(sol, states=("z", "theta"), ax=axes[0], mark=False)
@@ -75,22 +81,22 @@ def plate(folder):
 
 def order(folder):
     system = bd.models.order_test()
-    sol, seconds = timed(lambda: bd.solve(system, (0, octants.END), octants.START, rtol=1e-8))
-    row("order test, rtol = 1e-08", sol, np.abs(sol.x[-1] - octants.FINAL).max(), seconds)
+    sol, seconds = timed(lambda: bd.solve(system, (0, ORDER_TEST_END), ORDER_TEST_START, rtol=1e-8))
+    row("order test, rtol = 1e-08", sol, np.abs(sol.x[-1] - ORDER_TEST_FINAL).max(), seconds)
     figure, ax = plt.subplots(figsize=SIZE, layout="constrained")
     eps = np.logspace(-1, -4, 13)
     tight = {"rtol": 3e-14, "atol": 1e-15, "method": "dopri5"}
     for projection, colour in ((2, "C0"), (3, "C1"), (5, "C2")):
 
         def banded(width, projection=projection, **options):
-            return bd.solve(system, (0, octants.END), octants.START, eps=width, projection=projection, **options)
+            return bd.solve(system, (0, ORDER_TEST_END), ORDER_TEST_START, eps=width, projection=projection, **options)
 
         sol, seconds = timed(lambda solve=banded: solve(1e-2, rtol=1e-6))
-        row(f"order test, eps = 1e-2, order {projection}", sol, np.abs(sol.x[-1] - octants.FINAL).max(), seconds)
+        row(f"order test, eps = 1e-2, order {projection}", sol, np.abs(sol.x[-1] - ORDER_TEST_FINAL).max(), seconds)
         errors = []
         for width in eps:
             sol = banded(width, **tight)
-            errors.append(np.sqrt(np.mean((sol.x - octants.exact(sol.t)) ** 2)))
+            errors.append(np.sqrt(np.mean((sol.x - order_test_exact(sol.t)) ** 2)))
         errors = np.array(errors)
         straight = (errors > 1e-13) & (eps < 0.05)
         slope = np.polyfit(np.log(eps[straight]), np.log(errors[straight]), 1)[0]

@@ -11,7 +11,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import bouligand as bd
-from bouligand.models import grasp, tripod
+from bouligand.models.hand import start
+from bouligand.models.three_legs import START, TILTED, exact
 from bouligand.plot import mechanisms
 
 LOSSLESS = {"c": 0.0, "preload": 25.0}
@@ -32,24 +33,24 @@ def snapshots(figure, solution, draw, moments):
 
 def against_the_guards():
     """Errors and evaluations on the level drop: ours, and RK45 with the test of contact inside f."""
-    robot = tripod.three_legs(**LOSSLESS)
+    robot = bd.models.three_legs(**LOSSLESS)
     f, h, p = robot.function("f"), robot.function("h"), robot.defaults
-    truth = tripod.exact([1.5], **LOSSLESS)[0][0]
+    truth = exact([1.5], **LOSSLESS)[0][0]
 
     def ignoring(t, x):
         return f(t, x, np.where(h(t, x, p) > 0.0, 1.0, -1.0), p)
 
     out: dict = {"Bouligand": [], "SciPy's RK45, guards ignored": []}
     for rtol in TOLERANCES:
-        ours = bd.solve(robot, (0.0, 1.5), tripod.START, rtol=rtol)
-        theirs = solve_ivp(ignoring, (0.0, 1.5), tripod.START, rtol=rtol, atol=rtol / 100)
+        ours = bd.solve(robot, (0.0, 1.5), START, rtol=rtol)
+        theirs = solve_ivp(ignoring, (0.0, 1.5), START, rtol=rtol, atol=rtol / 100)
         for name, end, count in zip(out, (ours.x[-1], theirs.y[:, -1]), (ours.counts.f, theirs.nfev), strict=True):
             out[name].append((count, np.abs(end[[0, 3]] - truth).max()))
     return {name: np.array(rows) for name, rows in out.items()}
 
 
 def three_legs(folder):
-    solution = bd.solve(tripod.three_legs(), (0.0, 1.2), tripod.TILTED, rtol=1e-9)
+    solution = bd.solve(bd.models.three_legs(), (0.0, 1.2), TILTED, rtol=1e-9)
     figure = plt.figure(figsize=(10, 7.0), layout="constrained")
     above, below = parts(figure, 1, 1.35)
     lands = solution.events.t[0]
@@ -82,7 +83,7 @@ def three_legs(folder):
 
 
 def landing(folder):
-    solution = bd.solve(tripod.three_legs(), (0.0, 1.2), tripod.TILTED, rtol=1e-9)
+    solution = bd.solve(bd.models.three_legs(), (0.0, 1.2), TILTED, rtol=1e-9)
     bd.plot.animate(
         solution,
         mechanisms.three_legs,
@@ -96,7 +97,7 @@ def landing(folder):
 
 
 def hand(folder):
-    solution = bd.solve(grasp.hand(5), (0.0, 0.1), grasp.start(5, 0.002, 0.001), rtol=1e-9)
+    solution = bd.solve(bd.models.hand(5), (0.0, 0.1), start(5, 0.002, 0.001), rtol=1e-9)
     figure = plt.figure(figsize=(10, 5.2), layout="constrained")
     above, below = parts(figure, 1.1, 1)
     above.suptitle("Five fingers close on a disc that lies 2 mm off the middle (red: touching)")

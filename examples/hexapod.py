@@ -9,11 +9,12 @@ import sys
 import numpy as np
 
 import bouligand as bd
+from bouligand.models.hexapod import START
 
 
 def main(folder=None):
     robot = bd.models.hexapod()
-    sol = bd.solve(robot, (0.0, 3.0), bd.models.running.START, rtol=1e-8)
+    sol = bd.solve(robot, (0.0, 3.0), START, rtol=1e-8)
     first = sol.events.t[:3]
     late = sol(np.array([1.0, 3.0]))
     print(f"first landing: {', '.join(sol.events.name[:3])}, at t = {first[0]:.9f}, {np.ptp(first):.0e} s apart")

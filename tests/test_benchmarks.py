@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from benchmarks import page, peers, problems, quadruped, ties, work
 
-from bouligand.models import relays
+from bouligand.models.oscillators import exact
 from bouligand.reporting.results import load
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -76,7 +76,7 @@ def test_the_reference_of_the_oscillators_is_the_closed_form():
     problem = problems.oscillators(3)
     end = problem.reference()[-1]
     for i in range(3):
-        q, v, _ = relays.exact(problem.tf, problem.x0[i], problem.x0[3 + i], *problem.p)
+        q, v, _ = exact(problem.tf, problem.x0[i], problem.x0[3 + i], *problem.p)
         assert np.allclose([end[i], end[3 + i]], [q, v], atol=1e-14)
 
 

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import optimistix as optx
 
-from bouligand.models import falling
+from bouligand.models.plate import FIXED
 
 from . import Arm
 
@@ -44,7 +44,7 @@ def _field(problem):
             return jnp.concatenate([x[m:], p[0] - p[1] * x[m:] - p[2] * b])
 
         return f, lambda x: x[:m]
-    g, mass, inertia, rest, k, c = (float(v) for v in p[: falling.FIXED])
+    g, mass, inertia, rest, k, c = (float(v) for v in p[:FIXED])
     s = jnp.asarray(problem.positions)
 
     def f(t, x, b):

@@ -8,7 +8,7 @@ is a gift that other problems would not allow. The guards are all there.
 import heyoka as hy
 import numpy as np
 
-from bouligand.models import falling
+from bouligand.models.plate import FIXED
 
 from . import Arm, decades
 
@@ -104,7 +104,7 @@ def _oscillators(problem):
 
 def _plate(problem):
     x, z, theta, vx, vz, omega = hy.make_vars("x", "z", "theta", "vx", "vz", "omega")
-    g, mass, inertia, rest, k, c = problem.p[: falling.FIXED]
+    g, mass, inertia, rest, k, c = problem.p[:FIXED]
     s = problem.positions
     touching, first, second = hy.par[0], hy.par[1], hy.par[2]  # sums of 1, s and s^2 over touching springs
     sine, cosine = hy.sin(theta), hy.cos(theta)

@@ -6,7 +6,7 @@ from functools import cache
 from numba import njit
 
 from benchmarks.problems import FAST
-from bouligand.models.falling import FIXED
+from bouligand.models.plate import FIXED
 
 
 def balls(t, x, p, dx):

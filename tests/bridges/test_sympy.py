@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 import bouligand as bd
+from bouligand.models.hopper import crossings as hopper_crossings
+from bouligand.models.hopper import exact as hopper_exact
+from bouligand.models.plate import START as PLATE_START
 
 from ..helpers import flow
 
@@ -61,8 +64,8 @@ def test_every_way_to_switch_gives_the_hopper(way):
 
 def test_the_hopper_against_its_closed_form():
     sol = bd.solve(hopper(WAYS["Piecewise"][0], None), (0.0, 2.0), [2.0, 0.0], rtol=1e-10)
-    assert np.abs(sol.x - bd.models.hopping.exact(sol.t)).max() < 1e-8
-    assert np.allclose(sol.events.t, bd.models.hopping.crossings(2.0), atol=1e-9)
+    assert np.abs(sol.x - hopper_exact(sol.t)).max() < 1e-8
+    assert np.allclose(sol.events.t, hopper_crossings(2.0), atol=1e-9)
 
 
 def test_a_word_without_rates_is_refused_when_it_is_reached():
@@ -115,7 +118,7 @@ def test_the_plate_has_the_field_of_the_model(plates):
 
 @pytest.mark.parametrize("rtol", [1e-6, 1e-10])
 def test_the_plate_has_the_trajectory_of_the_model(plates, rtol):
-    one, other = (bd.solve(q, (0.0, 1.0), bd.models.falling.START, rtol=rtol) for q in plates)
+    one, other = (bd.solve(q, (0.0, 1.0), PLATE_START, rtol=rtol) for q in plates)
     assert len(one.events) == len(other.events) > 4
     assert np.array_equal(one.events.guard, other.events.guard)
     assert np.abs(one.events.t - other.events.t).max() < 1e-12
@@ -224,7 +227,7 @@ def test_a_sum_over_contacts_is_found_and_declared():
     made = derived.plate(3, additive=True)
     assert {"f0", "g", "g_many"} <= set(made._functions)
     assert derived.plate(3, additive=True, compile=False).check([0.0, 1.0, 0.01, 0.3, -2.0, 0.1]).ok
-    sol, model = (bd.solve(q, (0.0, 1.0), bd.models.falling.START, rtol=1e-9) for q in (made, bd.models.plate(3)))
+    sol, model = (bd.solve(q, (0.0, 1.0), PLATE_START, rtol=1e-9) for q in (made, bd.models.plate(3)))
     assert np.abs(sol.x[-1] - model.x[-1]).max() < 1e-7
     assert not derived.plate(3).has("g")  # few contacts: not worth it
     assert not derived.plate(9, additive=False, compile=False).has("g")
@@ -235,7 +238,7 @@ def test_contacts_that_are_alike_share_one_loop():
     assert "o0 = p[6 + 1 * k]" in made.source
     assert len(derived.plate(40, compile=False).source.split("def f(")[1]) < 1.1 * len(made.source.split("def f(")[1])
     assert derived.plate(12, compile=False).check([0.0, 1.0, 0.01, 0.3, -2.0, 0.1]).ok
-    one, other = (bd.solve(q, (0.0, 1.0), bd.models.falling.START, rtol=1e-10) for q in (made, model))
+    one, other = (bd.solve(q, (0.0, 1.0), PLATE_START, rtol=1e-10) for q in (made, model))
     assert np.array_equal(one.events.guard, other.events.guard)
     assert np.abs(one.x[-1] - other.x[-1]).max() < 1e-12 * np.abs(other.x).max()
 

@@ -93,6 +93,7 @@ CODE = """
 import sympy, sys, pathlib
 import bouligand as bd
 from bouligand.bridges.sympy import building, storing, writing
+from bouligand.models.plate import START
 work = []
 for module, name in ((building, "equations"), (building, "module_text")):
     def counted(*arguments, name=name, true=getattr(module, name)):
@@ -101,7 +102,7 @@ for module, name in ((building, "equations"), (building, "module_text")):
     setattr(module, name, counted)
 from tests.helpers import derived
 made = derived.plate(2, name=sys.argv[1])
-sol = bd.solve(made, (0.0, 1.0), bd.models.falling.START, rtol=1e-8)
+sol = bd.solve(made, (0.0, 1.0), START, rtol=1e-8)
 B = sol.bderivative().matrix()
 stats = [made._functions[name].function.stats for name in ("f", "h", "Df", "Dh_row")]
 print(len(work), sum(sum(s.cache_hits.values()) for s in stats), sum(sum(s.cache_misses.values()) for s in stats))

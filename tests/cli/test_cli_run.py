@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import sys
@@ -13,32 +12,35 @@ import numpy as np
 import pytest
 
 import bouligand as bd
-from bouligand.cli import catalogue as ready
+from bouligand.cli import event_table, figures, outputs
 from bouligand.cli import main as cli
-from bouligand.cli import outputs, show
-from bouligand.models import hopping, tripod
+from bouligand.models.hopper import crossings as hopper_crossings
+from bouligand.models.hopper import exact as hopper_exact
+from bouligand.models.plate import START as PLATE_START
+from bouligand.models.three_legs import TILTED, three_legs
+from bouligand.models.three_legs import exact as three_legs_exact
 
-from ..helpers import robots
 from ..helpers.systems import close
 
 PLAIN = ["--no-figures", "--no-animation"]
+MODELS = bd.models.available()
 
 
 def test_the_hopper_with_everything(tmp_path, capsys):
     command = ["run", "hopper", "--tf", "1", "--out", str(tmp_path), "--fps", "5", "--speed", "1", "--points", "51"]
     assert cli.main(command) == 0
     said = capsys.readouterr().out
-    touch, leave = hopping.crossings(1.0)
+    touch, leave = hopper_crossings(1.0)
     assert f"{touch:.9f}"[:9] in said
     assert f"{leave:.9f}"[:9] in said
     assert "2 events" in said
     folder = tmp_path / "hopper"
-    figures = {f"{name}.{suffix}" for name in ("states", "contacts") for suffix in ("png", "svg")}
-    expected = {"trajectory.npz", "trajectory.csv", "events.csv", "run.json", "animation.gif", *figures}
+    pictures = {f"{name}.{suffix}" for name in ("states", "contacts") for suffix in ("png", "svg")}
+    expected = {"trajectory.npz", "trajectory.csv", "events.csv", "run.json", "animation.gif", *pictures}
     assert {path.name for path in folder.iterdir()} == expected
     assert [path.name for path in tmp_path.iterdir()] == ["hopper"]  # nothing half-written beside it
     saved = np.load(folder / "trajectory.npz")
-    close(saved["x"], hopping.exact(saved["t"]), 1e-6)
+    close(saved["x"], hopper_exact(saved["t"]), 1e-6)
     assert list(saved["states"]) == ["z", "vz"]
     assert saved["b"].shape == (51, 1)
     table = np.genfromtxt(folder / "trajectory.csv", delimiter=",", names=True)
@@ -51,26 +53,28 @@ def test_the_hopper_with_everything(tmp_path, capsys):
     assert summary["status"] == "finished"
     assert summary["events"] == 2
     assert summary["p"]["k"] == 1000.0
-    assert _frames(folder / "animation.gif") == 6
+    assert frames(folder / "animation.gif") == 6
 
 
-def _frames(path):
+def frames(path):
     from PIL import Image
 
     with Image.open(path) as film:
         return getattr(film, "n_frames", 1)
 
 
-@pytest.mark.parametrize("name", ready.TABLE)
+@pytest.mark.parametrize("name", MODELS)
 def test_every_ready_model_runs(name, tmp_path, capsys):
-    assert cli.main(["run", name, "--out", str(tmp_path), *PLAIN]) == 0
+    """With an animation of a few frames, where there is a drawing."""
+    assert cli.main(["run", name, "--out", str(tmp_path), "--no-figures", "--fps", "2", "--speed", "1"]) == 0
     said = capsys.readouterr().out
     assert "events" in said or "1 event" in said
+    assert (tmp_path / name / "animation.gif").exists() == (MODELS[name].draw is not None)
     summary = json.loads((tmp_path / name / "run.json").read_text())
     assert summary["events"] > 0
-    assert summary["t"] == [0.0, ready.TABLE[name].tf]
+    assert summary["t"] == [0.0, MODELS[name].tf]
     if name == "three_legs":
-        close(summary["x"], bd.solve(tripod.three_legs(), (0.0, 1.5), tripod.TILTED, rtol=1e-11).x[-1], 1e-4)
+        close(summary["x"], bd.solve(three_legs(), (0.0, 1.5), TILTED, rtol=1e-11).x[-1], 1e-4)
 
 
 def test_start_and_parameters_by_name(tmp_path, capsys):
@@ -90,7 +94,7 @@ def test_start_and_parameters_by_name(tmp_path, capsys):
     ]
     assert cli.main([*command, "--rtol", "1e-11", "--out", str(tmp_path), *PLAIN]) == 0
     state = json.loads((tmp_path / "three_legs" / "run.json").read_text())["x"]
-    exact, _ = tripod.exact([1.0], 0.6, c=0.0, preload=25.0)
+    exact, _ = three_legs_exact([1.0], 0.6, c=0.0, preload=25.0)
     close([state[0], state[3]], exact[0], 1e-8)
     said = capsys.readouterr().out
     assert said.count(" = ") >= 2  # ties are marked
@@ -103,24 +107,37 @@ def test_size(tmp_path, capsys):
 
 
 def test_long_tables_are_cut_with_a_count():
-    sol = bd.solve(bd.models.plate(100), (0.0, 2.0), bd.models.falling.START)
-    lines = show.table(sol).splitlines()
+    sol = bd.solve(bd.models.plate(100), (0.0, 2.0), PLATE_START)
+    lines = event_table.event_table(sol).splitlines()
     assert len(lines) < 25
     assert f"{len(sol.events)} events" in lines[0]
-    assert any(f"({len(sol.events) - show.FIRST - show.LAST} more)" in line for line in lines)
+    assert any(f"({len(sol.events) - event_table.FIRST - event_table.LAST} more)" in line for line in lines)
     assert f"{sol.events.t[-1]:.9f}" in lines[-1]
+
+
+def test_axes_have_units():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    for name, labels in {"hopper": ["z (m)", "vz (m/s)", "t (s)"], "circle": ["x", "y", "t"]}.items():
+        system, start = MODELS[name].build()
+        figure = figures.states(plt, bd.solve(system, (0.0, 0.1), start), name, MODELS[name].unit)
+        assert [ax.get_ylabel() for ax in figure.axes] + [figure.axes[-1].get_xlabel()] == labels
+        plt.close(figure)
+    assert MODELS["hand"].unit("q12") == "rad"  # of q0, q1, ...
 
 
 def test_list(capsys):
     assert cli.main(["run", "--list"]) == 0
     said = capsys.readouterr().out
-    assert all(name in said for name in ready.TABLE)
+    assert all(name in said for name in MODELS)
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["hoper"], ["no model is called 'hoper'", "hopper", "three_legs", "--list"]),
+        (["hoper", "--tf", "-1"], ["no model is called 'hoper'; did you mean 'hopper'?"]),
+        (["hexapd", "--hold", "1", "1"], ["no model is called 'hexapd'; did you mean 'hexapod'?"]),
+        (["elephant", "--size", "3"], ["no model is called 'elephant'\n", "hexapod"]),
         ([], ["which model?", "--list"]),
         (["hopper", "--x0", "height=2"], ["--x0", "no state is called 'height'", "z, vz"]),
         (["hopper", "--p", "stiffness=2"], ["--p", "no parameter is called 'stiffness'", "g, k, rest"]),
@@ -181,7 +198,7 @@ def test_an_older_run_is_replaced_whole(tmp_path):
 
 def test_nothing_is_left_when_saving_fails(tmp_path):
     def save():
-        with outputs.folder(tmp_path / "x") as where:
+        with outputs.results_folder(tmp_path / "x") as where:
             (where / "half").write_text("of it")
             raise RuntimeError("disk on fire")
 
@@ -214,13 +231,6 @@ def test_a_missing_extra_comes_with_the_line_to_type(package, arguments, extra, 
     said = capsys.readouterr().err
     assert f"pip install 'bouligand[{extra}]'" in said
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_robot_file_without_mujoco_says_what_to_install(tmp_path, capsys, monkeypatch):
-    (tmp_path / "robot.xml").write_text("<mujoco/>")
-    monkeypatch.setitem(sys.modules, "mujoco", None)
-    assert cli.main(["run", str(tmp_path / "robot.xml"), "--out", str(tmp_path / "out")]) == 1
-    assert "pip install 'bouligand[mujoco]'" in capsys.readouterr().err
 
 
 @pytest.mark.fresh
@@ -260,97 +270,3 @@ def test_only_the_command_chooses_how_mujoco_renders():
     environment = {key: value for key, value in os.environ.items() if key != "MUJOCO_GL"}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.strip() == "None"
-
-
-# ------------------------------------------------------------------------------------------------------- robot files
-
-TABLE_ON_LEGS = """<mujoco model="table"><worldbody><body name="top"><freejoint name="base"/>
-<geom type="box" size=".3 .2 .02" mass="2"/>{}</body></worldbody></mujoco>"""
-LEG = '<geom name="leg{}" type="sphere" size=".02" pos="{} {} -.3" mass=".1"/>'
-
-
-def robot_file(folder):
-    corners = [(0.28, 0.18), (0.28, -0.18), (-0.28, 0.18), (-0.28, -0.18)]
-    path = pathlib.Path(folder) / "table.xml"
-    path.write_text(TABLE_ON_LEGS.format("".join(LEG.format(i, x, y) for i, (x, y) in enumerate(corners))))
-    return path
-
-
-@pytest.mark.fresh
-def test_a_robot_file(tmp_path):
-    """Dropped level by 0.1 m: four legs at the same instant, sqrt(2 h / g) later; in a process of its own, which renders."""
-    command = [
-        sys.executable,
-        "-m",
-        "bouligand",
-        "run",
-        str(robot_file(tmp_path)),
-        "--contacts",
-        "leg*",
-        "--tf",
-        "0.3",
-    ]
-    environment = {key: value for key, value in os.environ.items() if key != "MUJOCO_GL"}
-    done = subprocess.run(
-        [*command, "--fps", "10", "--out", str(tmp_path / "out")], capture_output=True, text=True, env=environment
-    )
-    assert done.returncode == 0, done.stderr
-    with open(tmp_path / "out" / "table" / "events.csv") as file:
-        touches = [row for row in csv.DictReader(file) if row["guard"].endswith(" touches")]
-    close([float(row["t"]) for row in touches[:4]], np.sqrt(2 * 0.1 / 9.81), 1e-7)
-    assert _frames(tmp_path / "out" / "table" / "animation.gif") == 7
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--contacts", "paw*"], "paw*"),
-        (["--contacts", "leg*", "--x0", "qpos:knee=1"], "no state is called 'qpos:knee'"),
-        (["--size", "3"], "--size is for ready models"),
-        (["--contacts", "leg*", "--key", "stand"], "no keyframe is 'stand'"),
-        (["--contacts", "leg*", "--height", "-1"], "--height must not be negative"),
-        (["--contacts", "leg*", "--p", "stiffness=-1"], "stiffness and damping must not be negative"),
-        (["--contacts", "leg*", "--hold", "1", "1"], "no hinges or slides to hold"),
-    ],
-)
-def test_what_is_wrong_with_a_robot_is_named(arguments, says, tmp_path, capsys):
-    assert cli.main(["run", str(robot_file(tmp_path)), *arguments, "--out", str(tmp_path / "out"), *PLAIN]) == 2
-    assert says in capsys.readouterr().err
-
-
-def test_held_are_the_joints_that_have_motors(tmp_path, capsys):
-    """The pole of a cart swings freely; the cart stays where it starts, to what the pole pulls."""
-    (tmp_path / "cart.xml").write_text("""<mujoco><worldbody><body><joint name="rail" type="slide" axis="1 0 0"/>
-    <geom size="0.1" mass="1" pos="0 0 1"/><body pos="0 0 1"><joint name="pole" axis="0 1 0"/><geom name="tip" size="0.05"
-    pos="0 0 0.3" mass="0.001"/></body></body></worldbody><actuator><motor joint="rail"/></actuator></mujoco>""")
-    start = [
-        "--x0",
-        "qpos:rail=0.5",
-        "--x0",
-        "qpos:pole=0.5",
-        "--hold",
-        "1000",
-        "10",
-        "--contacts",
-        "tip",
-        "--tf",
-        "0.3",
-    ]
-    command = ["run", str(tmp_path / "cart.xml"), *start, "--out", str(tmp_path / "out")]
-    assert cli.main([*command, *PLAIN]) == 0
-    with np.load(tmp_path / "out" / "cart" / "trajectory.npz") as saved:
-        assert np.ptp(saved["x"][:, 0]) < 1e-4
-        assert np.ptp(saved["x"][:, 1]) > 0.3
-    assert cli.main([*command, "--x0", "qpos:rail=here", *PLAIN]) == 2
-    assert "qpos:rail must be a finite number; got 'here'" in capsys.readouterr().err
-
-
-def test_a_height_of_zero_is_one_too(tmp_path, capsys):
-    assert cli.main(["run", "hopper", "--height", "0", "--out", str(tmp_path), *PLAIN]) == 2
-    assert "--height is for robot files" in capsys.readouterr().err
-
-
-def test_a_fixed_robot_under_the_floor_is_refused(tmp_path, capsys):
-    """A quadruped from a URDF has no joint to the world: without --free-base its feet would start deep in the floor."""
-    assert cli.main(["run", str(robots.SOLO), "--out", str(tmp_path), *PLAIN]) == 2
-    assert "--free-base lets it fall" in capsys.readouterr().err

@@ -10,7 +10,8 @@ from benchmarks.kappa import amplification
 
 import bouligand as bd
 from bouligand.core.state import SPAN
-from bouligand.models import falling, relays
+from bouligand.models.oscillators import exact as oscillators_exact
+from bouligand.models.plate import FIXED, START, contact, contact_many, free, guards
 from tests.helpers import sums, systems
 from tests.helpers.systems import close
 
@@ -24,7 +25,7 @@ def tight(system, t_span, x0, p=None, **options):
 
 def plate_reference(m):
     if m not in references:
-        references[m] = tight(PLATES[m], (0, 2), falling.START)
+        references[m] = tight(PLATES[m], (0, 2), START)
     return references[m]
 
 
@@ -43,9 +44,9 @@ def same_events(sol, ref, tol):
 @pytest.mark.parametrize("m", [2, 8, 100, 500])
 def test_plate(m, rtol):
     ref = plate_reference(m)
-    sol = bd.solve(PLATES[m], (0, 2), falling.START, rtol=rtol)
+    sol = bd.solve(PLATES[m], (0, 2), START, rtol=rtol)
     # how much the plate amplifies an error: 150 with 100 contacts, 130 with 500
-    kappa = amplification(PLATES[m], (0, 2), falling.START, samples=10) if m < 100 else 130
+    kappa = amplification(PLATES[m], (0, 2), START, samples=10) if m < 100 else 130
     assert in_tolerances(sol, ref.x[-1], rtol) < 10 * kappa
     same_events(sol, ref, (20 if m >= 100 else kappa) * rtol)
     assert (sol.counts.spans > 0) == (m >= 100)
@@ -56,13 +57,13 @@ def test_plate(m, rtol):
 @pytest.mark.parametrize("rtol", [1e-5, 1e-6, 1e-7])
 def test_the_error_follows_the_tolerance(rtol):
     """A pass that counted what it had already integrated would be 50 to 200 tolerances off here."""
-    sol = bd.solve(PLATES[500], (0, 2), falling.START, rtol=rtol)
+    sol = bd.solve(PLATES[500], (0, 2), START, rtol=rtol)
     assert sol.counts.spans > 20
     assert in_tolerances(sol, plate_reference(500).x[-1], rtol) < 30
 
 
 def test_evaluations_do_not_grow_with_the_number_of_contacts():
-    counts = [bd.solve(PLATES[m], (0, 2), falling.START, rtol=1e-5).counts for m in (500, 2000)]
+    counts = [bd.solve(PLATES[m], (0, 2), START, rtol=1e-5).counts for m in (500, 2000)]
     assert [c.events for c in counts] == [2000, 8000]
     assert counts[1].f < 1.2 * counts[0].f
     assert counts[1].f < 800
@@ -70,7 +71,7 @@ def test_evaluations_do_not_grow_with_the_number_of_contacts():
 
 
 def test_tight_tolerances_are_left_to_hops():
-    sol = bd.solve(PLATES[100], (0, 2), falling.START, rtol=1e-9)
+    sol = bd.solve(PLATES[100], (0, 2), START, rtol=1e-9)
     assert sol.counts.spans == 0
     assert sol.counts.hops >= sol.counts.events
 
@@ -81,16 +82,16 @@ def test_tight_tolerances_are_left_to_hops():
     ids=["terminal", "bands", "dop853", "bosh3"],
 )
 def test_what_cannot_be_spanned_is_hopped(options):
-    sol = bd.solve(PLATES[100], (0, 0.62), falling.START, rtol=1e-4, **options)
+    sol = bd.solve(PLATES[100], (0, 0.62), START, rtol=1e-4, **options)
     assert sol.counts.spans == 0
     assert sol.counts.events >= 100
 
 
 def test_one_sided_guards_and_observers_are_not_spanned():
-    p, parts = PLATES[100].defaults, {"f0": falling.free, "g": falling.contact}
+    p, parts = PLATES[100].defaults, {"f0": free, "g": contact}
     for extra in ({"direction": {5: 1}}, {"observers": (5,)}):
-        system = bd.System(PLATES[100]._functions["f"].function, falling.guards, n=6, m=100, params=p, **parts, **extra)
-        sol = bd.solve(system, (0, 0.6), falling.START, rtol=1e-4)
+        system = bd.System(PLATES[100]._functions["f"].function, guards, n=6, m=100, params=p, **parts, **extra)
+        sol = bd.solve(system, (0, 0.6), START, rtol=1e-4)
         assert sol.counts.spans == 0
         assert len(sol.events) == 100
 
@@ -98,13 +99,13 @@ def test_one_sided_guards_and_observers_are_not_spanned():
 def test_dense_output_and_words_inside_a_spanning_step():
     rtol = 1e-5
     ref = plate_reference(500)
-    sol = bd.solve(PLATES[500], (0, 2), falling.START, rtol=rtol)
+    sol = bd.solve(PLATES[500], (0, 2), START, rtol=rtol)
     kinds = sol.record.kind
     grid = np.concatenate(
         [sol.t[i - 1] + np.linspace(0, 1, 9) * (sol.t[i] - sol.t[i - 1]) for i in np.flatnonzero(kinds == SPAN)]
     )
     grid = np.unique(np.clip(grid, 0, 2))
-    asked = bd.solve(PLATES[500], (0, 2), falling.START, rtol=rtol, t_eval=grid)
+    asked = bd.solve(PLATES[500], (0, 2), START, rtol=rtol, t_eval=grid)
     size = np.abs(ref.x).max(axis=0)
     assert np.max(np.abs(sol(grid) - ref(grid)) / size) < 130 * rtol
     assert np.max(np.abs(asked.x - sol(grid)) / size) < 5 * rtol
@@ -122,7 +123,7 @@ def test_dense_output_and_words_inside_a_spanning_step():
 
 def test_events_are_on_their_guards():
     rtol = 1e-5
-    sol = bd.solve(PLATES[500], (0, 2), falling.START, rtol=rtol)
+    sol = bd.solve(PLATES[500], (0, 2), START, rtol=rtol)
     X, h = sol.events.x, PLATES[500].function("h")
     left = [abs(h(t, x, sol.p)[k]) for t, x, k in zip(sol.events.t, X, sol.events.guard, strict=True)]
     assert max(left) < 10 * rtol
@@ -130,7 +131,7 @@ def test_events_are_on_their_guards():
 
 
 def test_the_record_of_a_spanning_step():
-    sol = bd.solve(PLATES[500], (0, 2), falling.START, rtol=1e-4)
+    sol = bd.solve(PLATES[500], (0, 2), START, rtol=1e-4)
     t, kind, events = sol.record.t, sol.record.kind, sol.record.events
     rows = events["record"]
     inside = kind[rows] == SPAN
@@ -143,8 +144,8 @@ def test_the_record_of_a_spanning_step():
 
 
 def test_step_by_step_is_the_same():
-    whole = bd.solve(PLATES[100], (0, 1), falling.START, rtol=1e-4)
-    stepper = bd.Stepper(PLATES[100], (0, 1), falling.START, rtol=1e-4)
+    whole = bd.solve(PLATES[100], (0, 1), START, rtol=1e-4)
+    stepper = bd.Stepper(PLATES[100], (0, 1), START, rtol=1e-4)
     while stepper.status == "running":
         steps = stepper.solution.counts.steps
         stepper.step()
@@ -156,7 +157,7 @@ def test_step_by_step_is_the_same():
 
 def test_continuing_inside_a_corner():
     rtol = 1e-6
-    first = bd.solve(PLATES[100], (0, 0.58), falling.START, rtol=rtol)
+    first = bd.solve(PLATES[100], (0, 0.58), START, rtol=rtol)
     assert 0 < first.counts.events < 100
     second = bd.solve(PLATES[100], (0.58, 2), first.x[-1], rtol=rtol, b0=first.b[-1])
     ref = plate_reference(100)
@@ -168,9 +169,9 @@ def test_numbering_does_not_matter():
     rtol, rng = 1e-5, np.random.default_rng(3)
     order = rng.permutation(500)
     p = PLATES[500].defaults.copy()
-    p[falling.FIXED :] = p[falling.FIXED :][order]
-    one = bd.solve(PLATES[500], (0, 2), falling.START, rtol=rtol)
-    other = bd.solve(PLATES[500], (0, 2), falling.START, p, rtol=rtol)
+    p[FIXED:] = p[FIXED:][order]
+    one = bd.solve(PLATES[500], (0, 2), START, rtol=rtol)
+    other = bd.solve(PLATES[500], (0, 2), START, p, rtol=rtol)
     assert in_tolerances(other, one.x[-1], rtol) < 130
     assert np.array_equal(order[other.events.guard], one.events.guard)
     close(one.events.t, other.events.t, rtol)
@@ -246,7 +247,7 @@ def test_oscillators_have_a_closed_form():
     system = bd.models.oscillators(m)
     q0, v0 = -np.linspace(0.30, 0.31, m), np.full(m, 0.4)
     sol = bd.solve(system, (0, 3), np.r_[q0, v0], rtol=rtol)
-    exact = [relays.exact(3.0, q, v) for q, v in zip(q0, v0, strict=True)]
+    exact = [oscillators_exact(3.0, q, v) for q, v in zip(q0, v0, strict=True)]
     close(sol.x[-1], np.r_[[e[0] for e in exact], [e[1] for e in exact]], 30 * rtol)
     assert len(sol.events) == sum(len(e[2]) for e in exact)
     for k in range(m):
@@ -281,21 +282,21 @@ def test_refusals_are_named_as_with_hops():
 def test_several_contacts_at_once_are_optional():
     plain = bd.System(
         PLATES[100]._functions["f"].function,
-        falling.guards,
+        guards,
         n=6,
         m=100,
         params=PLATES[100].defaults,
-        f0=falling.free,
-        g=falling.contact,
+        f0=free,
+        g=contact,
     )
-    one, other = (bd.solve(s, (0, 2), falling.START, rtol=1e-4) for s in (plain, PLATES[100]))
+    one, other = (bd.solve(s, (0, 2), START, rtol=1e-4) for s in (plain, PLATES[100]))
     assert one.counts.f == other.counts.f
     close(one.x[-1], other.x[-1], 1e-9)
-    many = PLATES[100].function("g_many")(0.0, falling.START, np.array([3, 70]), plain.defaults)
+    many = PLATES[100].function("g_many")(0.0, START, np.array([3, 70]), plain.defaults)
     g = plain.function("g")
-    close(many.T, [g(0.0, falling.START, k, plain.defaults) for k in (3, 70)], 1e-14)
+    close(many.T, [g(0.0, START, k, plain.defaults) for k in (3, 70)], 1e-14)
     with pytest.raises(TypeError, match="give g as well"):
-        bd.System(lambda t, x, b, p: x, lambda t, x, p: x, n=1, m=1, g_many=falling.contact_many)
+        bd.System(lambda t, x, b, p: x, lambda t, x, p: x, n=1, m=1, g_many=contact_many)
 
 
 def test_an_error_in_g_comes_out():

@@ -4,29 +4,35 @@ import numpy as np
 import pytest
 
 import bouligand as bd
-from bouligand.models import hopping, octants, spiral
+from bouligand.models.circle import END as CIRCLE_END
+from bouligand.models.circle import FINAL as CIRCLE_FINAL
+from bouligand.models.circle import START as CIRCLE_START
+from bouligand.models.hopper import START as HOPPER_START
+from bouligand.models.hopper import exact as hopper_exact
+from bouligand.models.order_test import FINAL as ORDER_TEST_FINAL
+from bouligand.models.order_test import START as ORDER_TEST_START
 from tests.helpers import sums, systems
 from tests.helpers.systems import close
 
 
 def test_hopper_with_dense_output():
     grid = np.linspace(0, 1, 21)
-    sol = bd.solve(bd.models.hopper(), (0, 1), hopping.START, rtol=1e-8, t_eval=grid)
-    close(sol.x, hopping.exact(grid), 1e-6)
+    sol = bd.solve(bd.models.hopper(), (0, 1), HOPPER_START, rtol=1e-8, t_eval=grid)
+    close(sol.x, hopper_exact(grid), 1e-6)
     close(sol(grid), sol.x, 1e-12)
     assert len(sol.events) == 2
 
 
 @pytest.mark.parametrize("projection", [2, 3, 5])
 def test_bands(projection):
-    sol = bd.solve(bd.models.order_test(), (0, 0.5), octants.START, eps=1e-2, projection=projection, rtol=1e-10)
-    close(sol.x[-1], octants.FINAL, {2: 2e-4, 3: 4e-6, 5: 1e-9}[projection])
+    sol = bd.solve(bd.models.order_test(), (0, 0.5), ORDER_TEST_START, eps=1e-2, projection=projection, rtol=1e-10)
+    close(sol.x[-1], ORDER_TEST_FINAL, {2: 2e-4, 3: 4e-6, 5: 1e-9}[projection])
 
 
 @pytest.mark.parametrize("method", ["dopri5", "bosh3", "dop853"])
 def test_methods(method):
-    sol = bd.solve(bd.models.circle(), (0, spiral.END), spiral.START, rtol=1e-6, method=method)
-    close(sol.x[-1], spiral.FINAL, 1e-3)
+    sol = bd.solve(bd.models.circle(), (0, CIRCLE_END), CIRCLE_START, rtol=1e-6, method=method)
+    close(sol.x[-1], CIRCLE_FINAL, 1e-3)
 
 
 def test_a_spanning_step():

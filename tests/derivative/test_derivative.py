@@ -8,7 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bouligand as bd
-from bouligand.models import falling, hopping, octants, relays
+from bouligand.models.hopper import crossings
+from bouligand.models.order_test import END as ORDER_TEST_END
+from bouligand.models.order_test import START as ORDER_TEST_START
+from bouligand.models.oscillators import exact as oscillators_exact
+from bouligand.models.plate import START as PLATE_START
 
 from ..helpers import systems
 from ..helpers.flow import end, falls_like_squares, piece_of, richardson
@@ -40,7 +44,7 @@ def test_f22_the_chair():
 
 
 @pytest.mark.parametrize("contacts", [2, 3, 10])
-@pytest.mark.parametrize("start", [falling.START, LEVEL], ids=["tilted", "level"])
+@pytest.mark.parametrize("start", [PLATE_START, LEVEL], ids=["tilted", "level"])
 def test_f22_the_plate(contacts, start):
     # (long enough to land and to leave again; the amplification stays moderate, so that the reference is good to 1e-11)
     plate, span = bd.models.plate(contacts), (0.0, 0.8)
@@ -121,7 +125,7 @@ def _six_pieces():
     return _kept["pieces"]
 
 
-@pytest.mark.parametrize("start", [falling.START, LEVEL], ids=["tilted", "level"])
+@pytest.mark.parametrize("start", [PLATE_START, LEVEL], ids=["tilted", "level"])
 def test_along_the_flow(start):
     plate = bd.models.plate(5)
     sol = bd.solve(plate, (0.0, 0.8), start, rtol=1e-12)
@@ -150,7 +154,7 @@ def test_permuting_guards_changes_nothing():
 
 def test_from_and_to_any_time():
     plate = bd.models.plate(4)
-    sol = bd.solve(plate, (0.0, 1.0), falling.START, rtol=1e-11)
+    sol = bd.solve(plate, (0.0, 1.0), PLATE_START, rtol=1e-11)
     whole = sol.bderivative().matrix()
     for middle in (0.31, float(sol.t[len(sol.t) // 2]), 0.77):
         first, second = sol.bderivative(middle).matrix(), sol.bderivative(since=middle).matrix()
@@ -176,7 +180,7 @@ def test_a_tie_is_never_one_arbitrarypiece(rtol):
 
 def test_crossings_that_do_not_know_of_each_other_need_no_corner():
     # two balls whose landings coincide, though they come from different heights, after a bounce of one of them
-    touch = hopping.crossings(2.0, 0.5, rest=0.0)[2]
+    touch = crossings(2.0, 0.5, rest=0.0)[2]
     x0 = np.array([0.5, 1.0, 0.0, (-1.0 + 4.905 * touch**2) / touch])
     for rtol in (1e-4, 1e-9):
         B = bd.solve(systems.balls(2), (0.0, touch + 0.03), x0, rtol=rtol).bderivative()
@@ -188,9 +192,9 @@ def test_crossings_that_do_not_know_of_each_other_need_no_corner():
 @pytest.mark.parametrize("rtol", [1e-4, 1e-6])
 def test_across_a_spanning_step(rtol):
     plate = bd.models.plate(100)
-    sol = bd.solve(plate, (0.0, 0.8), falling.START, rtol=rtol)
+    sol = bd.solve(plate, (0.0, 0.8), PLATE_START, rtol=rtol)
     assert sol.counts.spans > 0
-    B, tight = sol.bderivative(), bd.solve(plate, (0.0, 0.8), falling.START, rtol=1e-11).bderivative()
+    B, tight = sol.bderivative(), bd.solve(plate, (0.0, 0.8), PLATE_START, rtol=1e-11).bderivative()
     close(B.matrix(), tight.matrix(), 30 * rtol * np.abs(tight.matrix()).max())
     close(B.event_times(np.ones(6)), tight.event_times(np.ones(6)), 30 * rtol)
     close(B.vjp(np.ones(6)), B.matrix().T @ np.ones(6), 1e-11 * np.abs(B.matrix()).max())
@@ -233,7 +237,9 @@ def test_a_corner_of_a_thousand_guards():
     sol = bd.solve(bd.models.oscillators(m), (0.0, 1.0), np.concatenate([np.full(m, -0.3), np.full(m, 0.6)]), rtol=1e-9)
     B = sol.bderivative()
     dx = np.sin(np.arange(2.0 * m))
-    known = [richardson(lambda s: np.array(relays.exact(1.0, *s)[:2]), (-0.3, 0.6), along, 1e-3) for along in np.eye(2)]
+    known = [
+        richardson(lambda s: np.array(oscillators_exact(1.0, *s)[:2]), (-0.3, 0.6), along, 1e-3) for along in np.eye(2)
+    ]
     image = B(dx)
     close(image[:m], known[0][0] * dx[:m] + known[1][0] * dx[m:], 1e-6)
     close(image[m:], known[0][1] * dx[:m] + known[1][1] * dx[m:], 1e-6)
@@ -256,7 +262,12 @@ def test_band_mode_has_the_order_of_its_projection():
         errors = []
         for eps in (1e-2, 1e-3):
             sol = bd.solve(
-                bd.models.order_test(), (0.0, octants.END), octants.START, rtol=1e-12, eps=eps, projection=projection
+                bd.models.order_test(),
+                (0.0, ORDER_TEST_END),
+                ORDER_TEST_START,
+                rtol=1e-12,
+                eps=eps,
+                projection=projection,
             )
             errors.append(np.abs(sol.bderivative().matrix()[:2, :2] - known).max())
         assert np.log10(errors[0] / errors[1]) > order - 0.3, (projection, errors)

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 import bouligand as bd
-from bouligand.models import octants, relays, spiral
+from bouligand.models.circle import END as CIRCLE_END
+from bouligand.models.circle import START as CIRCLE_START
+from bouligand.models.order_test import END as ORDER_TEST_END
+from bouligand.models.order_test import START as ORDER_TEST_START
+from bouligand.models.oscillators import exact as oscillators_exact
 
 from ..helpers import systems
 from ..helpers.flow import piece_of, richardson
@@ -12,7 +16,7 @@ from ..helpers.systems import close
 
 
 def test_c1_order_test():
-    sol = bd.solve(bd.models.order_test(), (0.0, octants.END), octants.START, rtol=1e-12)
+    sol = bd.solve(bd.models.order_test(), (0.0, ORDER_TEST_END), ORDER_TEST_START, rtol=1e-12)
     known = [
         [3.19063043970345, 0.0487986211243774, 0],
         [0.326416705062284, 1.60418537899235, 0],
@@ -88,7 +92,7 @@ def test_c3_the_chair():
 
 
 def test_c4_a_curved_guard():
-    sol = bd.solve(bd.models.circle(), (0.0, spiral.END), spiral.START, rtol=1e-12)
+    sol = bd.solve(bd.models.circle(), (0.0, CIRCLE_END), CIRCLE_START, rtol=1e-12)
     known = np.array([[21.6694650132395, -2.06995427138081], [56.6375024901038, -4.34234751570756]])
     close(sol.bderivative().matrix(), known, 1e-9 * 57)
     across = sol.bderivative(t=1.0 + 1e-9, since=1.0 - 1e-9).matrix((1.0, 0.0))
@@ -104,7 +108,7 @@ def test_c5_saltation_of_an_oscillator():
     B = sol.bderivative()
     assert B.is_linear is True  # they do not know of each other
     for along, column in (((1.0, 0.0), 0), ((0.0, 1.0), 3)):
-        known = richardson(lambda s: np.array(relays.exact(1.5, *s)[:2]), (q0, v0), along, 1e-3)
+        known = richardson(lambda s: np.array(oscillators_exact(1.5, *s)[:2]), (q0, v0), along, 1e-3)
         close(B.matrix()[[0, 3], column], known, 1e-8)
 
 

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 import bouligand as bd
-from bouligand.models import falling, hopping
+from bouligand.models.hopper import START as HOPPER_START
+from bouligand.models.hopper import crossings as hopper_crossings
+from bouligand.models.hopper import exact as hopper_exact
+from bouligand.models.plate import START as PLATE_START
+from bouligand.models.plate import field as plate_field
+from bouligand.models.plate import guards as plate_guards
 
 from ..helpers import systems
 from ..helpers.flow import end, richardson
@@ -18,19 +23,19 @@ LEVEL = np.array([0.0, 2.0, 0.0, 0.0, 0.0, 0.0])
 
 def test_parameters_of_the_hopper():
     # in its closed form: g, stiffness and length of the leg
-    sol = bd.solve(bd.models.hopper(), (0.0, 1.3), hopping.START, rtol=1e-12)
+    sol = bd.solve(bd.models.hopper(), (0.0, 1.3), HOPPER_START, rtol=1e-12)
     B = sol.bderivative(params=True)
     p = np.array([9.81, 1000.0, 1.0])
     for j in range(3):
         unit = np.eye(3)[j] * p[j]
-        known = richardson(lambda q: hopping.exact(1.3, 2.0, *q)[0], p, unit, 1e-3) / p[j]
+        known = richardson(lambda q: hopper_exact(1.3, 2.0, *q)[0], p, unit, 1e-3) / p[j]
         close(B.matrix(wrt="p")[:, j], known, 1e-7 * max(np.abs(known).max(), 1e-3))
         close(B(dp=unit), known * p[j], 1e-7 * np.abs(known * p[j]).max())
     close(B(dp={"g": 2.0}), 2.0 * B.matrix(wrt="p")[:, 0], 1e-8)
-    known = richardson(lambda z: hopping.exact(1.3, z[0])[0], [2.0], [1.0], 1e-3)
+    known = richardson(lambda z: hopper_exact(1.3, z[0])[0], [2.0], [1.0], 1e-3)
     close(B([1.0, 0.0]), known, 1e-7 * np.abs(known).max())
     # later by dt0: the same motion, earlier on its way
-    known = -richardson(lambda t: hopping.exact(t[0])[0], [1.3], [1.0], 1e-4)
+    known = -richardson(lambda t: hopper_exact(t[0])[0], [1.3], [1.0], 1e-4)
     close(B(dt0=1.0), known, 1e-6)
     close(B.matrix(wrt="t0"), known, 1e-6)
 
@@ -40,15 +45,15 @@ def test_parameters_of_the_plate(supplied):
     plate = bd.models.plate(3)
     if not supplied:
         plate = bd.System(
-            falling.field, falling.guards, n=6, m=3, params=dict(zip(plate.params, plate.defaults, strict=True))
+            plate_field, plate_guards, n=6, m=3, params=dict(zip(plate.params, plate.defaults, strict=True))
         )
     span, p = (0.0, 0.8), plate.defaults
-    B = bd.solve(plate, span, falling.START, rtol=1e-12).bderivative(params=True)
+    B = bd.solve(plate, span, PLATE_START, rtol=1e-12).bderivative(params=True)
     P = B.matrix(wrt="p")
     for name in ("k", "c", "s0"):  # stiffness, damping, position of one support
         j = plate.params.index(name)
         unit = np.eye(len(p))[j] * abs(p[j])
-        known = richardson(lambda q: end(plate, span, falling.START, q), p, unit, 2e-4) / abs(p[j])
+        known = richardson(lambda q: end(plate, span, PLATE_START, q), p, unit, 2e-4) / abs(p[j])
         close(P[:, j], known, 1e-7 * np.abs(known).max())
     w = np.arange(1.0, 7.0)
     x0, gp = B.vjp(w)
@@ -58,7 +63,7 @@ def test_parameters_of_the_plate(supplied):
 
 def test_gradients_cost_no_solve_and_do_not_grow_with_parameters():
     # counted, not timed: evaluations of f on the way back, without parameters and with 56 of them
-    sol = bd.solve(bd.models.plate(50), (0.0, 0.7), falling.START, rtol=1e-8)
+    sol = bd.solve(bd.models.plate(50), (0.0, 0.7), PLATE_START, rtol=1e-8)
     counts = []
     for params in (False, True):
         B = sol.bderivative(params=params)
@@ -80,9 +85,9 @@ def test_start_time_with_a_moving_guard():
 
 
 def test_event_times():
-    sol = bd.solve(bd.models.hopper(), (0.0, 2.0), hopping.START, rtol=1e-12)
+    sol = bd.solve(bd.models.hopper(), (0.0, 2.0), HOPPER_START, rtol=1e-12)
     B = sol.bderivative()
-    known = richardson(lambda z: hopping.crossings(2.0, z[0]), [2.0], [1.0], 1e-3)
+    known = richardson(lambda z: hopper_crossings(2.0, z[0]), [2.0], [1.0], 1e-3)
     close(B.event_times((1.0, 0.0)), known, 1e-8)
     assert list(B.events) == [0, 1, 2, 3]
     # one-sided, through a corner
@@ -101,7 +106,7 @@ def test_poincare_map_of_the_hopper():
     assert B.event == 2
     close(B.matrix(), [[1.0, 0.0], [0.0, 0.0]], 1e-8)
     period = richardson(
-        lambda z: np.array([sum(hopping.crossings(1.2, z[0]))]), [2.0], [1.0], 1e-3
+        lambda z: np.array([sum(hopper_crossings(1.2, z[0]))]), [2.0], [1.0], 1e-3
     )  # touch + release = period
     close(B.event_times((1.0, 0.0))[-1], period[0], 1e-7)
     # with a velocity at the start: z + v^2 / 2g at the next apex

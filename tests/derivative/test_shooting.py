@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import bouligand as bd
-from bouligand.models import falling
+from bouligand.models.plate import START
 
 from ..helpers import systems
 from ..helpers.flow import richardson
@@ -16,7 +16,7 @@ mpl.use("Agg")
 
 def shooting():
     plate = bd.models.plate(3)
-    return bd.Shooting(plate, (0.0, 0.7), falling.START, free=("z", "k", "theta"), rtol=1e-11, atol=1e-13)
+    return bd.Shooting(plate, (0.0, 0.7), START, free=("z", "k", "theta"), rtol=1e-11, atol=1e-13)
 
 
 def test_jacobian_and_gradient():

@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 import bouligand as bd
-from bouligand.models import falling, hopping, octants
+from bouligand.models.circle import END as CIRCLE_END
+from bouligand.models.circle import START as CIRCLE_START
+from bouligand.models.hopper import START as HOPPER_START
+from bouligand.models.hopper import crossings as hopper_crossings
+from bouligand.models.hopper import exact as hopper_exact
+from bouligand.models.order_test import CROSSINGS as ORDER_TEST_CROSSINGS
+from bouligand.models.order_test import START as ORDER_TEST_START
+from bouligand.models.order_test import exact as order_test_exact
+from bouligand.models.order_test import field as order_test_field
+from bouligand.models.plate import START as PLATE_START
 from tests.helpers import systems
 from tests.helpers.systems import close
 
@@ -18,13 +27,13 @@ def test_f01_simultaneous_events_are_all_recorded():
     assert [len(t) for t in sol.t_events] == [4, 4]
     close(sol.t_events[0], sol.t_events[1], 0.0)
     close(sol.x[:, 0], sol.x[:, 1], 0.0)
-    close(sol.x[-1, [0, 2]], hopping.exact(2.0, z0=1.0, rest=0.0)[0], 1e-7)
+    close(sol.x[-1, [0, 2]], hopper_exact(2.0, z0=1.0, rest=0.0)[0], 1e-7)
 
 
 def test_f02_the_same_guard_listed_twice():
     sol = bd.solve(systems.twins, (0, 2), [1.0, 0.0], rtol=1e-9)
     assert [len(t) for t in sol.t_events] == [4, 4]
-    close(sol.x[-1], hopping.exact(2.0, z0=1.0, rest=0.0)[0], 1e-7)
+    close(sol.x[-1], hopper_exact(2.0, z0=1.0, rest=0.0)[0], 1e-7)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -180,29 +189,29 @@ def test_f15_too_many_events_in_no_time():
 
 
 def test_f16_an_event_at_tf_and_on_a_requested_time():
-    tf = octants.CROSSINGS[0]
-    fall = hopping.crossings(1.0)[0]
-    sol = bd.solve(bd.models.hopper(), (0, fall), hopping.START, rtol=1e-9)
+    tf = ORDER_TEST_CROSSINGS[0]
+    fall = hopper_crossings(1.0)[0]
+    sol = bd.solve(bd.models.hopper(), (0, fall), HOPPER_START, rtol=1e-9)
     assert len(sol.events) == 1
     close(sol.events.t, [fall], 1e-14)
-    sol = bd.solve(bd.models.hopper(), (0, 1), hopping.START, rtol=1e-9, t_eval=[0.0, 0.2, fall, 0.8, 1.0])
+    sol = bd.solve(bd.models.hopper(), (0, 1), HOPPER_START, rtol=1e-9, t_eval=[0.0, 0.2, fall, 0.8, 1.0])
     assert len(sol.events) == 2
-    close(sol.x, hopping.exact(sol.t), 1e-7)
-    sol = bd.solve(bd.models.order_test(), (0, tf), octants.START, rtol=1e-10)
-    close(sol.x[-1], octants.exact(tf)[0], 1e-10)
+    close(sol.x, hopper_exact(sol.t), 1e-7)
+    sol = bd.solve(bd.models.order_test(), (0, tf), ORDER_TEST_START, rtol=1e-10)
+    close(sol.x[-1], order_test_exact(tf)[0], 1e-10)
 
 
 @pytest.mark.parametrize("scale", [1e6, 1e-6])
 def test_f17_units_of_guards_do_not_matter(scale):
     def field(t, x, b, p, dx):
-        octants.field(t, x, b, p, dx)
+        order_test_field(t, x, b, p, dx)
 
     def make(factor):
         return bd.System(
-            octants.field, lambda t, x, p: (factor * x[0], factor * x[1], -factor * x[2]), n=3, m=3, compile=False
+            order_test_field, lambda t, x, p: (factor * x[0], factor * x[1], -factor * x[2]), n=3, m=3, compile=False
         )
 
-    one, other = (bd.solve(make(s), (0, 0.5), octants.START, rtol=1e-7) for s in (1.0, scale))
+    one, other = (bd.solve(make(s), (0, 0.5), ORDER_TEST_START, rtol=1e-7) for s in (1.0, scale))
     close(one.x[-1], other.x[-1], 1e-13)
     close(one.events.t, other.events.t, 1e-13)
     assert one.counts.f == other.counts.f
@@ -214,14 +223,14 @@ def test_f18_numbering_of_guards_does_not_matter():
     positions = np.linspace(-1, 1, m)
     ends = []
     for where in (positions, positions[order]):
-        sol = bd.solve(bd.models.plate(positions=where), (0, 2), falling.START, rtol=1e-10)
+        sol = bd.solve(bd.models.plate(positions=where), (0, 2), PLATE_START, rtol=1e-10)
         ends.append(sol.x[-1])
         assert len(sol.events) > 2 * m
     close(ends[0], ends[1], 1e-7)
 
 
 def test_f19_nothing_is_recorded_in_a_rejected_step():
-    loose = bd.solve(bd.models.hopper(), (0, 2), hopping.START, rtol=1e-4, max_step=0.5)
+    loose = bd.solve(bd.models.hopper(), (0, 2), HOPPER_START, rtol=1e-4, max_step=0.5)
     assert loose.counts.rejected > 0
     assert [len(t) for t in loose.t_events] == [4]
     assert (loose.events.direction == [1, -1, 1, -1]).all()
@@ -229,26 +238,24 @@ def test_f19_nothing_is_recorded_in_a_rejected_step():
 
 def test_f20_no_silent_early_stop():
     with pytest.raises(bd.TooManyStepsError, match="max_steps = 5") as caught:
-        bd.solve(bd.models.hopper(), (0, 2), hopping.START, max_steps=5)
+        bd.solve(bd.models.hopper(), (0, 2), HOPPER_START, max_steps=5)
     sol = caught.value.solution
     assert not sol.success
     assert sol.status == "failed"
     assert "max_steps" in sol.message
     assert len(sol.t) == 6
-    again = bd.solve(bd.models.hopper(), (0, 2), hopping.START, max_steps=5, on_failure="return")
+    again = bd.solve(bd.models.hopper(), (0, 2), HOPPER_START, max_steps=5, on_failure="return")
     assert not again.success
     close(again.x, sol.x, 0.0)
-    stopped = bd.solve(bd.models.hopper(), (0, 2), hopping.START, terminal="foot")
+    stopped = bd.solve(bd.models.hopper(), (0, 2), HOPPER_START, terminal="foot")
     assert stopped.success
     assert stopped.status == "terminated"
 
 
 def test_f21_a_curved_guard_keeps_its_residual():
-    from bouligand.models import spiral
-
     residuals = []
     for projection in (2, 3, 5):
-        sol = bd.solve(bd.models.circle(), (0, spiral.END), spiral.START, rtol=1e-12, eps=1e-2, projection=projection)
+        sol = bd.solve(bd.models.circle(), (0, CIRCLE_END), CIRCLE_START, rtol=1e-12, eps=1e-2, projection=projection)
         residuals.append(abs(sol.events.residual[0]))
     assert residuals[0] > 1e-5  # the tangent leaves the guard, and says so
     assert residuals[1] < 1e-12
@@ -284,11 +291,11 @@ def test_f25_a_trajectory_may_turn_round_inside_a_band(projection):
 
 
 def test_f26_nothing_beyond_tf():
-    tf = hopping.crossings(1.0)[0] - 0.01  # inside the band, before the guard
-    sol = bd.solve(bd.models.hopper(), (0, tf), hopping.START, rtol=1e-9, eps=0.1, projection=2)
+    tf = hopper_crossings(1.0)[0] - 0.01  # inside the band, before the guard
+    sol = bd.solve(bd.models.hopper(), (0, tf), HOPPER_START, rtol=1e-9, eps=0.1, projection=2)
     assert sol.t[-1] == tf
     assert len(sol.events) == 0
-    close(sol.x[-1], hopping.exact(tf)[0], 1e-7)
+    close(sol.x[-1], hopper_exact(tf)[0], 1e-7)
 
 
 def test_f27_resting_on_contacts():

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import bouligand as bd
-from bouligand.models import octants, relays, spiral
+from bouligand.models.circle import END as CIRCLE_END
+from bouligand.models.circle import FINAL as CIRCLE_FINAL
+from bouligand.models.circle import START as CIRCLE_START
+from bouligand.models.circle import exact as circle_exact
+from bouligand.models.order_test import CROSSINGS
+from bouligand.models.order_test import FINAL as ORDER_TEST_FINAL
+from bouligand.models.order_test import START as ORDER_TEST_START
+from bouligand.models.order_test import exact as order_test_exact
+from bouligand.models.oscillators import exact as one_oscillator_exact
 from tests.helpers import systems
 from tests.helpers.systems import close
 
@@ -14,18 +22,18 @@ from tests.helpers.systems import close
 @pytest.mark.parametrize("method", ["auto", "dopri5", "dop853", "bosh3"])
 def test_c1_order_test(method):
     rtol = 1e-7 if method == "bosh3" else 1e-11
-    sol = bd.solve(bd.models.order_test(), (0, 0.5), octants.START, rtol=rtol, method=method)
+    sol = bd.solve(bd.models.order_test(), (0, 0.5), ORDER_TEST_START, rtol=rtol, method=method)
     assert list(sol.events.name) == ["y", "-z", "x"]
-    close(sol.events.t, octants.CROSSINGS, 5 * rtol)
-    close(sol.x[-1], octants.FINAL, 20 * rtol)  # x grows by e^1.3 after its crossing
-    close(octants.exact(0.5)[0], octants.FINAL, 1e-15)
+    close(sol.events.t, CROSSINGS, 5 * rtol)
+    close(sol.x[-1], ORDER_TEST_FINAL, 20 * rtol)  # x grows by e^1.3 after its crossing
+    close(order_test_exact(0.5)[0], ORDER_TEST_FINAL, 1e-15)
 
 
 @pytest.mark.parametrize(("error", "evaluations"), [(2.9e-3, 50), (2.6e-7, 482), (5.2e-10, 956)])
 def test_c1_needs_fewer_evaluations_than_a_method_that_ignores_the_guards(error, evaluations):
     for rtol in np.logspace(-2, -12, 41):
-        sol = bd.solve(bd.models.order_test(), (0, 0.5), octants.START, rtol=rtol)
-        if np.abs(sol.x[-1] - octants.FINAL).max() < error:
+        sol = bd.solve(bd.models.order_test(), (0, 0.5), ORDER_TEST_START, rtol=rtol)
+        if np.abs(sol.x[-1] - ORDER_TEST_FINAL).max() < error:
             break
     assert sol.counts.f < evaluations
 
@@ -33,8 +41,8 @@ def test_c1_needs_fewer_evaluations_than_a_method_that_ignores_the_guards(error,
 def test_c1_error_follows_the_tolerance():
     errors = []
     for rtol in np.logspace(-3, -11, 9):
-        sol = bd.solve(bd.models.order_test(), (0, 0.5), octants.START, rtol=rtol)
-        errors.append(np.abs(sol.x - octants.exact(sol.t)).max() / rtol)
+        sol = bd.solve(bd.models.order_test(), (0, 0.5), ORDER_TEST_START, rtol=rtol)
+        errors.append(np.abs(sol.x - order_test_exact(sol.t)).max() / rtol)
     assert max(errors) < 10
     assert np.polyfit(np.arange(9), np.log10(np.array(errors) * np.logspace(-3, -11, 9)), 1)[0] == pytest.approx(
         -1, abs=0.25
@@ -49,19 +57,19 @@ def test_c2c_moving_guard():
 
 @pytest.mark.parametrize("rtol", [1e-5, 1e-8, 1e-11])
 def test_c4_curved_guard(rtol):
-    sol = bd.solve(bd.models.circle(), (0, spiral.END), spiral.START, rtol=rtol)
+    sol = bd.solve(bd.models.circle(), (0, CIRCLE_END), CIRCLE_START, rtol=rtol)
     close(sol.events.t, [1.0], 50 * rtol)  # 57 is the largest amplification
-    close(sol.x[-1], spiral.FINAL, 400 * rtol)
-    close(spiral.exact(spiral.END)[0], spiral.FINAL, 1e-14)
+    close(sol.x[-1], CIRCLE_FINAL, 400 * rtol)
+    close(circle_exact(CIRCLE_END)[0], CIRCLE_FINAL, 1e-14)
 
 
 def oscillators_exact(q0, v0, tf, **p):
-    rows = [relays.exact(tf, q, v, **p) for q, v in zip(q0, v0, strict=True)]
+    rows = [one_oscillator_exact(tf, q, v, **p) for q, v in zip(q0, v0, strict=True)]
     return np.array([r[0] for r in rows] + [r[1] for r in rows]), [r[2] for r in rows]
 
 
 def test_c5_one_oscillator():
-    q, v, crossings = relays.exact(10.0, -1.0, 0.2)
+    q, v, crossings = one_oscillator_exact(10.0, -1.0, 0.2)
     assert len(crossings) == 1
     sol = bd.solve(bd.models.oscillators(1), (0, 10), [-1.0, 0.2], rtol=1e-11)
     close(sol.x[-1], [q, v], 1e-9)

@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 
 import bouligand as bd
-from bouligand.models import octants, spiral
+from bouligand.models.circle import END as CIRCLE_END
+from bouligand.models.circle import START as CIRCLE_START
+from bouligand.models.circle import exact as circle_exact
+from bouligand.models.order_test import END as ORDER_TEST_END
+from bouligand.models.order_test import START as ORDER_TEST_START
+from bouligand.models.order_test import exact as order_test_exact
 
 CASES = {
-    "octants": (bd.models.order_test(), octants.START, octants.END, octants.exact),
-    "spiral": (bd.models.circle(), spiral.START, spiral.END, spiral.exact),
+    "order_test": (bd.models.order_test(), ORDER_TEST_START, ORDER_TEST_END, order_test_exact),
+    "circle": (bd.models.circle(), CIRCLE_START, CIRCLE_END, circle_exact),
 }
 
 
@@ -25,7 +30,7 @@ def rms(case, eps, projection):
 )
 def test_slope(case, projection, eps):
     errors = np.array([rms(case, e, projection) for e in eps])
-    keep = errors > 1e-12 if case == "spiral" else errors > 1e-13
+    keep = errors > 1e-12 if case == "circle" else errors > 1e-13
     slope = np.polyfit(np.log(eps[keep]), np.log(errors[keep]), 1)[0]
     assert keep.sum() >= 4
     assert slope == pytest.approx(projection, abs=0.2)
@@ -37,4 +42,4 @@ def test_slope(case, projection, eps):
      (5, 1e-2, 2.65e-11), (5, 1e-3, 1e-14)],
 )  # fmt: skip
 def test_errors_of_the_designs_table(projection, eps, error):
-    assert rms("octants", eps, projection) < 1.01 * error
+    assert rms("order_test", eps, projection) < 1.01 * error

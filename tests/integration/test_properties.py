@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bouligand as bd
-from bouligand.models import falling
+from bouligand.models.plate import FIXED, field
 from tests.helpers.systems import close
 
 M = 5
@@ -26,7 +26,7 @@ positions = st.lists(st.floats(-1, 1), min_size=M, max_size=M)
 
 def params(where, order=range(M)):
     p = PLATE.defaults.copy()
-    p[falling.FIXED :] = np.array(where)[list(order)]
+    p[FIXED:] = np.array(where)[list(order)]
     return p
 
 
@@ -75,10 +75,10 @@ def test_splitting_the_interval_changes_nothing(x0, where, split):
 def scaled_guards(t, x, p, out):
     slope = np.tan(x[2])
     for i in range(out.size):
-        out[i] = p[M + falling.FIXED + i] * (p[3] + slope * (x[0] - p[falling.FIXED + i]) - x[1])
+        out[i] = p[M + FIXED + i] * (p[3] + slope * (x[0] - p[FIXED + i]) - x[1])
 
 
-SCALED = bd.System(falling.field, scaled_guards, n=6, m=M, params=np.r_[PLATE.defaults, np.ones(M)], compile="auto")
+SCALED = bd.System(field, scaled_guards, n=6, m=M, params=np.r_[PLATE.defaults, np.ones(M)], compile="auto")
 
 
 @fair

@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 import bouligand as bd
-from bouligand.models import falling, hopping
+from bouligand.models.hopper import _durations, field
+from bouligand.models.hopper import crossings as hopper_crossings
+from bouligand.models.hopper import exact as hopper_exact
+from bouligand.models.plate import START as PLATE_START
 from tests.helpers import systems
 from tests.helpers.restarts import restarts
 from tests.helpers.systems import close
@@ -72,7 +75,7 @@ def test_t_eval_and_dense_output():
         sol = run(t_eval=grid, rtol=rtol)
         assert sol.t is not grid
         close(sol.t, grid, 0.0)
-        close(sol.x, hopping.exact(grid), tol)
+        close(sol.x, hopper_exact(grid), tol)
         close(sol(grid), sol.x, 1e-13)
         assert sol.y.shape == (2, 301)
         assert sol(0.5).shape == (2,)
@@ -92,7 +95,7 @@ def test_requesting_times_does_not_change_the_steps():
 def test_events_table():
     sol = run(rtol=1e-10)
     assert len(sol.events) == 4
-    close(sol.events.t, hopping.crossings(2.0), 1e-9)
+    close(sol.events.t, hopper_crossings(2.0), 1e-9)
     assert list(sol.events.direction) == [1, -1, 1, -1]
     assert list(sol.events.name) == ["foot"] * 4
     close(sol.events.x[:, 0], np.ones(4), 1e-12)
@@ -110,16 +113,16 @@ def test_events_table():
 
 def test_terminal():
     first = run(terminal="foot", rtol=1e-10)
-    close(first.t[-1], hopping.crossings(2.0)[0], 1e-10)
+    close(first.t[-1], hopper_crossings(2.0)[0], 1e-10)
     assert first.status == "terminated"
     assert first.success
     third = run(terminal={"foot": 3}, rtol=1e-10)
-    close(third.t[-1], hopping.crossings(2.0)[2], 1e-9)
+    close(third.t[-1], hopper_crossings(2.0)[2], 1e-9)
     both = bd.solve(systems.balls(2), (0, 2), [1.0, 1.0, 0.0, 0.0], terminal=[0])
     assert len(both.events) == 2  # the tie is recorded, then it stops
     going_on = run(t_span=(first.t[-1], 2.0), x0=first.x[-1], b0=first.b[-1], rtol=1e-10)
     assert len(going_on.events) == 3
-    close(going_on.x[-1], hopping.exact(2.0)[0], 1e-7)
+    close(going_on.x[-1], hopper_exact(2.0)[0], 1e-7)
 
 
 def apex_guards(t, x, p, out):
@@ -130,7 +133,7 @@ def apex_guards(t, x, p, out):
 @pytest.mark.parametrize("rtol", [1e-4, 1e-9])
 def test_observers(rtol):
     apex = bd.System(
-        hopping.field,
+        field,
         apex_guards,
         n=2,
         guards=("foot", "apex"),
@@ -141,7 +144,7 @@ def test_observers(rtol):
     seen, plain = run(apex, rtol=rtol), run(rtol=rtol)
     close(seen.x, plain.x, 0.0)  # observing changes nothing
     assert seen.counts.f <= plain.counts.f + 6 * seen.counts.steps
-    fall, stance = hopping._durations(2.0, 9.81, 1000.0, 1.0)
+    fall, stance = _durations(2.0, 9.81, 1000.0, 1.0)
     period = 2 * fall + stance
     close(seen.t_events[1], [period], 100 * rtol)
     close(seen.y_events[1][0], [2.0, 0.0], 1000 * rtol)
@@ -209,7 +212,7 @@ def test_parameters_may_change_between_steps():
     sol = stepper.finish()
     close(sol.x[-1], [x[0] + (1 - t) * x[1], x[1]] if x[0] + (1 - t) * x[1] > 1 else sol.x[-1], 1e-9)
     close(sol(t + 0.05), [x[0] + 0.05 * x[1], x[1]], 1e-9)
-    close(sol(0.5 * t), hopping.exact(0.5 * t)[0], 1e-7)
+    close(sol(0.5 * t), hopper_exact(0.5 * t)[0], 1e-7)
     assert before.t[-1] == t
 
 
@@ -248,7 +251,7 @@ def test_ten_thousand_guards_in_little_memory():
 
     m = 10_000
     plate = bd.models.plate(m)
-    bd.solve(plate, (0, 0.01), falling.START)
+    bd.solve(plate, (0, 0.01), PLATE_START)
     tracemalloc.start()
     sol = bd.solve(plate, (0, 2), [0, 2.637, -0.046, 0, 0, 0], rtol=1e-3)
     events, size = len(sol.events), tracemalloc.get_traced_memory()[1]
@@ -291,7 +294,7 @@ def plate_of_32_springs():
         lambda x, touching: f(0.0, x, np.where(touching, 1.0, -1.0), p),
         lambda x: h(0.0, x, p),
         (0.0, 2.0),
-        falling.START,
+        PLATE_START,
     )
     assert len(table) == 134
     return plate, end
@@ -302,6 +305,6 @@ def test_hops_from_spring_to_spring_keep_the_tolerance(rtol):
     """Behind the first springs the third derivative nearly vanishes: a hop that took the next ones to be as small would be 25 to
     50 tolerances off at the end."""
     plate, end = plate_of_32_springs()
-    sol = bd.solve(plate, (0, 2), falling.START, rtol=rtol)
+    sol = bd.solve(plate, (0, 2), PLATE_START, rtol=rtol)
     assert sol.counts.hops == len(sol.events) == 134
     close(sol.x[-1], end, 3 * rtol)

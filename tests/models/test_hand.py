@@ -9,22 +9,22 @@ import pytest
 from scipy.integrate import cumulative_simpson
 
 import bouligand as bd
-from bouligand.models import grasp
+from bouligand.models.hand import CLOSED, DEFAULTS, start
 
 from ..helpers.flow import falls_like_squares
 from ..helpers.restarts import restarts
 from ..helpers.systems import close
 
-hands = {n: grasp.hand(n) for n in (3, 4, 5)}
+hands = {n: bd.models.hand(n) for n in (3, 4, 5)}
 
 
 class Complex:
     """The same hand: points and forces in the plane are complex numbers, one finger after the other."""
 
     def __init__(self, fingers, **params):
-        self.n, self.p, self.torque = fingers, {**grasp.DEFAULTS, **params}, 0.16
+        self.n, self.p, self.torque = fingers, {**DEFAULTS, **params}, 0.16
         self.middle = [cmath.exp(2j * math.pi * i / fingers) for i in range(fingers)]
-        self.hinge = [e * (grasp.CLOSED + 1j * self.p["length"]) for e in self.middle]
+        self.hinge = [e * (CLOSED + 1j * self.p["length"]) for e in self.middle]
 
     def finger(self, x, i):
         """Unit vector to the disc, depth, its rate, speed of slipping, lever of the tip's contact about the hinge."""
@@ -72,7 +72,7 @@ class Complex:
 @pytest.mark.parametrize("fingers", [3, 5])
 def test_against_another_formulation_with_restarts(fingers):
     """Nearly simultaneous contacts, and tips that bounce and let go: table and end."""
-    x0 = grasp.start(fingers, 0.002, 0.001)
+    x0 = start(fingers, 0.002, 0.001)
     other = Complex(fingers)
     final, table = restarts(other.field, other.guards, (0.0, 0.09), x0)
     sol = bd.solve(hands[fingers], (0.0, 0.09), x0, rtol=1e-12, atol=1e-14)
@@ -84,7 +84,7 @@ def test_against_another_formulation_with_restarts(fingers):
 
 @pytest.mark.parametrize("fingers", [3, 4, 5])
 def test_all_fingers_at_the_same_instant(fingers):
-    sol = bd.solve(hands[fingers], (0.0, 1.0), grasp.start(fingers), rtol=1e-9)
+    sol = bd.solve(hands[fingers], (0.0, 1.0), start(fingers), rtol=1e-9)
     touch = [sol.t_events[i] for i in range(fingers)]
     assert all(len(t) == 1 for t in touch)
     assert np.ptp(np.concatenate(touch)) < 1e-13
@@ -96,11 +96,11 @@ def test_all_fingers_at_the_same_instant(fingers):
 def test_a_disc_off_the_middle_ends_up_held():
     """All fingers touch and push for the rest of the time; the disc creeps far slower than the speed `slip`."""
     for fingers, hand in hands.items():
-        sol = bd.solve(hand, (0.0, 1.0), grasp.start(fingers, 0.002, 0.001), rtol=1e-8)
+        sol = bd.solve(hand, (0.0, 1.0), start(fingers, 0.002, 0.001), rtol=1e-8)
         assert (sol.b[-1] == 1).all()
         assert sol.events.t[-1] < 0.1
         speed = np.hypot(*sol.x[-1][3 + fingers : 5 + fingers])
-        assert speed < 0.05 * grasp.DEFAULTS["slip"]
+        assert speed < 0.05 * DEFAULTS["slip"]
         assert np.hypot(*sol.x[-1][:2]) < np.hypot(0.002, 0.001)  # and towards the middle
 
 
@@ -110,7 +110,7 @@ def test_turning_the_hand_permutes_the_fingers(fingers):
     turn = cmath.exp(2j * math.pi / fingers)
     place = 0.002 + 0.001j
     one, two = (
-        bd.solve(hands[fingers], (0.0, 0.2), grasp.start(fingers, at.real, at.imag), rtol=1e-11)
+        bd.solve(hands[fingers], (0.0, 0.2), start(fingers, at.real, at.imag), rtol=1e-11)
         for at in (place, place * turn)
     )
     half = 3 + fingers
@@ -130,7 +130,7 @@ def test_turning_the_hand_permutes_the_fingers(fingers):
 def test_momentum_and_energy():
     """What the disc gains is what the fingers push; what all of it gains is what the motors give less what rubs and damps."""
     fingers, other = 3, Complex(3)
-    sol = bd.solve(hands[3], (0.0, 0.15), grasp.start(3, 0.002, 0.001), rtol=1e-11)
+    sol = bd.solve(hands[3], (0.0, 0.15), start(3, 0.002, 0.001), rtol=1e-11)
     p, edges = other.p, np.unique([0.0, *sol.events.t, 0.15])
     momentum, work, lost = 0j, 0.0, 0.0
     for left, right in pairwise(edges):  # smooth between events: Simpson's rule
@@ -165,7 +165,7 @@ def test_momentum_and_energy():
 
 @pytest.mark.parametrize("direction", [(1.0, 0.0), (-0.3, 0.8), (-0.5, -0.7)])
 def test_the_derivative_at_the_tie_against_one_sided_differences(direction):
-    span, x0 = (0.0, 0.055), grasp.start(4)  # six milliseconds after four fingers have touched together
+    span, x0 = (0.0, 0.055), start(4)  # six milliseconds after four fingers have touched together
     sol = bd.solve(hands[4], span, x0, rtol=1e-12, atol=1e-14)
     assert np.ptp(sol.events.t[-4:]) < 1e-13
     B = sol.bderivative()
@@ -176,8 +176,8 @@ def test_the_derivative_at_the_tie_against_one_sided_differences(direction):
 
 
 def test_each_finger_has_a_torque_of_its_own():
-    weak = grasp.hand(3, torque=[0.16, 0.16, 0.1])
-    sol = bd.solve(weak, (0.0, 0.07), grasp.start(3), rtol=1e-8)
+    weak = bd.models.hand(3, torque=[0.16, 0.16, 0.1])
+    sol = bd.solve(weak, (0.0, 0.07), start(3), rtol=1e-8)
     first, second, last = (sol.t_events[i][0] for i in range(3))
     assert abs(first - second) < 1e-12
     assert last > first + 1e-3
@@ -193,4 +193,4 @@ def test_each_finger_has_a_torque_of_its_own():
 )
 def test_bad_arguments_are_named(arguments, says):
     with pytest.raises(ValueError, match=says):
-        grasp.hand(**arguments)
+        bd.models.hand(**arguments)

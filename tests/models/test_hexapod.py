@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import bouligand as bd
+from bouligand.models.hexapod import START
 
 from ..helpers import flow
-
-START = bd.models.running.START
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,19 @@ import numpy as np
 import pytest
 
 import bouligand as bd
-from bouligand.models import falling, grasp, hopping, tripod
+from bouligand.models.hopper import START as HOPPER_START
+from bouligand.models.hopper import crossings as hopper_crossings
+from bouligand.models.plate import START as PLATE_START
+from bouligand.models.three_legs import START as THREE_LEGS_START
+from bouligand.models.three_legs import TILTED, three_legs
+from bouligand.models.three_legs import exact as three_legs_exact
 from bouligand.plot import film
 
 from ..helpers.systems import close
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
+from matplotlib.colors import to_hex
 
 
 @pytest.fixture
@@ -31,16 +37,16 @@ def bars(ax):
 
 
 def test_bars_are_the_stances_of_the_closed_form(ax):
-    sol = bd.solve(bd.models.hopper(), (0.0, 2.0), hopping.START, rtol=1e-10)
+    sol = bd.solve(bd.models.hopper(), (0.0, 2.0), HOPPER_START, rtol=1e-10)
     bd.plot.contacts(sol, ax=ax)
-    close(np.ravel(bars(ax)[0]), hopping.crossings(2.0), 1e-9)
+    close(np.ravel(bars(ax)[0]), hopper_crossings(2.0), 1e-9)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["foot"]
 
 
 def test_a_bar_that_is_open_at_the_start_and_one_at_the_end():
     hopper = bd.models.hopper()
-    touch, leave, again, _ = hopping.crossings(2.0)
-    whole = bd.solve(hopper, (0.0, 1.5), hopping.START, rtol=1e-10)
+    touch, leave, again, _ = hopper_crossings(2.0)
+    whole = bd.solve(hopper, (0.0, 1.5), HOPPER_START, rtol=1e-10)
     rest = bd.solve(hopper, (0.5, 1.5), whole(0.5), rtol=1e-10)
     close(bd.plot.stretches(rest)[0], [(0.5, leave), (again, 1.5)], 1e-7)
     close(bd.plot.stretches(whole, sign=-1)[0], [(0.0, touch), (leave, again)], 1e-7)
@@ -49,14 +55,14 @@ def test_a_bar_that_is_open_at_the_start_and_one_at_the_end():
 
 
 def test_ties_are_joined_and_counted(ax):
-    sol = bd.solve(tripod.three_legs(), (0.0, 0.5), tripod.START, rtol=1e-9)
+    sol = bd.solve(three_legs(), (0.0, 0.5), THREE_LEGS_START, rtol=1e-9)
     bd.plot.contacts(sol, ax=ax)
     assert [text.get_text() for text in ax.texts] == ["3", "3"]  # landing, leaving
-    close(sorted(text.xy[0] for text in ax.texts), tripod.exact([0.5])[1], 1e-8)
+    close(sorted(text.xy[0] for text in ax.texts), three_legs_exact([0.5])[1], 1e-8)
 
 
 def test_near_ties_as_one_likes_it(ax):
-    sol = bd.solve(tripod.three_legs(), (0.0, 0.3), tripod.TILTED)
+    sol = bd.solve(three_legs(), (0.0, 0.3), TILTED)
     bd.plot.contacts(sol, ax=ax)
     assert not ax.texts  # 4 ms apart is not the same instant
     bd.plot.contacts(sol, ax=ax, ties=5e-3)
@@ -77,7 +83,7 @@ def test_guards_by_pattern():
 
 
 def test_many_contacts_have_some_names(ax):
-    sol = bd.solve(bd.models.plate(100), (0.0, 0.6), falling.START)
+    sol = bd.solve(bd.models.plate(100), (0.0, 0.6), PLATE_START)
     bd.plot.contacts(sol, ax=ax)
     assert len(ax.get_yticklabels()) < 12
     assert len(bars(ax)) == len(np.unique(sol.events.guard))
@@ -97,7 +103,7 @@ def test_the_gallery(tmp_path):
 def test_an_animation_as_gif(tmp_path):
     from PIL import Image
 
-    sol = bd.solve(tripod.three_legs(), (0.0, 0.5), tripod.TILTED)
+    sol = bd.solve(three_legs(), (0.0, 0.5), TILTED)
     path = bd.plot.animate(sol, bd.plot.mechanisms.three_legs, tmp_path / "a.gif", fps=30, speed=0.5, gait=True, dpi=40)
     with Image.open(path) as picture:
         durations, seen = [], []
@@ -117,27 +123,35 @@ def test_an_animation_as_gif(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a.gif"]
 
 
-@pytest.mark.parametrize(
-    ("system", "start", "draw"),
-    [
-        (bd.models.hopper(), hopping.START, bd.plot.mechanisms.hopper),
-        (bd.models.plate(4), falling.START, bd.plot.mechanisms.plate),
-        (bd.models.hand(4), grasp.start(4), bd.plot.mechanisms.hand),
-    ],
-    ids=["hopper", "plate", "hand"],
-)
-def test_drawings_keep_what_touches_together(system, start, draw, ax):
-    """What is drawn is inside its frame, in flight and in contact."""
+MODELS = bd.models.available()
+
+
+@pytest.mark.parametrize("name", [name for name, model in MODELS.items() if model.draw])
+def test_drawings_are_inside_their_frame(name, ax):
+    """In flight and in contact; and what touches is red."""
+    system, start = MODELS[name].build()
     sol = bd.solve(system, (0.0, 0.6), start)
-    for t in (0.0, sol.events.t[-1] + 1e-3):
+    draw = MODELS[name].draw
+    assert draw is not None
+    touchdown = sol.events.t[np.isin(sol.events.guard, bd.plot.select(system))][0]
+    for t, touches in ((0.0, False), (touchdown + 1e-4, True)):
         ax.clear()
         draw(ax, t, sol(t), sol.word(t), sol.p)
+        colours = [line.get_color() for line in ax.lines] + [to_hex(p.get_facecolor()) for p in ax.patches]
+        assert (bd.plot.mechanisms.TOUCHING in colours) == touches
         (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
         for line in ax.lines:
             x, y = line.get_data()
             if len(x) > 2:
                 assert left <= np.min(x) <= np.max(x) <= right
                 assert low <= np.min(y) <= np.max(y) <= high
+
+
+def test_drawings_by_the_names_of_the_models():
+    assert bd.plot.mechanisms.hopper is MODELS["hopper"].draw
+    assert "hexapod" in dir(bd.plot.mechanisms)
+    with pytest.raises(AttributeError, match="no drawing of 'circle'; there are hand, hexapod, hopper"):
+        _ = bd.plot.mechanisms.circle
 
 
 def test_an_mp4_has_its_frames(tmp_path):
@@ -151,7 +165,7 @@ def test_an_mp4_has_its_frames(tmp_path):
 
 
 def test_bad_films_are_named(tmp_path):
-    sol = bd.solve(bd.models.hopper(), (0.0, 0.1), hopping.START)
+    sol = bd.solve(bd.models.hopper(), (0.0, 0.1), HOPPER_START)
     draw = bd.plot.mechanisms.hopper
     with pytest.raises(ValueError, match=r"\.gif or \.mp4; got 'a.avi'"):
         bd.plot.animate(sol, draw, tmp_path / "a.avi")
@@ -167,7 +181,7 @@ def test_bad_films_are_named(tmp_path):
 
 
 def test_a_drawing_that_fails_leaves_no_film(tmp_path):
-    sol = bd.solve(bd.models.hopper(), (0.0, 0.2), hopping.START)
+    sol = bd.solve(bd.models.hopper(), (0.0, 0.2), HOPPER_START)
 
     def draw(ax, t, x, b, p):
         if t > 0.1:

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from bouligand.models import hopping
+from bouligand.models.hopper import START
 from bouligand.reporting.results import load
 from bouligand.reproduce import hopper, mujoco_models, order, plate
 from tests.helpers.systems import close
@@ -56,10 +56,10 @@ def test_plate(tmp_path):
     assert document["settings"]["contacts"] == [2, 5]
     for m in (2, 5):
         timed = document["cells"][f"times-{m:05d}"]
-        assert {arm: len(times) for arm, times in timed["seconds"].items()} == dict.fromkeys(plate.ARMS, 2)
-        assert timed["reached the end"] == dict.fromkeys(plate.ARMS, 2)
+        assert {arm: len(times) for arm, times in timed["seconds"].items()} == dict.fromkeys(plate.METHODS, 2)
+        assert timed["reached the end"] == dict.fromkeys(plate.METHODS, 2)
     errors = document["cells"]["errors-00002"]
-    assert all(0 < errors[arm] < 1 for arm in plate.ARMS)
+    assert all(0 < errors[arm] < 1 for arm in plate.METHODS)
     assert errors["bouligand"] < min(errors["MuJoCo, pads"], errors["MuJoCo, soft contact"])
     assert document["cells"]["errors-00005"]["MuJoCo, pads"] is None
 
@@ -76,7 +76,7 @@ def test_starts_are_the_papers_and_seeded():
 def test_mujocos_hopper_obeys_the_exact_law():
     errors = []
     for dt in (2e-3, 2e-4):
-        states = mujoco_models.Stepping(mujoco_models.hopper(dt), hopping.START, 2.0).sample(1000)
+        states = mujoco_models.Stepping(mujoco_models.hopper(dt), START, 2.0).sample(1000)
         errors.append(hopper.error(states))
     assert errors[1] < errors[0] / 8  # first order, down to the exact solution: no modelling gap
 

@@ -9,11 +9,16 @@ import pytest
 import scipy
 
 import bouligand as bd
-from bouligand.models import falling, hopping
+from bouligand.models.hopper import exact as hopper_exact
+from bouligand.models.hopper import field as hopper_field
+from bouligand.models.hopper import field_jacobian
+from bouligand.models.hopper import guard as hopper_guard
+from bouligand.models.plate import START as PLATE_START
+from bouligand.models.plate import contact, free, guards
 from bouligand.system.functions import UserFunction
 from tests.helpers.systems import close
 
-END = hopping.exact(1.0)[0]
+END = hopper_exact(1.0)[0]
 
 
 def field(t, x, b, p):
@@ -44,7 +49,7 @@ def run(system, **options):
         (lambda t, x, b, p: (x[1], (p[1] * (p[2] - x[0]) if b[0] > 0 else 0.0) - p[0]), lambda t, x, p: (p[2] - x[0],)),
         (lambda t, x, b, p: [x[1], (p[1] * (p[2] - x[0]) if b[0] > 0 else 0.0) - p[0]], lambda t, x, p: [p[2] - x[0]]),
         (numba.njit(field), numba.njit(guard)),
-        (hopping.field, lambda t, x, p: p[2] - x[0]),
+        (hopper_field, lambda t, x, p: p[2] - x[0]),
     ],
     ids=["arrays", "tuples", "lists", "dispatchers", "in place and a number"],
 )
@@ -96,7 +101,7 @@ def test_parameters():
     system = hopper()
     soft = run(system, p={"k": 500.0})
     close(soft.x, run(system, p=[9.81, 500.0, 1.0]).x, 0.0)
-    close(soft.x[-1], hopping.exact(1.0, k=500.0)[0], 1e-7)
+    close(soft.x[-1], hopper_exact(1.0, k=500.0)[0], 1e-7)
     with pytest.raises(ValueError, match="no parameter is called 'stiffness'; parameters: g, k, rest"):
         run(system, p={"stiffness": 1})
     with pytest.raises(ValueError, match=r"p must have 3 values, \(g, k, rest\)"):
@@ -122,7 +127,7 @@ def test_parameters():
         ({"reset": np.eye(2)}, "reset must have shape"),
         ({"reset": np.eye(1)}, "reset is for one-sided guards"),
         ({"compile": "yes"}, "compile must be"),
-        ({"f0": hopping.field_jacobian}, "f0 takes 5 arguments"),
+        ({"f0": field_jacobian}, "f0 takes 5 arguments"),
         ({"Dq": field}, "does not know \\['Dq'\\]"),
         ({"params": {"k": np.inf}}, "params must be finite"),
         ({"breakpoints": [np.nan]}, "breakpoints must be finite"),
@@ -139,7 +144,7 @@ def test_wrong_shapes_are_named():
     with pytest.raises(ValueError, match="f returned 3 values, but 2 values expected, one for each state"):
         run(hopper(lambda t, x, b, p: np.zeros(3)))
     with pytest.raises(ValueError, match="h left 1 of 2 values unset"):
-        run(hopper(h=hopping.guard, guards=("a", "b")))
+        run(hopper(h=hopper_guard, guards=("a", "b")))
 
 
 @pytest.mark.parametrize("compile", [True, False])
@@ -170,8 +175,8 @@ def test_an_index_out_of_range_in_a_compiled_function():
 
 def test_a_field_given_as_a_sum():
     whole = bd.models.plate(8)
-    composed = bd.System(None, falling.guards, n=6, m=8, params=whole.defaults, f0=falling.free, g=falling.contact)
-    one, other = (bd.solve(s, (0, 1.5), falling.START, rtol=1e-10) for s in (whole, composed))
+    composed = bd.System(None, guards, n=6, m=8, params=whole.defaults, f0=free, g=contact)
+    one, other = (bd.solve(s, (0, 1.5), PLATE_START, rtol=1e-10) for s in (whole, composed))
     close(one.x[-1], other.x[-1], 1e-8)
     assert len(one.events) == len(other.events) > 8
     returned = bd.System(
@@ -187,10 +192,10 @@ def test_a_field_given_as_a_sum():
 
 def test_a_combined_fh_is_used():
     def fh(t, x, b, p, dx, out):
-        hopping.field(t, x, b, p, dx)
-        hopping.guard(t, x, p, out)
+        hopper_field(t, x, b, p, dx)
+        hopper_guard(t, x, p, out)
 
-    system = hopper(hopping.field, hopping.guard, fh=fh, compile=False)
+    system = hopper(hopper_field, hopper_guard, fh=fh, compile=False)
     close(run(system).x[-1], END, 1e-7)
 
 
@@ -211,7 +216,7 @@ def test_pickle():
     copy = pickle.loads(pickle.dumps(system))
     close(run(copy).x, first.x, 0.0)
     plate = pickle.loads(pickle.dumps(bd.models.plate(3)))
-    assert bd.solve(plate, (0, 1), falling.START).success
+    assert bd.solve(plate, (0, 1), PLATE_START).success
 
 
 def test_repr():

@@ -1,1 +1,5 @@
-"""The command ``bouligand``: each subcommand is a file with ``add(commands)``, its arguments and what runs them."""
+"""The command ``bouligand``: `main` reads the arguments, `run` and `reproduce` are the subcommands, one a file.
+
+``bouligand run`` simulates one of the `ready_models` or of the `robot_files`, both of which are a `Simulation`; it prints an
+`event_table` and saves `figures` and the other `outputs` in a folder.
+"""

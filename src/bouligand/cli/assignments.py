@@ -1,4 +1,4 @@
-"""What is typed as NAME=VALUE."""
+"""Options that are given as NAME=VALUE."""
 
 import math
 
@@ -6,7 +6,7 @@ from .errors import CommandError
 
 
 def assignments(option, texts, known, what):
-    """{name: number} of what was typed as NAME=VALUE."""
+    """{name: number} from texts NAME=VALUE; ``known`` are the names allowed, and ``what`` they are called in messages."""
     out = {}
     for text in texts:
         name, equals, value = text.rpartition("=")

@@ -1,8 +1,8 @@
-"""What a command refuses."""
+"""The error with which a command ends."""
 
 
 class CommandError(Exception):
-    """A message for the terminal, and the exit status: 2 for what was typed wrong, 1 for what did not work out."""
+    """A message for the terminal, and the exit status: 2 for a mistake in the command line, 1 for any other failure."""
 
     def __init__(self, message, status=2):
         super().__init__(message)

@@ -17,18 +17,18 @@ def parser():
     )
     top.add_argument("--version", action="version", version=f"bouligand {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="command")
-    run.add(commands)
-    reproduce.add(commands)
+    run.add_command(commands)
+    reproduce.add_command(commands)
     return top
 
 
-def main(arguments=None):
-    """Run the command; the exit status: 0, 1 (it did not work out), 2 (typed wrong) or 130 (interrupted)."""
-    chosen = parser().parse_args(arguments)
+def main(command_line=None):
+    """Run the command; the exit status: 0, 1 (it failed), 2 (a mistake in the command line) or 130 (interrupted)."""
+    arguments = parser().parse_args(command_line)
     if sys.platform.startswith("linux"):
-        os.environ.setdefault("MUJOCO_GL", "egl")  # pictures without a screen; read when MuJoCo is imported
+        os.environ.setdefault("MUJOCO_GL", "egl")  # MuJoCo reads it when imported, and then renders without a screen
     try:
-        return chosen.run(chosen)
+        return arguments.run(arguments)
     except CommandError as error:
         print(f"bouligand: {error}", file=sys.stderr)
         return error.status
@@ -36,7 +36,7 @@ def main(arguments=None):
         print(f"bouligand: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"\nbouligand: {chosen.interrupted.format(out=chosen.out)}", file=sys.stderr)
+        print(f"\nbouligand: {arguments.interrupted.format(out=arguments.out)}", file=sys.stderr)
         return 130
 
 

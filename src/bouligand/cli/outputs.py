@@ -1,4 +1,4 @@
-"""A folder of results that appears when everything is in it: trajectory, events, figures, what was asked for."""
+"""The folder of results of ``bouligand run``: complete or not there at all."""
 
 import csv
 import os
@@ -12,14 +12,14 @@ from ..reporting.machine import versions
 from ..reporting.results import write_json
 from .errors import CommandError
 
-MARK = "run.json"  # a folder with this file is one of ours, and may be replaced
+SUMMARY = "run.json"  # a folder that has this file was made by `bouligand run`, and may be replaced
 
 
 @contextmanager
-def folder(path):
-    """A temporary folder to write into; it gets its name when the block ends well, and is gone if it does not."""
+def results_folder(path):
+    """A temporary folder to write into: renamed to ``path`` at the end of the block, removed if the block raises an error."""
     path = pathlib.Path(path)
-    if path.exists() and not (path / MARK).is_file():
+    if path.exists() and not (path / SUMMARY).is_file():
         raise CommandError(
             f"{path} is there and is not a folder that `bouligand run` made; move it away, or choose another --out", 1
         )
@@ -41,33 +41,33 @@ def folder(path):
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def save_trajectory(where, solution, points):
-    """``trajectory.npz`` and ``.csv``: evenly spaced times, states, words (the sign of each guard)."""
+def save_trajectory(folder, solution, points):
+    """``trajectory.npz`` and ``.csv``: states and signs of the guards at evenly spaced times."""
     system = solution.system
     t = np.linspace(solution.t[0], solution.t[-1], points) if solution.t[-1] > solution.t[0] else solution.t[:1]
     x, b = solution(t), solution.word(t)
     np.savez_compressed(
-        where / "trajectory.npz", t=t, x=x, b=b, states=np.array(system.states), guards=np.array(system.guards),
+        folder / "trajectory.npz", t=t, x=x, b=b, states=np.array(system.states), guards=np.array(system.guards),
         p=solution.p, params=np.array(system.params),
     )  # fmt: skip
-    with open(where / "trajectory.csv", "w", newline="") as file:
+    with open(folder / "trajectory.csv", "w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["t", *system.states])
         rows.writerows([repr(float(value)) for value in (moment, *state)] for moment, state in zip(t, x, strict=True))
 
 
-def save_events(where, solution):
-    """``events.csv``: time, guard, the sign after it, and the state."""
+def save_events(folder, solution):
+    """``events.csv``: time, guard, sign of the guard after the event, state."""
     events = solution.events
-    with open(where / "events.csv", "w", newline="") as file:
+    with open(folder / "events.csv", "w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["t", "guard", "direction", *solution.system.states])
         for t, name, direction, x in zip(events.t, events.name, events.direction, events.x, strict=True):
             rows.writerow([repr(float(t)), name, int(direction), *(repr(float(value)) for value in x)])
 
 
-def save_summary(where, solution, settings):
-    """``run.json``: what was asked for, with which versions, and what came of it."""
+def save_summary(folder, solution, settings):
+    """``run.json``: the settings, the versions of the packages, and the outcome."""
     counts = solution.counts
     document = {
         "model": settings,
@@ -81,9 +81,10 @@ def save_summary(where, solution, settings):
         "steps": counts.steps,
         "evaluations of f": counts.f,
     }
-    write_json(where / MARK, document)
+    write_json(folder / SUMMARY, document)
 
 
-def save_figure(where, figure, name):
+def save_figure(folder, figure, name):
+    """As PNG, and as SVG without a date, so that equal figures are equal files."""
     for suffix in ("png", "svg"):
-        figure.savefig(where / f"{name}.{suffix}", dpi=150, metadata={"Date": None} if suffix == "svg" else {})
+        figure.savefig(folder / f"{name}.{suffix}", dpi=150, metadata={"Date": None} if suffix == "svg" else {})

@@ -1,35 +1,71 @@
-"""Ready systems with known answers, one mechanism a file: for examples, tests and benchmarks.
+"""Ready models with known answers, one mechanism a file: for examples, tests, benchmarks and ``bouligand run``.
 
-Each module has the function that makes its system, a usual START, and the exact solution where there is one:
-`hopping` (`hopper`), `falling` (`plate`), `tripod` (`three_legs`), `running` (`hexapod`), `grasp` (`hand`), `octants`
-(`order_test`), `spiral` (`circle`), `relays` (`oscillators`).
+``plate.py`` has the function `plate`, which makes the system, a usual START, the exact solution where there is one, and so on:
+
+>>> import bouligand as bd
+>>> from bouligand.models.hopper import START, exact
+>>> sol = bd.solve(bd.models.hopper(), (0.0, 2.0), START, rtol=1e-10)
+>>> bool(abs(sol.x[-1] - exact(2.0)[0]).max() < 1e-7)
+True
+
+To add a model, add a file that declares a ``MODEL`` (see `Model`); nothing else has to be changed.
 """
 
-from . import falling, grasp, hopping, octants, relays, running, spiral, tripod
-from .falling import plate
-from .grasp import hand
-from .hopping import hopper
-from .octants import order_test
-from .relays import oscillators
-from .running import hexapod
-from .spiral import circle
-from .tripod import three_legs
+import warnings
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "circle",
-    "falling",
-    "grasp",
-    "hand",
-    "hexapod",
-    "hopper",
-    "hopping",
-    "octants",
-    "order_test",
-    "oscillators",
-    "plate",
-    "relays",
-    "running",
-    "spiral",
-    "three_legs",
-    "tripod",
-]
+from .model import Model
+
+if (
+    TYPE_CHECKING
+):  # a help for editors and type checkers, which do not run `available`; models work without being listed here
+    from .circle import circle as circle
+    from .hand import hand as hand
+    from .hexapod import hexapod as hexapod
+    from .hopper import hopper as hopper
+    from .order_test import order_test as order_test
+    from .oscillators import oscillators as oscillators
+    from .plate import plate as plate
+    from .three_legs import three_legs as three_legs
+
+RENAMED = {  # modules: old name, new name
+    "falling": "plate",
+    "feet": "_hexapod_compiled",
+    "grasp": "hand",
+    "hopping": "hopper",
+    "octants": "order_test",
+    "relays": "oscillators",
+    "running": "hexapod",
+    "spiral": "circle",
+    "tripod": "three_legs",
+}
+
+
+def available() -> dict[str, Model]:
+    """All models by name: those files of this folder that declare a ``MODEL``.
+
+    Files whose names begin with an underscore are not imported here: what imports Numba, which takes time, goes into those.
+    """
+    found = {}
+    for file in iter_modules(__path__):
+        if file.name.startswith("_"):
+            continue
+        model = getattr(import_module(f"{__name__}.{file.name}"), "MODEL", None)
+        if model is not None:
+            found[file.name] = model
+            globals()[file.name] = model.make  # the import has set this name to the module; it is to be the function
+    return found
+
+
+__all__ = ["Model", "available", *available()]
+
+
+def __getattr__(name):
+    """Modules by their old names, from before they were named after their models."""
+    if name not in RENAMED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    new = f"{__name__}.{RENAMED[name]}"
+    warnings.warn(f"{__name__}.{name} is now {new}: write 'from {new} import ...'", DeprecationWarning, stacklevel=2)
+    return import_module(new)

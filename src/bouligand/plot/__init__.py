@@ -1,7 +1,7 @@
-"""Pictures. Every function takes an ``ax`` (or makes one) and returns it; matplotlib is imported when needed.
+"""Figures and animations. Functions that draw take an ``ax`` (or make one) and return it; matplotlib is imported when needed.
 
-`trajectory` (states over time), `contacts` (a gait diagram), `perturbations` and `fan` (the derivative), `animate` (a film of a
-planar mechanism, with a drawing of `mechanisms`).
+`trajectory` (states over time), `contacts` (gait diagram), `perturbations` and `fan` (the derivative), `animate` (an animation
+of a mechanism, by a function that draws one instant: `mechanisms` has those of the ready models).
 """
 
 from . import mechanisms

@@ -1,4 +1,4 @@
-"""Films of planar mechanisms, drawn with matplotlib."""
+"""Animations of mechanisms, drawn with matplotlib."""
 
 from .film import check_path, moments, save
 from .gait import contacts
@@ -12,7 +12,7 @@ def animate(solution, draw, path, fps=25, speed=1.0, gait=None, size=(6.4, 4.8),
     solution : Solution
     draw : function
         ``draw(ax, t, x, b, p)`` draws the mechanism on empty axes, at time t in the state x with the word b and parameters p,
-        and sets the limits of the axes. `bouligand.plot.mechanisms` has some.
+        and sets the limits of the axes. `bouligand.plot.mechanisms` has those of the ready models.
     path : path
         ``.gif`` (needs Pillow) or ``.mp4`` (needs imageio-ffmpeg).
     fps, speed : float
@@ -39,7 +39,7 @@ def animate(solution, draw, path, fps=25, speed=1.0, gait=None, size=(6.4, 4.8),
 
 
 def _frames(solution, draw, times, gait, size, dpi):
-    """One picture after the other; the figure is made here and closed with it (pyplot knows nothing of it)."""
+    """The frames, one after the other; the figure is not pyplot's, so that it need not be closed."""
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -63,5 +63,5 @@ def _frames(solution, draw, times, gait, size, dpi):
             cursor.set_xdata([t, t])
         canvas.draw()
         if t == times[0]:
-            figure.set_layout_engine("none")  # as it is laid out now: nothing wobbles
+            figure.set_layout_engine("none")  # keep this layout, so that nothing moves from frame to frame
         yield np.asarray(canvas.buffer_rgba())[:, :, :3].copy()

@@ -1,4 +1,4 @@
-"""How figures look: one colour for a method wherever it appears, the same on every figure."""
+"""The look of figures: each method has the same colour in all of them."""
 
 from .._optional import need
 

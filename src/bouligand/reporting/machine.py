@@ -1,4 +1,4 @@
-"""What a measurement was made on and with: processor, system, versions, and the library's own source."""
+"""Where a measurement was made: processor, system, versions of packages, and a hash of this library's source."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ from .. import __version__
 
 
 def machine():
-    """Processor and system, as far as the system tells."""
+    """Processor, cores, system and Python."""
     return {
         "cpu": _processor(),
         "cores": os.cpu_count(),

@@ -1,12 +1,12 @@
-"""A folder of results that is never half-written, and a run that goes on where it was interrupted.
+"""A folder of results that is complete or not there at all, and a run that continues where it was interrupted.
 
-    out/plate.partial/cells/*.json     while it runs: one file for each cell, written when the cell is done
+    out/plate.partial/cells/*.json     while it runs: one file for each cell (a piece of the work), written when it is done
     out/plate/result.json              when it is complete: everything, with versions, processor and settings
     out/plate/table.txt                what was printed
     out/plate/*.png, *.svg             figures
 
-A run starts with what an interrupted run of the same settings, versions and machine left behind. The folder gets its final
-name when everything is in it.
+A run takes over the cells of an interrupted run with the same settings, versions and machine. The folder gets its final name
+when everything is in it.
 """
 
 import json
@@ -40,7 +40,7 @@ class ResultsError(RuntimeError):
 
 
 class Run:
-    """One run of an experiment: cells that are computed once, then a folder with all of it."""
+    """One run of an experiment: its cells are computed and saved one by one, and at the end a folder has all results."""
 
     def __init__(self, out, name, settings, packages=()):
         self.name = name
@@ -60,7 +60,7 @@ class Run:
         if left is not None and all(left[key] == self.head[key] for key in self.head):
             self.started, self.sessions = left["started"], left["sessions"] + 1
         else:
-            shutil.rmtree(self._cells)  # of other settings, versions or machine: not to be mixed with these
+            shutil.rmtree(self._cells)  # from other settings, versions or another machine: not to be mixed with these
             self._cells.mkdir()
             self.started, self.sessions = _now(), 1
         write_json(head, {**self.head, "started": self.started, "sessions": self.sessions})
@@ -87,7 +87,7 @@ class Run:
             )
 
     def finish(self, summary, table):
-        """Write the whole, give the folder its name, print the table; returns what result.json holds."""
+        """Write all results, give the folder its final name, print the table; returns the contents of result.json."""
         document = {
             "experiment": self.name,
             **self.head,
@@ -113,7 +113,7 @@ class Run:
 
 
 def check(document):
-    """Raise unless the document is what result.json promises."""
+    """Raise an error unless the document has the entries of SCHEMA, and no others."""
     for key, kind in SCHEMA.items():
         if not isinstance(document.get(key), kind):
             raise ResultsError(f"result.json: {key} must be {kind.__name__}; got {document.get(key)!r}")
@@ -141,7 +141,7 @@ def write_text(path, text):
 
 
 def _plain(value):
-    """NumPy's numbers and arrays as JSON's; what is not finite as null."""
+    """NumPy's numbers and arrays as plain ones, for JSON; numbers that are not finite as null."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):

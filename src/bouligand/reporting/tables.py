@@ -14,7 +14,7 @@ def table(headers, rows):
 
 
 def seconds(value):
-    """A time with a unit that fits."""
+    """A time as text, in s, ms or us."""
     if value is None:
         return "-"
     for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
@@ -28,5 +28,5 @@ def number(value, form="{:.1e}"):
 
 
 def ratio(value):
-    """How many times: two digits, without an exponent."""
+    """A ratio as text: two digits, without an exponent."""
     return f"{value:.2g}" if value < 100 else f"{value:.0f}"

@@ -1,4 +1,4 @@
-"""Times as medians of interleaved repeats: the machine's moods hit all alike."""
+"""Median times of functions that are run in turn, so that changes of the machine's speed affect all of them equally."""
 
 import time
 
@@ -14,7 +14,7 @@ def interleaved(functions, rounds=15, seconds=0.02, budget=None, tick=None):
     """
     counts, turns = [], []
     for function in functions:
-        function()  # compiled, allocated, in the caches
+        function()  # once before: compile, allocate, fill the caches
         began = time.perf_counter()
         function()
         once = max(time.perf_counter() - began, 1e-7)
@@ -27,7 +27,7 @@ def interleaved(functions, rounds=15, seconds=0.02, budget=None, tick=None):
     for turn in range(rounds):
         for record, function, count, share in zip(times, functions, counts, turns, strict=True):
             if turn * share // rounds < len(record):
-                continue  # a slow one that has had its share so far
+                continue  # slow functions take part in fewer rounds
             began = time.perf_counter()
             for _ in range(count):
                 function()

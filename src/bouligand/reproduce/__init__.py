@@ -1,6 +1,6 @@
 """The paper's experiments, which ``bouligand reproduce`` runs: one a file, each with ``run(out, quick)``.
 
-`order` (section 4), `hopper` (section 5.1) and `plate` (section 5.2). They measure and print; nothing of the library needs them.
+`order` (section 4), `hopper` (section 5.1) and `plate` (section 5.2). Nothing else in the library uses them.
 """
 
 from importlib import import_module

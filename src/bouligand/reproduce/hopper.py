@@ -1,12 +1,12 @@
 """The paper's calibration (section 5.1): the 1D hopper against MuJoCo at dt = 0.002, from t = 0 to 2.
 
-MuJoCo's RMS error from the exact solution, over its 1,000 steps and both states, sets the mark. Then
+The target is MuJoCo's RMS error from the exact solution, over its 1,000 steps and both states. Then
 
-- the paper's method (bands and projections, steps capped at dt): the width eps' at which its error is the same, by bisection,
-  for each order of projection;
-- the default: the loosest rtol at which its error, and that of every tighter one tried, is below the mark;
+- the paper's method (bands and projections, steps no longer than dt): the width eps' at which its error is the target, by
+  bisection, for each order of projection;
+- our default: the largest rtol at which its error, and that of every smaller rtol tried, is below the target;
 
-and the times of all, interleaved. The paper: eps' = 0.13, MuJoCo 2.436 ms, theirs 10.251 ms.
+and the times of all, measured in turn. The paper: eps' = 0.13, MuJoCo 2.436 ms, theirs 10.251 ms.
 """
 
 import numpy as np
@@ -15,8 +15,8 @@ from tqdm import tqdm
 from .._optional import need
 from ..errors import SolveError
 from ..integration.solve import solve
-from ..models import hopper as make_hopper
-from ..models import hopping
+from ..models.hopper import START, exact
+from ..models.hopper import hopper as make_hopper
 from ..reporting.figures import COLOURS, pyplot, tidy
 from ..reporting.results import Run
 from ..reporting.tables import number, seconds, table
@@ -36,20 +36,20 @@ def settings(quick):
 
 
 def mujoco_run():
-    return mujoco_models.Stepping(mujoco_models.hopper(), hopping.START, SPAN[1])
+    return mujoco_models.Stepping(mujoco_models.hopper(), START, SPAN[1])
 
 
 def banded(system, eps, projection, **options):
     """The paper's method: bands of one width, dopri5 with steps no longer than MuJoCo's."""
-    return solve(system, SPAN, hopping.START, eps=eps, projection=projection, method="dopri5", max_step=DT, **options)
+    return solve(system, SPAN, START, eps=eps, projection=projection, method="dopri5", max_step=DT, **options)
 
 
 def error(states):
-    return rms(states - hopping.exact(TIMES))
+    return rms(states - exact(TIMES))
 
 
-def calibrate(system, mark, projection, widths=(1e-4, 0.15), steps=30):
-    """Bisection for the width whose error is the mark; (eps, error) of every trial. Wide bands that are refused are too wide."""
+def calibrate(system, target, projection, widths=(1e-4, 0.15), steps=30):
+    """Bisection for the width whose error is the target; (eps, error) of every trial. What `solve` refuses is too wide."""
     low, high = widths
     trials = []
     for _ in range(steps):
@@ -59,53 +59,53 @@ def calibrate(system, mark, projection, widths=(1e-4, 0.15), steps=30):
         except SolveError:
             reached = np.inf
         trials.append((eps, reached))
-        low, high = (eps, high) if reached < mark else (low, eps)
+        low, high = (eps, high) if reached < target else (low, eps)
     return {"eps": low, "error": error(banded(system, low, projection, t_eval=TIMES).x), "trials": trials}
 
 
-def loosest(system, mark):
-    """The loosest rtol at which the error is below the mark, there and at every tighter one tried."""
+def largest_rtol(system, target):
+    """The largest rtol at which the error is below the target, there and at every smaller one tried."""
     chosen = None
     for rtol in np.logspace(-8, -2, 25):
-        reached = error(solve(system, SPAN, hopping.START, rtol=rtol, t_eval=TIMES).x)
-        if reached > mark:
+        reached = error(solve(system, SPAN, START, rtol=rtol, t_eval=TIMES).x)
+        if reached > target:
             break
         chosen = {"rtol": float(rtol), "error": reached}
     if chosen is None:
-        raise RuntimeError(f"no tolerance down to 1e-8 has an error below {mark:.1e}")
+        raise RuntimeError(f"no tolerance down to 1e-8 has an error below {target:.1e}")
     return chosen
 
 
 def times(system, widths, rtol, rounds):
     """Median times of one run to the end, then of one that also returns the 1,000 states."""
     mujoco, stepping = need("mujoco.rollout", "mujoco"), mujoco_run()
-    initial = np.r_[0.0, hopping.START]
+    initial = np.r_[0.0, START]
 
     def roll():
         return mujoco.rollout(stepping.model, stepping.data, initial, nstep=SAMPLES)
 
-    arms = {"MuJoCo": stepping.run}
+    runs = {"MuJoCo": stepping.run}
     for order, eps in widths.items():
-        arms[f"bands, order {order}"] = lambda e=eps, q=order: banded(system, e, q).x[-1]
-    arms["default"] = lambda: solve(system, SPAN, hopping.START, rtol=rtol).x[-1]
-    arms["MuJoCo, with 1,000 states"] = roll
-    arms["default, with 1,000 states"] = lambda: solve(system, SPAN, hopping.START, rtol=rtol, t_eval=TIMES).x
+        runs[f"bands, order {order}"] = lambda e=eps, q=order: banded(system, e, q).x[-1]
+    runs["default"] = lambda: solve(system, SPAN, START, rtol=rtol).x[-1]
+    runs["MuJoCo, with 1,000 states"] = roll
+    runs["default, with 1,000 states"] = lambda: solve(system, SPAN, START, rtol=rtol, t_eval=TIMES).x
     with tqdm(total=rounds, desc="hopper, timing", unit="round", delay=2) as bar:
-        return dict(zip(arms, interleaved(list(arms.values()), rounds, tick=bar.update), strict=True))
+        return dict(zip(runs, interleaved(list(runs.values()), rounds, tick=bar.update), strict=True))
 
 
 def run(out, quick=False):
-    """Measure, print, draw; returns what result.json holds."""
+    """Measure, print, draw; returns the contents of result.json."""
     plt = pyplot()
     need("mujoco", "mujoco")
     chosen = settings(quick)
     results = Run(out, "hopper", chosen, packages=("mujoco", "matplotlib"))
     system = make_hopper()
-    mark = results.cell("mujoco", lambda: {"error": error(mujoco_run().sample(SAMPLES))})["error"]
+    target = results.cell("mujoco", lambda: {"error": error(mujoco_run().sample(SAMPLES))})["error"]
     found = {}
     for order in tqdm(PROJECTIONS, desc="hopper, bisection", delay=2):
-        found[order] = results.cell(f"order-{order}", lambda q=order: calibrate(system, mark, q, chosen["widths"]))
-    default = results.cell("default", lambda: loosest(system, mark))
+        found[order] = results.cell(f"order-{order}", lambda q=order: calibrate(system, target, q, chosen["widths"]))
+    default = results.cell("default", lambda: largest_rtol(system, target))
     measured = results.cell(
         "times",
         lambda: times(system, {q: found[q]["eps"] for q in PROJECTIONS}, default["rtol"], chosen["rounds"]),
@@ -115,17 +115,17 @@ def run(out, quick=False):
     summary = {
         "eps'": found[2]["eps"],
         "rtol": default["rtol"],
-        "MuJoCo's error": mark,
+        "MuJoCo's error": target,
         "MuJoCo over default": measured["MuJoCo"] / measured["default"],
         "MuJoCo over bands of order 2": measured["MuJoCo"] / measured["bands, order 2"],
         "with 1,000 states": measured["MuJoCo, with 1,000 states"] / measured["default, with 1,000 states"],
     }
-    return results.finish(summary, printed(mark, found, default, measured))
+    return results.finish(summary, report(target, found, default, measured))
 
 
-def printed(mark, found, default, measured):
+def report(target, found, default, measured):
     base, full = measured["MuJoCo"], measured["MuJoCo, with 1,000 states"]
-    rows = [("MuJoCo, dt = 0.002", "", number(mark), seconds(base), "1")]
+    rows = [("MuJoCo, dt = 0.002", "", number(target), seconds(base), "1")]
     for order, c in found.items():
         took = measured[f"bands, order {order}"]
         name = f"bands, order {order}{' (the paper)' if order == 2 else ''}, steps up to 0.002"
@@ -133,7 +133,7 @@ def printed(mark, found, default, measured):
     took, whole = measured["default"], measured["default, with 1,000 states"]
     tolerance = f"rtol = {default['rtol']:.1e}"
     rows.append(("default", tolerance, number(default["error"]), seconds(took), f"{base / took:.3g}"))
-    rows.append(("MuJoCo, returning 1,000 states (rollout)", "", number(mark), seconds(full), "1"))
+    rows.append(("MuJoCo, returning 1,000 states (rollout)", "", number(target), seconds(full), "1"))
     rows.append(
         ("default, returning 1,000 states", tolerance, number(default["error"]), seconds(whole), f"{full / whole:.3g}")
     )
@@ -146,19 +146,19 @@ def printed(mark, found, default, measured):
 
 def draw(plt, system, eps, rtol):
     """The paper's figure: trajectories above, residuals below, positions left, velocities right."""
-    exact = hopping.exact(TIMES)
+    known = exact(TIMES)
     curves = (
         ("MuJoCo, dt = 0.002", mujoco_run().sample(SAMPLES), COLOURS["MuJoCo"], "--"),
         (f"the paper's bands, eps' = {eps:.1e}", banded(system, eps, 2, t_eval=TIMES).x, "#e08a8a", "-"),
-        (f"default, rtol = {rtol:.0e}", solve(system, SPAN, hopping.START, rtol=rtol, t_eval=TIMES).x, "#c1272d", "-"),
+        (f"default, rtol = {rtol:.0e}", solve(system, SPAN, START, rtol=rtol, t_eval=TIMES).x, "#c1272d", "-"),
     )
     figure, axes = plt.subplots(2, 2, figsize=(9.5, 6), sharex=True, layout="constrained")
     for column, (name, unit) in enumerate((("height z", "m"), ("velocity vz", "m/s"))):
         above, below = axes[:, column]
-        above.plot(TIMES, exact[:, column], ":", color="0.5", lw=2.5, label="exact")
+        above.plot(TIMES, known[:, column], ":", color="0.5", lw=2.5, label="exact")
         for label, states, colour, style in curves:
             above.plot(TIMES, states[:, column], style, color=colour, lw=1.2, label=label)
-            below.plot(TIMES, states[:, column] - exact[:, column], style, color=colour, lw=1.2)
+            below.plot(TIMES, states[:, column] - known[:, column], style, color=colour, lw=1.2)
         tidy(above, "", f"{name} ({unit})")
         tidy(below, "time (s)", f"residual of {name} ({unit})")
         below.set_xlim(*SPAN)

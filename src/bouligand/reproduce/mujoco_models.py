@@ -1,4 +1,4 @@
-"""MuJoCo's side of the paper's comparisons: the hopper, and the plate in the two ways a MuJoCo user would build it.
+"""MuJoCo's models for the paper's comparisons: the hopper, and the plate in the two ways in which a MuJoCo user would build it.
 
 `hopper`: a slide joint, and a fixed tendon with a spring deadband as the unilateral spring: the exact law.
 
@@ -12,13 +12,13 @@ the plate's normal, and the contact cannot pull. The cheapest plate: three degre
 
 Of its solvers, CG is the fastest on both (Newton and PGS give the same motion). Both plates are a thick box whose lower
 face passes through the centre of mass, longer than the bed, with the mass and inertia of the model. State for state they
-are (x, z, theta, vx, vz, omega), as `models.falling`.
+are (x, z, theta, vx, vz, omega), as in `models.plate`.
 """
 
 import numpy as np
 
 from .._optional import need
-from ..models import falling
+from ..models.plate import LENGTH
 
 DT = 0.002  # the paper's, and MuJoCo's default
 RADIUS = 0.01  # of the spheres that touch the plate
@@ -152,8 +152,8 @@ class Stepping:
 def converged(model, x0, times, tolerance=1e-10):
     """The motion under the model's own law as the step goes to zero: states at the times.
 
-    MuJoCo's accelerations (mj_forward) integrated by DOP853 with error control: whatever the contact law is, impedance, pad
-    masses and all, this is its solution.
+    MuJoCo's accelerations (mj_forward) integrated by DOP853 with error control: whatever the contact law is, including impedance
+    and the masses of the pads, this is its solution.
     """
     from scipy.integrate import solve_ivp
 
@@ -189,8 +189,8 @@ def converged(model, x0, times, tolerance=1e-10):
 
 
 def _positions(contacts):
-    return np.linspace(-falling.LENGTH / 2, falling.LENGTH / 2, contacts) if contacts > 1 else np.zeros(1)
+    return np.linspace(-LENGTH / 2, LENGTH / 2, contacts) if contacts > 1 else np.zeros(1)
 
 
 def _inertia():
-    return falling.LENGTH**2 / 12
+    return LENGTH**2 / 12

@@ -1,24 +1,30 @@
 """The paper's order test (section 4): RMS error of the trajectory against 1/eps, for each order of projection.
 
-Two systems: the paper's, with flat guards, and a spiral with a curved one. Beside the bands the default, which has none: its
-error against 1/rtol. The slope is fitted over the straight part, between the wide bands (where higher terms count, or guards
-share a band) and round-off. The paper found 2.1 with its tangent projection.
+Two systems: the paper's, with flat guards, and a spiral with a curved one. For comparison our default, which needs no bands: its
+error against 1/rtol. The slope is fitted over the straight part of the curve, between wide bands (where higher-order terms
+matter, or guards share a band) and round-off. The paper found 2.1 with its tangent projection.
 """
 
 import numpy as np
 from tqdm import tqdm
 
-from .. import models
 from ..integration.solve import solve
-from ..models import octants, spiral
+from ..models.circle import END as CIRCLE_END
+from ..models.circle import START as CIRCLE_START
+from ..models.circle import circle
+from ..models.circle import exact as circle_exact
+from ..models.order_test import END as ORDER_TEST_END
+from ..models.order_test import START as ORDER_TEST_START
+from ..models.order_test import exact as order_test_exact
+from ..models.order_test import order_test
 from ..reporting.figures import pyplot, tidy
 from ..reporting.results import Run
 from ..reporting.tables import number, table
 from ..reporting.timing import rms
 
-SYSTEMS = {
-    "paper": (models.order_test, octants),
-    "circle": (models.circle, spiral),
+SYSTEMS = {  # what makes it, where it starts, when it ends, its exact solution
+    "paper": (order_test, ORDER_TEST_START, ORDER_TEST_END, order_test_exact),
+    "circle": (circle, CIRCLE_START, CIRCLE_END, circle_exact),
 }
 TITLES = {"paper": "the paper's system (flat guards)", "circle": "a spiral through a circle (curved guard)"}
 PROJECTIONS = (2, 3, 5)
@@ -36,13 +42,13 @@ def settings(quick):
 
 def curve(system, kind, values):
     """Errors and evaluations of f of one curve: kind is an order of projection, or "default"."""
-    make, known = SYSTEMS[system]
+    make, start, end, exact = SYSTEMS[system]
     built = make()
     errors, evaluations = [], []
     for value in values:
         options = {"rtol": value} if kind == "default" else {"eps": value, "projection": kind, **TIGHT}
-        sol = solve(built, (0.0, known.END), known.START, on_failure="return", **options)
-        errors.append(rms(sol.x - known.exact(sol.t)) if sol.success else None)
+        sol = solve(built, (0.0, end), start, on_failure="return", **options)
+        errors.append(rms(sol.x - exact(sol.t)) if sol.success else None)
         evaluations.append(sol.counts.f)
     return {"values": values, "errors": errors, "evaluations": evaluations, **fit(values, errors, kind == "default")}
 
@@ -63,7 +69,7 @@ def fit(values, errors, whole):
 
 
 def run(out, quick=False):
-    """Measure, print, draw; returns what result.json holds."""
+    """Measure, print, draw; returns the contents of result.json."""
     plt = pyplot()
     chosen = settings(quick)
     results = Run(out, "order", chosen, packages=("matplotlib",))
@@ -75,10 +81,10 @@ def run(out, quick=False):
     results.figure(draw(plt, curves), "order")
     plt.close("all")
     summary = {f"slope, {system}, {kind}": c["slope"] for (system, kind), c in curves.items()}
-    return results.finish(summary, printed(curves))
+    return results.finish(summary, report(curves))
 
 
-def printed(curves):
+def report(curves):
     lines = []
     for system in SYSTEMS:
         lines.append(f"Order test, {TITLES[system]}: RMS error of the trajectory; the paper's own slope is 2.1")
@@ -99,7 +105,7 @@ def printed(curves):
 
 
 def nearest(c, value, what="errors"):
-    """The curve's entry nearest to a value on its axis."""
+    """Error (or evaluations of f) of the curve at the point nearest to a value of eps or rtol."""
     return c[what][int(np.argmin(np.abs(np.log(np.array(c["values"]) / value))))]
 
 

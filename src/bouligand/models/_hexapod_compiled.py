@@ -1,10 +1,10 @@
-"""The compiled half of the hexapod (see `running`): imported when one is made, since importing Numba takes time."""
+"""The equations of the hexapod (see `hexapod.py`), compiled: imported when one is made, because importing Numba takes time."""
 
 import math
 
 from numba import njit
 
-from .running import ACROSS, ALONG, IX, IY, IZ, LEG, LENGTH, MASS, MU, PERIOD, PHASE, SLIP, SWING, WIDTH, C, G, K
+from .hexapod import ACROSS, ALONG, IX, IY, IZ, LEG, LENGTH, MASS, MU, PERIOD, PHASE, SLIP, SWING, WIDTH, C, G, K
 
 compiled = njit(error_model="numpy", nogil=True)
 
@@ -29,7 +29,7 @@ def rotation(x):
 
 @compiled
 def clock(t, tripod, p):
-    """How the legs of a tripod stand: l sin gamma, l cos gamma, and how fast gamma goes."""
+    """Position of a tripod's legs at time t: l sin gamma, l cos gamma, and the rate of gamma."""
     phase = 2.0 * math.pi * t / p[PERIOD] + p[PHASE] + math.pi * tripod
     angle = phase - p[SWING] * math.sin(phase)
     rate = (1.0 - p[SWING] * math.cos(phase)) * 2.0 * math.pi / p[PERIOD]
@@ -38,7 +38,7 @@ def clock(t, tripod, p):
 
 @compiled
 def leg(i, stand, p):
-    """Foot i in the body's frame, and its velocity there."""
+    """Position of foot i in the body's frame, and its velocity there; ``stand`` is what `clock` returns for its tripod."""
     sine, cosine, rate = stand
     place = (p[LENGTH] * ALONG[i] - sine, p[WIDTH] * ACROSS[i], -cosine)
     return place, (-cosine * rate, 0.0, sine * rate)
@@ -46,7 +46,7 @@ def leg(i, stand, p):
 
 @compiled
 def velocity(x, R, place, turning):
-    """Of a foot, in the world."""
+    """Velocity of a foot in the world; ``turning`` is its velocity in the body's frame."""
     a = x[10] * place[2] - x[11] * place[1] + turning[0]
     b = x[11] * place[0] - x[9] * place[2] + turning[1]
     c = x[9] * place[1] - x[10] * place[0] + turning[2]
@@ -59,13 +59,13 @@ def velocity(x, R, place, turning):
 
 @compiled
 def normal(x, R, place, v, p):
-    """The force of the spring and the damper, positive when it pushes."""
+    """Normal force: spring and damper, positive when it pushes."""
     return -p[K] * (x[2] + R[2][0] * place[0] + R[2][1] * place[1] + R[2][2] * place[2]) - p[C] * v[2]
 
 
 @compiled
 def wrench(x, R, i, stand, p):
-    """What foot i does to the body: the force in the world, the moment in the body's frame."""
+    """Force of foot i on the body, in the world, and its moment, in the body's frame."""
     place, turning = leg(i, stand, p)
     v = velocity(x, R, place, turning)
     push = normal(x, R, place, v, p)
@@ -86,7 +86,7 @@ def wrench(x, R, i, stand, p):
 
 @compiled
 def free(t, x, p, dx):
-    """No foot touches."""
+    """f0: the motion while no foot touches."""
     turn = x[10] * math.sin(x[3]) + x[11] * math.cos(x[3])
     dx[0] = x[6]
     dx[1] = x[7]
@@ -104,6 +104,7 @@ def free(t, x, p, dx):
 
 @compiled
 def add(x, R, i, stand, p, dx):
+    """Add the accelerations due to foot i."""
     fx, fy, fz, mx, my, mz = wrench(x, R, i, stand, p)
     dx[6] += fx / p[MASS]
     dx[7] += fy / p[MASS]
@@ -120,7 +121,7 @@ def contact(t, x, k, p, dx):
 
 @compiled
 def field(t, x, b, p, dx):
-    """A foot pushes while it is in the ground and, if that is a guard too, while its force is positive."""
+    """f: a foot acts while it is in the ground and, with twelve guards, while its force is positive."""
     free(t, x, p, dx)
     R = rotation(x)
     for tripod in range(2):
@@ -132,7 +133,7 @@ def field(t, x, b, p, dx):
 
 @compiled
 def guards(t, x, p, out):
-    """How deep each foot is in the ground; then, if there are twelve, its normal force."""
+    """h: depth of each foot in the ground; with twelve guards also its normal force."""
     R = rotation(x)
     for tripod in range(2):
         stand = clock(t, tripod, p)
@@ -145,7 +146,7 @@ def guards(t, x, p, out):
 
 @compiled
 def guard_row(t, x, k, p, out):
-    """Dh, of the six depths."""
+    """Row k of Dh, for the six depths."""
     sr, cr, sp, cp = math.sin(x[3]), math.cos(x[3]), math.sin(x[4]), math.cos(x[4])
     place, _ = leg(k, clock(t, k // 3, p), p)
     for i in range(out.size):
@@ -157,7 +158,7 @@ def guard_row(t, x, k, p, out):
 
 @compiled
 def guards_by_time(t, x, p, out):
-    """Dt_h, of the six depths: the legs turn."""
+    """Derivative of the six depths by time, as the legs turn."""
     R = rotation(x)
     for i in range(6):
         _, turning = leg(i, clock(t, i // 3, p), p)

@@ -7,8 +7,8 @@
         $   $   $   $  springs       F_i = k h_i + c hdot_i along the plate's normal (-sin theta, cos theta)
       __|___|___|___|__  s_i         while it touches (b_i > 0)
 
-A spring may pull for a moment before it lets go (c hdot < 0 outweighs k h): release is where h = 0, as in the paper. Each
-spring is a guard. The field is a sum over contacts, and declared so.
+Just before it releases, a spring may pull for a moment (where c hdot < 0 outweighs k h): release is where h = 0, as in the paper.
+Each spring has a guard. The field is a sum over contacts, and declared as one (`f0`, `g`).
 """
 
 import math
@@ -17,6 +17,8 @@ from functools import cache
 import numpy as np
 
 from ..system.system import System
+from .drawing import EDGE, contact_colour, frame, spring
+from .model import Model
 
 LENGTH = 2.0
 START = np.array([0.0, 2.637, -0.046, 0.0, 0.0, 0.0])
@@ -24,12 +26,12 @@ FIXED = 6  # parameters before the positions: g, mass, inertia, L0, k, c
 
 
 def field(t, x, b, p, dx):
-    """All contacts in one pass: force and moment are sums of powers of the distance d to the spring."""
+    """f: force and moment are sums over the springs, of powers of the distance d between spring and centre of mass."""
     sine, cosine = math.sin(x[2]), math.cos(x[2])
     slope, stretch = sine / cosine, 1.0 / (cosine * cosine)
     k, c = p[4], p[5]
     at_zero = k * (p[3] - x[1]) + c * (slope * x[3] - x[4])  # the force of a contact at d = 0 ...
-    per_d = k * slope + c * stretch * x[5]  # ... and what it gains with d
+    per_d = k * slope + c * stretch * x[5]  # ... and its increase with d
     force = 0.0
     moment = 0.0
     for i in range(b.size):
@@ -194,7 +196,7 @@ def _sums_in_any_order(function):
 
 
 def plate(contacts=2, stiffness=2000.0, damping=5.0, mass=1.0, g=9.81, L0=1.0, positions=None):
-    """The plate on ``contacts`` springs, spread evenly over its length, that share stiffness and damping equally."""
+    """The plate on ``contacts`` springs, evenly spaced along its length; each has an equal share of stiffness and damping."""
     if positions is None:
         if contacts < 1:
             raise ValueError(f"contacts must be at least 1; got {contacts}")
@@ -225,3 +227,30 @@ def plate(contacts=2, stiffness=2000.0, damping=5.0, mass=1.0, g=9.81, L0=1.0, p
         Dp_h=guards_by_parameters,
         name=f"plate on {contacts} springs",
     )
+
+
+def draw(ax, t, x, b, p):
+    """The plate, seen along its edge, over the springs."""
+    sine, cosine = math.sin(x[2]), math.cos(x[2])
+    positions = p[FIXED:]
+    for s, sign in zip(positions, b, strict=True):
+        top = p[3] if sign < 0 else x[1] + sine / cosine * (s - x[0])
+        if len(positions) <= 20:
+            ax.plot(*spring((s, 0.0), (s, top), width=0.03), color=contact_colour(sign), lw=1.2)
+        else:  # too many for coils
+            ax.plot([s, s], [0.0, top], color=contact_colour(sign), lw=0.8)
+    ends = np.array([-0.5, 0.5]) * LENGTH
+    ax.plot(x[0] + ends * cosine, x[1] + ends * sine, color=EDGE, lw=5, solid_capstyle="round")
+    frame(ax, t, (-1.5, 1.5), (-0.1, 2.8))
+
+
+MODEL = Model(
+    about="a plate that falls onto springs",
+    make=plate,
+    start=START,
+    tf=2.0,
+    draw=draw,
+    size=10,
+    speed=0.5,
+    units={"t": "s", "x": "m", "z": "m", "theta": "rad", "vx": "m/s", "vz": "m/s", "omega": "rad/s"},
+)

@@ -10,7 +10,7 @@
         --   |   +-
 
 From (-0.4, -0.15, 0.3) the trajectory crosses y, z and x within half a second; between the crossings it is a matrix
-exponential, so everything is known to as many digits as one likes.
+exponential, so that the solution is known to any number of digits.
 """
 
 import math
@@ -18,6 +18,7 @@ import math
 import numpy as np
 
 from ..system.system import System
+from .model import Model
 
 START = np.array([-0.4, -0.15, 0.3])
 END = 0.5
@@ -55,7 +56,7 @@ def guard_row(t, x, k, p, out):
 
 
 def order_test():
-    """The system; start, end, crossings and final state are START, END, CROSSINGS and FINAL of this module."""
+    """The system; its start, end, crossings and final state are START, END, CROSSINGS and FINAL of this file."""
     return System(field, guards, states=("x", "y", "z"), guards=("x", "y", "-z"), Dh_row=guard_row, name="order test")
 
 
@@ -84,3 +85,8 @@ def _rotate(start, s, turn):
     cosine, sine = math.cos(s), turn * math.sin(s)
     x, y = start[0] + turn, start[1] - turn
     return np.array([cosine * x - sine * y - turn, sine * x + cosine * y + turn])
+
+
+MODEL = Model(
+    about="affine fields in the octants of space, for tests of the order", make=order_test, start=START, tf=END
+)

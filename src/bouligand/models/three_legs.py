@@ -7,16 +7,16 @@
        |        |         |      F_i = preload + k s_i + c s_i' along the leg while it touches (b_i > 0)
       _o_______ o ________o_     the floor is smooth: it pushes straight up, by F_i / u_z, at the foot a_i + s_i (0, 0, 1)
 
-A cable holds each leg compressed before it lands, so that it pushes with a finite force at the instant at which it touches:
-the contact force is affine in s, and no linear complementarity problem. For the integrator that is a jump: three of them at the
-same instant when the body lands level.
+In flight a cable holds each leg compressed, so that it pushes with a finite force at the instant of touchdown: the contact force
+is affine in s, which a linear complementarity problem cannot express. For the integrator it is a jump of the acceleration, and
+three of them at the same instant when the body lands level.
 
 The state is (z, roll, pitch, vz, wx, wy, wz): height, tilt, and the rates in body axes. On a smooth floor the heading and the
-place do not matter. u = (-sin pitch, cos pitch sin roll, cos pitch cos roll) turns with u' = u x w.
+horizontal position have no effect. u = (-sin pitch, cos pitch sin roll, cos pitch cos roll) turns with u' = u x w.
 
-With 3 preload > m g a body with damping cannot come to rest on its legs: it would float on the very surface where they touch.
-Its bounces become ever shorter, and in the end the integration refuses, by name. So it does when the body falls over: at 90
-degrees a leg along its axis does not reach the floor.
+With 3 preload > m g a body with damping cannot come to rest on its legs: it would slide along the surface where they just touch.
+Its bounces become ever shorter until the integration stops with an error that names the feet. It also stops when the body falls
+over: at 90 degrees a leg along the body's axis does not reach the floor.
 """
 
 import math
@@ -24,12 +24,15 @@ import math
 import numpy as np
 
 from ..system.system import System
+from .drawing import BODY, EDGE, contact_colour, frame, project, spring
+from .model import Model
 
 START = np.array([0.7, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # level, at rest
 TILTED = np.array([0.7, 0.03, -0.02, 0.0, 0.0, 0.0, 0.0])  # feet land within 4 ms
 DEFAULTS = {"g": 9.81, "mass": 3.0, "I1": 0.03, "I3": 0.05, "r": 0.2, "L": 0.4, "k": 1500.0, "c": 10.0, "preload": 8.0}
 TURN = 2.0 * math.pi / 3.0
 MANY = 10_000  # crossings after which `exact` gives up
+VIEW = (0.35, 0.22)  # rad: azimuth and elevation from which the drawing looks
 
 
 def free(t, x, p, dx):
@@ -165,3 +168,49 @@ def exact(t, z0=START[0], **params):
                 f"exact: more than {MANY} crossings by t = {since:g}: 3 preload > m g, and the bounces run out"
             )
     return out, np.array(crossings)
+
+
+def draw(ax, t, x, b, p):
+    """From the side and a little above. The heading is no state and is drawn as constant."""
+    roll, pitch = x[1], x[2]
+    cr, sr, cp, sp = math.cos(roll), math.sin(roll), math.cos(pitch), math.sin(pitch)
+    turn = np.array([[cp, sp * sr, sp * cr], [0.0, cr, -sr], [-sp, cp * sr, cp * cr]])  # from body axes to the world's
+    radius, length = p[4], p[5]
+    angle = TURN * np.arange(3)
+    hips = radius * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(3)])
+    centre = np.array([0.0, 0.0, x[0]])
+    tops = centre + hips @ turn.T
+    legs = np.where(b[:, None] > 0, tops[:, 2:] / turn[2, 2], length)  # pushed in until the foot is on the floor
+    feet = tops - legs * turn[:, 2]
+    circle = np.linspace(0.0, 2.0 * np.pi, 61)
+    rim = 1.15 * radius * np.column_stack([np.cos(circle), np.sin(circle), np.zeros(61)])
+    shadow = centre * [1, 1, 0] + (rim @ turn.T) * [1, 1, 0]
+    ax.fill(*project(shadow, *VIEW).T, color="0.88", lw=0, zorder=0)
+    for i in np.argsort(feet @ [np.cos(VIEW[0]), np.sin(VIEW[0]), 0.0]):  # the farthest first
+        colour = contact_colour(b[i])
+        foot, hip = project(feet[i : i + 1], *VIEW)[0], project(tops[i : i + 1], *VIEW)[0]
+        ax.plot(*spring(foot, hip, width=0.018), color=colour, lw=1.5, zorder=2)
+        ax.plot(*foot, "o", ms=7, color=colour, zorder=2)
+    thickness = 0.05 * turn[:, 2]
+    low, high = centre + rim @ turn.T - 0.3 * thickness, centre + rim @ turn.T + 0.7 * thickness
+    for layer, shade in ((low, EDGE), (high, BODY)):
+        ax.fill(*project(layer, *VIEW).T, facecolor=shade, edgecolor=EDGE, lw=1.2, zorder=3)
+    frame(ax, t, (-0.42, 0.42), (-0.12, 0.84), floor=False)
+
+
+MODEL = Model(
+    about="a body on three preloaded legs",
+    make=three_legs,
+    start=TILTED,
+    tf=1.5,
+    draw=draw,
+    speed=0.4,
+    units={
+        "t": "s",
+        "z": "m",
+        "roll": "rad",
+        "pitch": "rad",
+        "vz": "m/s",
+        **dict.fromkeys(("wx", "wy", "wz"), "rad/s"),
+    },
+)

@@ -1,4 +1,4 @@
-"""A mass on a massless spring leg, hopping in one dimension without loss.
+"""A mass on a massless spring leg that hops vertically without loss of energy.
 
               (   )            z > rest:   z'' = -g                       (flight)
                 |              z < rest:   z'' = -g + k (rest - z)        (stance; k is stiffness over mass)
@@ -15,6 +15,8 @@ import math
 import numpy as np
 
 from ..system.system import System
+from .drawing import BODY, EDGE, contact_colour, frame, spring
+from .model import Model
 
 START = np.array([2.0, 0.0])
 
@@ -42,7 +44,7 @@ def field_jacobian(t, x, b, p, out):
 
 
 def hopper(g=9.81, k=1000.0, rest=1.0):
-    """The hopper; its usual start is (2, 0), at rest one leg's length above touching."""
+    """The hopper; its usual start, START, is at rest with the foot one metre above the ground."""
     return System(
         field,
         guard,
@@ -93,3 +95,25 @@ def _durations(z0, g, k, rest):
     w, sag, speed = math.sqrt(k), g / k, -g * fall
     half = math.atan2(speed / w, sag)  # phase of the lowest point is half + pi
     return fall, 2 * (half + math.pi if half < 0 else half) / w
+
+
+def draw(ax, t, x, b, p):
+    """The mass on its leg; in flight the foot hangs below it."""
+    rest, z = p[2], x[0]
+    foot = 0.0 if b[0] > 0 else z - rest
+    colour = contact_colour(b[0])
+    ax.plot(*spring((0.0, foot), (0.0, z)), color=colour, lw=1.6)
+    ax.plot([0.0], [foot], "o", ms=6, color=colour)
+    ax.plot([0.0], [z], "o", ms=26, color=BODY, mec=EDGE, mew=1.5)
+    frame(ax, t, (-1.2, 1.2), (-0.15, 2.3))
+
+
+MODEL = Model(
+    about="a mass on a spring leg",
+    make=hopper,
+    start=START,
+    tf=2.0,
+    draw=draw,
+    speed=0.5,
+    units={"t": "s", "z": "m", "vz": "m/s"},
+)

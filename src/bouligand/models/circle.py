@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from ..system.system import System
+from .model import Model
 
 START = np.array([math.exp(-1.0), 0.0])
 END = math.pi / 2
@@ -36,7 +37,7 @@ def guard_row(t, x, k, p, out):
 
 
 def circle():
-    """The system; start, end and final state are START, END and FINAL of this module."""
+    """The system; its start, end and final state are START, END and FINAL of this file."""
     return System(field, guard, states=("x", "y"), guards=("circle",), Dh_row=guard_row, name="circle")
 
 
@@ -45,3 +46,6 @@ def exact(t):
     t = np.atleast_1d(np.asarray(t, dtype=float))
     turn = 2.0 * math.pi * np.where(t <= 1.0, t, 1.0 - t)
     return np.exp(t - 1.0)[:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
+
+
+MODEL = Model(about="a spiral that reverses its rotation at a circle", make=circle, start=START, tf=END)

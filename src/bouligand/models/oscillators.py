@@ -2,9 +2,9 @@
 
 q_i'' = a - damping q_i' - delta sign(q_i)        guard i: h = q_i
 
-         delta   |            They do not know of each other, so that each is a scalar problem: on either side of its
-   -->   .---.   |   <--      guard an exponential and a line. With all speeds alike they cross within any time one
-    a    | m |---|-->         likes of each other, or all at the same instant.
+         delta   |            They are not coupled, so that each is a scalar problem: on either side of its guard an
+   -->   .---.   |   <--      exponential plus a straight line. With equal speeds their crossings can be made as
+    a    | m |---|-->         close together as one likes, or simultaneous.
          '---'   |
                q = 0
 """
@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..system.system import System
+from .model import Model
 
 
 def field(t, x, b, p, dx):
@@ -121,3 +122,11 @@ def _first_zero(q, v, push, damping, span, on_guard):
                 high = middle
         return high
     return None
+
+
+def _start(count):
+    """Positions slightly apart and equal speeds: the oscillators cross shortly one after the other."""
+    return np.concatenate([np.linspace(-0.5, -0.4, count), np.ones(count)])
+
+
+MODEL = Model(about="oscillators with a relay each", make=oscillators, start=_start, tf=6.0, size=10)

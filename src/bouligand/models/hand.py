@@ -10,12 +10,12 @@
               /      ( )---o
              o                     guards, two a finger:   touches = d,   pushes = k d + c d'
 
-A finger acts on the disc while it touches *and* pushes: a tip never pulls, and that is a guard too, not a clip inside f. At
-the touch the force jumps to c d'; where it would turn negative it fades to zero. Hinges stand at the angles 2 pi i / n, so that
-for a disc in the middle and fingers opened alike all n contacts happen at the same instant.
+A finger acts on the disc while it touches *and* pushes: a tip never pulls, and a guard ensures that, not a condition inside f.
+At touchdown the force jumps to c d'; where the force ends it is zero, without a jump. The hinges stand at the angles 2 pi i / n,
+so that all n contacts happen at the same instant if the disc is in the middle and all fingers are open by the same angle.
 
-The smoothed friction creeps under a load that is held for long, at up to the speed `slip`; the rate mu N / (slip M) is the
-fastest of the system (a few thousand a second), and explicit steps are no longer than a few times its inverse.
+Under a constant load the smoothed friction lets the disc creep, at up to the speed `slip`. The rate mu N / (slip M) is the
+fastest of the system (a few thousand per second), and steps of an explicit method cannot be longer than a few times its inverse.
 """
 
 import math
@@ -24,8 +24,10 @@ from functools import cache
 import numpy as np
 
 from ..system.system import System
+from .drawing import BODY, EDGE, FREE, contact_colour, frame
+from .model import Model
 
-OPEN = 0.5  # rad: how far the fingers are opened at the usual start
+OPEN = 0.5  # rad: opening angle of the fingers at the usual start
 DEFAULTS = {
     "mass": 0.1,
     "radius": 0.04,
@@ -45,7 +47,7 @@ CLOSED = 0.05  # m: distance of a tip from the middle when q = 0: disc and tip j
 
 
 def contact(x, k, m, p):
-    """Finger k of m: direction to the disc's centre (nx, ny), of the link (wx, wy), depth d, its rate, speed of slipping."""
+    """Finger k of m: unit vectors to the disc's centre (nx, ny) and along the link (wx, wy), depth d, its rate, speed of slip."""
     angle = 2.0 * math.pi * k / m + x[3 + k]
     ex, ey = math.cos(angle - x[3 + k]), math.sin(angle - x[3 + k])
     wx, wy = math.sin(angle), -math.cos(angle)  # from the hinge to the tip
@@ -57,7 +59,7 @@ def contact(x, k, m, p):
     vx, vy = (
         x[3 + m] + length * turning * wy,
         x[4 + m] - length * turning * wx,
-    )  # of the disc's centre, seen from the tip
+    )  # velocity of the disc's centre relative to the tip
     slipping = vy * nx - vx * ny - x[5 + m] * p[1] - turning * p[4]
     return nx, ny, wx, wy, p[1] + p[4] - distance, -(vx * nx + vy * ny), slipping
 
@@ -103,9 +105,9 @@ def _functions():
 
 
 def hand(fingers=3, torque=0.16, **params):
-    """The hand. ``torque``: of all fingers, or one for each; other parameters by name, those of DEFAULTS.
+    """The hand. ``torque``: one for all fingers, or one for each. Other parameters by name: those of DEFAULTS.
 
-    The usual start is ``start(fingers)``; the disc off the middle makes the contacts nearly simultaneous instead of exactly.
+    The usual start is ``start(fingers)``. With the disc off the middle the contacts are nearly simultaneous, not exactly.
     """
     if int(fingers) != fingers or fingers < 1:
         raise ValueError(f"fingers must be a whole number, at least 1; got {fingers!r}")
@@ -133,3 +135,44 @@ def start(fingers=3, x=0.0, y=0.0, opened=OPEN):
     out[:2] = x, y
     out[3 : 3 + fingers] = opened
     return out
+
+
+def draw(ax, t, x, b, p):
+    """From above: the disc with a radial mark on it, and the fingers around it."""
+    fingers = len(b) // 2
+    radius, length, tip = p[1], p[3], p[4]
+    circle = np.linspace(0.0, 2.0 * np.pi, 121)
+    ax.fill(x[0] + radius * np.cos(circle), x[1] + radius * np.sin(circle), facecolor=BODY, edgecolor=EDGE, lw=1.5)
+    mark = radius * np.array([0.3, 0.9])
+    ax.plot(x[0] + mark * np.cos(x[2]), x[1] + mark * np.sin(x[2]), color=EDGE)
+    for i in range(fingers):
+        angle = 2.0 * math.pi * i / fingers
+        hinge = CLOSED * np.array([math.cos(angle), math.sin(angle)])
+        hinge += length * np.array([-math.sin(angle), math.cos(angle)])
+        end = hinge + length * np.array([math.sin(angle + x[3 + i]), -math.cos(angle + x[3 + i])])
+        ax.plot([hinge[0], end[0]], [hinge[1], end[1]], color=FREE, lw=6, solid_capstyle="round", zorder=2)
+        ax.plot(*hinge, "o", ms=10, color="0.95", mec=FREE, mew=2, zorder=3)
+        ax.fill(end[0] + tip * np.cos(circle), end[1] + tip * np.sin(circle), color=contact_colour(b[i]), zorder=4)
+    frame(ax, t, (-0.13, 0.13), (-0.13, 0.13), floor=False)
+
+
+MODEL = Model(
+    about="a hand that closes on a disc",
+    make=hand,
+    start=lambda fingers: start(fingers, 0.002, 0.001),
+    tf=0.12,
+    draw=draw,
+    size=3,
+    speed=0.03,
+    units={
+        "t": "s",
+        "x": "m",
+        "y": "m",
+        "theta": "rad",
+        "q": "rad",
+        "vx": "m/s",
+        "vy": "m/s",
+        "omega": "rad/s",
+        "u": "rad/s",
+    },
+)

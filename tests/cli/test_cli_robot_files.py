@@ -1,0 +1,114 @@
+"""``bouligand run`` with robot files: drops, options, and the messages about what is wrong."""
+
+import csv
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from bouligand.cli import main as cli
+
+from ..helpers import robots
+from ..helpers.systems import close
+from .test_cli_run import PLAIN, frames
+
+TABLE_ON_LEGS = """<mujoco model="table"><worldbody><body name="top"><freejoint name="base"/>
+<geom type="box" size=".3 .2 .02" mass="2"/>{}</body></worldbody></mujoco>"""
+LEG = '<geom name="leg{}" type="sphere" size=".02" pos="{} {} -.3" mass=".1"/>'
+
+
+def robot_file(folder):
+    corners = [(0.28, 0.18), (0.28, -0.18), (-0.28, 0.18), (-0.28, -0.18)]
+    path = pathlib.Path(folder) / "table.xml"
+    path.write_text(TABLE_ON_LEGS.format("".join(LEG.format(i, x, y) for i, (x, y) in enumerate(corners))))
+    return path
+
+
+@pytest.mark.fresh
+def test_a_robot_file(tmp_path):
+    """Dropped level by 0.1 m: four legs at the same instant, sqrt(2 h / g) later; in a process of its own, which renders."""
+    command = [
+        sys.executable,
+        "-m",
+        "bouligand",
+        "run",
+        str(robot_file(tmp_path)),
+        "--contacts",
+        "leg*",
+        "--tf",
+        "0.3",
+    ]
+    environment = {key: value for key, value in os.environ.items() if key != "MUJOCO_GL"}
+    done = subprocess.run(
+        [*command, "--fps", "10", "--out", str(tmp_path / "out")], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    with open(tmp_path / "out" / "table" / "events.csv") as file:
+        touches = [row for row in csv.DictReader(file) if row["guard"].endswith(" touches")]
+    close([float(row["t"]) for row in touches[:4]], np.sqrt(2 * 0.1 / 9.81), 1e-7)
+    assert frames(tmp_path / "out" / "table" / "animation.gif") == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--contacts", "paw*"], "paw*"),
+        (["--contacts", "leg*", "--x0", "qpos:knee=1"], "no state is called 'qpos:knee'"),
+        (["--size", "3"], "--size is for ready models"),
+        (["--contacts", "leg*", "--key", "stand"], "no keyframe is 'stand'"),
+        (["--contacts", "leg*", "--height", "-1"], "--height must not be negative"),
+        (["--contacts", "leg*", "--p", "stiffness=-1"], "stiffness and damping must not be negative"),
+        (["--contacts", "leg*", "--hold", "1", "1"], "no hinges or slides to hold"),
+    ],
+)
+def test_what_is_wrong_with_a_robot_is_named(arguments, says, tmp_path, capsys):
+    assert cli.main(["run", str(robot_file(tmp_path)), *arguments, "--out", str(tmp_path / "out"), *PLAIN]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_held_are_the_joints_that_have_motors(tmp_path, capsys):
+    """The pole of a cart swings freely; the cart stays where it starts, to what the pole pulls."""
+    (tmp_path / "cart.xml").write_text("""<mujoco><worldbody><body><joint name="rail" type="slide" axis="1 0 0"/>
+    <geom size="0.1" mass="1" pos="0 0 1"/><body pos="0 0 1"><joint name="pole" axis="0 1 0"/><geom name="tip" size="0.05"
+    pos="0 0 0.3" mass="0.001"/></body></body></worldbody><actuator><motor joint="rail"/></actuator></mujoco>""")
+    start = [
+        "--x0",
+        "qpos:rail=0.5",
+        "--x0",
+        "qpos:pole=0.5",
+        "--hold",
+        "1000",
+        "10",
+        "--contacts",
+        "tip",
+        "--tf",
+        "0.3",
+    ]
+    command = ["run", str(tmp_path / "cart.xml"), *start, "--out", str(tmp_path / "out")]
+    assert cli.main([*command, *PLAIN]) == 0
+    with np.load(tmp_path / "out" / "cart" / "trajectory.npz") as saved:
+        assert np.ptp(saved["x"][:, 0]) < 1e-4
+        assert np.ptp(saved["x"][:, 1]) > 0.3
+    assert cli.main([*command, "--x0", "qpos:rail=here", *PLAIN]) == 2
+    assert "qpos:rail must be a finite number; got 'here'" in capsys.readouterr().err
+
+
+def test_a_height_of_zero_is_one_too(tmp_path, capsys):
+    assert cli.main(["run", "hopper", "--height", "0", "--out", str(tmp_path), *PLAIN]) == 2
+    assert "--height is for robot files" in capsys.readouterr().err
+
+
+def test_a_fixed_robot_under_the_floor_is_refused(tmp_path, capsys):
+    """A quadruped from a URDF has no joint to the world: without --free-base its feet would start deep in the floor."""
+    assert cli.main(["run", str(robots.SOLO), "--out", str(tmp_path), *PLAIN]) == 2
+    assert "--free-base lets it fall" in capsys.readouterr().err
+
+
+def test_a_robot_file_without_mujoco_says_what_to_install(tmp_path, capsys, monkeypatch):
+    (tmp_path / "robot.xml").write_text("<mujoco/>")
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    assert cli.main(["run", str(tmp_path / "robot.xml"), "--out", str(tmp_path / "out")]) == 1
+    assert "pip install 'bouligand[mujoco]'" in capsys.readouterr().err
