@@ -38,7 +38,20 @@ def test_links_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-@pytest.mark.parametrize("name", ["", ".integration.stepper", ".derivative.corner", ".derivative.shooting"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "._optional",
+        ".derivative.corner",
+        ".derivative.shooting",
+        ".errors",
+        ".integration.stepper",
+        ".paper",
+        ".system.check",
+        ".system.system",
+    ],
+)
 def test_docstring_examples(name):
     failed, tried = doctest.testmod(importlib.import_module(f"bouligand{name}"))
     assert tried > 0

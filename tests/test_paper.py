@@ -82,7 +82,7 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="t_span runs backwards"):
         bd.integrate(f, h, Dh, 0.1, octants.START, 0.5, 0.0)
     with pytest.raises(ValueError, match="pool must be"):
-        bd.integrate(f, h, Dh, 0.1, octants.START, 0.0, 0.5, pool="mine")
+        bd.integrate(f, h, Dh, 0.1, octants.START, 0.0, 0.5, pool="mine")  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------------------------------------------------ check
@@ -113,6 +113,7 @@ def test_check_finds_sliding_and_dependence_on_more_than_signs():
     report = systems.relay.check([0.0, 0.0])
     assert not report.ok
     assert report.margin <= 0
+    assert report.worst is not None
     assert report.worst[0] == "h0"
     assert not report.depends_on_signs_only
     assert systems.corner.check([0.0, 0.0]).ok

@@ -2,6 +2,7 @@
 
 import ctypes
 from dataclasses import replace
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -220,8 +221,8 @@ class _Function(UserFunction):
         try:
             return super()._call_low_level(sizes, t, arguments, shape)
         except RuntimeError as error:
-            memory = self.contexts.make
-            if self.name == "f" and memory.driver.function is not None:
+            memory: Any = None if self.contexts is None else self.contexts.make  # a Memory
+            if memory is not None and self.name == "f" and memory.driver.function is not None:
                 memory.driver.function(memory.sizes, t, arguments[0], arguments[2])
             raise error
 
