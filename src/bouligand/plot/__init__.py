@@ -1,7 +1,8 @@
-"""Pictures. Every function takes an ``ax`` (or makes one) and returns it; matplotlib is imported when needed.
+"""Figures and films. Functions take the axes to draw on (or make new ones) and return them; matplotlib is imported when needed.
 
-`trajectory` (states over time), `contacts` (a gait diagram), `perturbations` and `fan` (the derivative), `animate` (a film of a
-planar mechanism, with a drawing of `mechanisms`).
+`trajectory` draws states over time, `contacts` a gait diagram, `perturbations` and `fan` the derivative, `animate` saves a
+film of a planar mechanism, with a drawing of `mechanisms` or one of your own. `select` and `stretches` are the data behind a
+gait diagram.
 """
 
 from . import mechanisms
