@@ -43,6 +43,12 @@ def test_links_lead_somewhere():
     [
         "",
         "._optional",
+        ".bridges.mujoco.contacts",
+        ".bridges.mujoco.control",
+        ".bridges.mujoco.laws",
+        ".bridges.mujoco.load",
+        ".bridges.mujoco.robot",
+        ".bridges.sympy",
         ".derivative.corner",
         ".derivative.shooting",
         ".errors",

@@ -122,7 +122,7 @@ def test_files_that_are_no_robots(tmp_path):
         ({"contacts": 3}, "contacts: expected a name"),
         ({"control": mj.PD([0.0, 1.0], 1.0)}, "2 values for 1 driven joints: hinge"),
         ({"control": mj.PD({"hinge": float("nan")}, 1.0)}, "'hinge'.*finite"),
-        ({"control": mj.PD("up", 1.0)}, "'hinge'.*finite"),
+        ({"control": mj.PD("up", 1.0)}, "'hinge'.*finite"),  # type: ignore[arg-type]
         ({"control": 3}, "control must be"),
         ({"control": mj.PD({"knee": 0.0}, 1.0)}, "'knee'.*hinge"),
         ({"control": mj.PiecewiseConstant([0.0], [[1.0, 2.0]])}, "2 columns.*hinge"),
@@ -226,7 +226,7 @@ def test_keyframes_and_names_that_are_not_there():
     with pytest.raises(ValueError, match="no keyframe is 'stand'; there are: none"):
         robot.neutral("stand")
     with pytest.raises(TypeError, match="hinge must be a finite number"):
-        robot.x(hinge=[1.0, 2.0])
+        robot.x(hinge=[1.0, 2.0])  # type: ignore[arg-type]
 
 
 def test_laws_check_their_numbers():
