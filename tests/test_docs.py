@@ -58,7 +58,6 @@ def test_links_lead_somewhere():
         ".plot.curves",
         ".plot.film",
         ".plot.gait",
-        ".plot.mechanisms",
         ".system.check",
         ".system.system",
     ],

@@ -82,7 +82,7 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="t_span runs backwards"):
         bd.integrate(f, h, Dh, 0.1, octants.START, 0.5, 0.0)
     with pytest.raises(ValueError, match="pool must be"):
-        bd.integrate(f, h, Dh, 0.1, octants.START, 0.0, 0.5, pool="mine")  # type: ignore[arg-type]
+        bd.integrate(f, h, Dh, 0.1, octants.START, 0.0, 0.5, pool="mine")
 
 
 # ------------------------------------------------------------------------------------------------------------ check

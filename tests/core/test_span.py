@@ -4,8 +4,6 @@ Answers are closed forms, references at rtol = 1e-12 that hop from guard to guar
 same integration with hops. An error in tolerances is divided by a rough amplification where the system amplifies.
 """
 
-from typing import Any
-
 import numpy as np
 import pytest
 from benchmarks.kappa import amplification
@@ -89,10 +87,8 @@ def test_what_cannot_be_spanned_is_hopped(options):
 
 
 def test_one_sided_guards_and_observers_are_not_spanned():
-    p = PLATES[100].defaults
-    parts: dict[str, Any] = {"f0": falling.free, "g": falling.contact}
-    extras: list[dict[str, Any]] = [{"direction": {5: 1}}, {"observers": (5,)}]
-    for extra in extras:
+    p, parts = PLATES[100].defaults, {"f0": falling.free, "g": falling.contact}
+    for extra in ({"direction": {5: 1}}, {"observers": (5,)}):
         system = bd.System(PLATES[100]._functions["f"].function, falling.guards, n=6, m=100, params=p, **parts, **extra)
         sol = bd.solve(system, (0, 0.6), falling.START, rtol=1e-4)
         assert sol.counts.spans == 0
@@ -296,10 +292,8 @@ def test_several_contacts_at_once_are_optional():
     one, other = (bd.solve(s, (0, 2), falling.START, rtol=1e-4) for s in (plain, PLATES[100]))
     assert one.counts.f == other.counts.f
     close(one.x[-1], other.x[-1], 1e-9)
-    g_many, g = PLATES[100].function("g_many"), plain.function("g")
-    assert g_many is not None
-    assert g is not None
-    many = g_many(0.0, falling.START, np.array([3, 70]), plain.defaults)
+    many = PLATES[100].function("g_many")(0.0, falling.START, np.array([3, 70]), plain.defaults)
+    g = plain.function("g")
     close(many.T, [g(0.0, falling.START, k, plain.defaults) for k in (3, 70)], 1e-14)
     with pytest.raises(TypeError, match="give g as well"):
         bd.System(lambda t, x, b, p: x, lambda t, x, p: x, n=1, m=1, g_many=falling.contact_many)

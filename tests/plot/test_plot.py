@@ -45,7 +45,7 @@ def test_a_bar_that_is_open_at_the_start_and_one_at_the_end():
     close(bd.plot.stretches(rest)[0], [(0.5, leave), (again, 1.5)], 1e-7)
     close(bd.plot.stretches(whole, sign=-1)[0], [(0.0, touch), (leave, again)], 1e-7)
     with pytest.raises(ValueError, match="sign must be -1 or"):
-        bd.plot.stretches(whole, sign=0)  # type: ignore[arg-type]
+        bd.plot.stretches(whole, sign=0)
 
 
 def test_ties_are_joined_and_counted(ax):

@@ -65,4 +65,4 @@ def test_it_travels_without_its_memory():
     contexts.give_back(contexts.borrow())
     assert pickle.loads(pickle.dumps(contexts))._spare == []
     with pytest.raises(TypeError, match="context must be a function"):
-        bd.System(lambda t, x, b, p: x, n=1, context=3)  # type: ignore[arg-type]
+        bd.System(lambda t, x, b, p: x, n=1, context=3)

@@ -24,8 +24,6 @@ Known answers: momentum and energy in flight; from a level start the three feet 
 same equations derived by SymPy from r_i alone (tests/test_hexapod.py).
 """
 
-from typing import Any
-
 import numpy as np
 
 from ..system.system import System
@@ -87,7 +85,7 @@ def hexapod(
         "swing": swing,
         "phase": phase,
     }
-    known: dict[str, Any] = (
+    known = (
         {"f0": feet.free, "g": feet.contact, "Dh_row": feet.guard_row, "Dt_h": feet.guards_by_time} if pulling else {}
     )
     return System(

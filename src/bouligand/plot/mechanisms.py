@@ -1,33 +1,17 @@
-"""Drawings of the ready models, for `animate`: ``draw(ax, t, x, b, p)``. What touches is red.
-
->>> import bouligand as bd
->>> from matplotlib.figure import Figure
->>> ax, system = Figure().subplots(), bd.models.hopper()
->>> sol = bd.solve(system, (0.0, 1.0), [2.0, 0.0])
->>> bd.plot.mechanisms.hopper(ax, 0.5, sol(0.5), sol.word(0.5), sol.p)
-"""
-
-from __future__ import annotations
+"""Drawings of the ready models, for `animate`: ``draw(ax, t, x, b, p)``. What touches is red."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..models import falling, grasp, tripod
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
-
-    from .._typing import FloatArray, SignArray
-
 BODY, EDGE, FREE, TOUCHING, FLOOR = "#b9c7e0", "#33508c", "#5c6b7a", "#c1272d", "#8c8c8c"
 AZIMUTH, ELEVATION = 0.35, 0.22  # rad: where three legs are seen from
 
 
-def hopper(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None:
-    """Draw `models.hopper`: the mass on its leg, whose foot hangs below it in flight."""
+def hopper(ax, t, x, b, p):
+    """The mass on its leg; the foot hangs below it in flight."""
     rest, z = p[2], x[0]
     foot = 0.0 if b[0] > 0 else z - rest
     colour = TOUCHING if b[0] > 0 else FREE
@@ -37,8 +21,8 @@ def hopper(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> No
     _stage(ax, t, (-1.2, 1.2), (-0.15, 2.3))
 
 
-def plate(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None:
-    """Draw `models.plate`: the plate, seen along its edge, over the bed of springs."""
+def plate(ax, t, x, b, p):
+    """The plate, seen along its edge, over the bed of springs."""
     sine, cosine = math.sin(x[2]), math.cos(x[2])
     half = falling.LENGTH / 2
     positions = p[falling.FIXED :]
@@ -54,8 +38,8 @@ def plate(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> Non
     _stage(ax, t, (-1.5, 1.5), (-0.1, 2.8))
 
 
-def three_legs(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None:
-    """Draw `models.three_legs`, seen from the side and a little above, at a fixed heading."""
+def three_legs(ax, t, x, b, p):
+    """From the side and a little above; the heading, which does not matter, is kept."""
     turn = _rotation(x[1], x[2])
     radius, length = p[4], p[5]
     angle = tripod.TURN * np.arange(3)
@@ -80,8 +64,8 @@ def three_legs(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -
     _stage(ax, t, (-0.42, 0.42), (-0.12, 0.84), floor=False)
 
 
-def hand(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None:
-    """Draw `models.hand`, seen from above: the disc with a mark on it, and the fingers around."""
+def hand(ax, t, x, b, p):
+    """From above: the disc with a mark on it, and the fingers around."""
     fingers = len(b) // 2
     radius, length, tip = p[1], p[3], p[4]
     round_ = np.linspace(0.0, 2.0 * np.pi, 121)
@@ -103,8 +87,8 @@ def hand(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None
     _stage(ax, t, (-0.13, 0.13), (-0.13, 0.13), floor=False)
 
 
-def hexapod(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None:
-    """Draw `models.hexapod`, seen from the side by a camera that moves along; the lines across the floor stand still."""
+def hexapod(ax, t, x, b, p):
+    """From the side, the camera going along; lines across the floor stay where they are."""
     from ..models import feet  # (compiled: not before it is needed)
 
     turn, centre = np.array(feet.rotation(x)), np.array([0.0, 0.0, x[2]])
@@ -140,28 +124,8 @@ _ALONG, _ACROSS = (
 )  # where the hexapod's hips are, in half lengths and widths
 
 
-def spring(start: ArrayLike, stop: ArrayLike, coils: int = 7, width: float = 0.05) -> tuple[FloatArray, FloatArray]:
-    """The outline of a coil spring between two points of the plane.
-
-    Parameters
-    ----------
-    start, stop : array (2,)
-        Its ends.
-    coils : int
-    width : float
-        Half its width.
-
-    Returns
-    -------
-    x, y : array
-        To be drawn as a line: ``ax.plot(*spring((0, 0), (0, 1)))``.
-
-    Examples
-    --------
-    >>> x, y = spring((0.0, 0.0), (0.0, 2.0))
-    >>> len(x), float(y[-1])
-    (31, 2.0)
-    """
+def spring(start, stop, coils=7, width=0.05):
+    """Points (x, y) of a coil between two points of the plane."""
     start, stop = np.asarray(start, dtype=float), np.asarray(stop, dtype=float)
     along = np.concatenate([[0.0], np.linspace(0.12, 0.88, 4 * coils + 1), [1.0]])
     across = np.concatenate([[0.0], width * np.sin(0.5 * np.pi * np.arange(4 * coils + 1)), [0.0]])
@@ -170,19 +134,19 @@ def spring(start: ArrayLike, stop: ArrayLike, coils: int = 7, width: float = 0.0
     return start[0] + along * way[0] + across * side[0], start[1] + along * way[1] + across * side[1]
 
 
-def _rotation(roll: float, pitch: float) -> FloatArray:
+def _rotation(roll, pitch):
     cr, sr, cp, sp = math.cos(roll), math.sin(roll), math.cos(pitch), math.sin(pitch)
     return np.array([[cp, sp * sr, sp * cr], [0.0, cr, -sr], [-sp, cp * sr, cp * cr]])
 
 
-def _seen(points: FloatArray, azimuth: float = AZIMUTH, elevation: float = ELEVATION) -> FloatArray:
-    """Parallel projection of points (count, 3) onto the plane of the picture, (count, 2)."""
+def _seen(points, azimuth=AZIMUTH, elevation=ELEVATION):
+    """Points of space as seen from there, in parallel."""
     across = -np.sin(azimuth) * points[:, 0] + np.cos(azimuth) * points[:, 1]
     near = np.cos(azimuth) * points[:, 0] + np.sin(azimuth) * points[:, 1]
     return np.column_stack([across, np.cos(elevation) * points[:, 2] - np.sin(elevation) * near])
 
 
-def _stage(ax: Axes, t: float, across: tuple[float, float], up: tuple[float, float], floor: bool = True) -> None:
+def _stage(ax, t, across, up, floor=True):
     if floor:
         ax.axhline(0.0, color=FLOOR, lw=1.2, zorder=0)
     ax.set_xlim(*across)

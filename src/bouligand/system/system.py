@@ -242,9 +242,9 @@ class System:
     def function(self, name: Literal["f", "h"]) -> Callable[..., ty.FloatArray]: ...
 
     @overload
-    def function(self, name: str) -> Callable[..., ty.FloatArray] | None: ...
+    def function(self, name: str) -> Callable[..., ty.FloatArray] | ty.MaybeNone: ...
 
-    def function(self, name: str) -> Callable[..., ty.FloatArray] | None:
+    def function(self, name: str) -> Callable[..., ty.FloatArray] | ty.MaybeNone:
         """One of the functions, to be called from Python; None if it was not given.
 
         Parameters
