@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +41,29 @@ Projection: TypeAlias = Literal[2, 3, 5, "tangent", "midpoint", "rk4"]
 Side: TypeAlias = Literal["left", "right"]
 Status: TypeAlias = Literal["running", "finished", "terminated", "failed"]
 
+OnFailure: TypeAlias = Literal["raise", "return"]
+
+
+class SolveOptions(TypedDict, total=False):
+    """The keyword arguments of `solve`, for functions that pass them on."""
+
+    rtol: float
+    atol: ArrayLike | None
+    eps: PerGuard | None
+    projection: Projection | None
+    method: Method
+    t_eval: ArrayLike | None
+    max_step: float
+    max_steps: int
+    terminal: Terminal | None
+    breakpoints: ArrayLike | None
+    b0: ArrayLike | None
+    on_failure: OnFailure
+    progress: bool | str | None
+
+
 # ------------------------------------------------------------------------------------------------------ user functions
+# (named after their arguments, which is what one wants to see in a checker's message)
 
 
 class LowLevelFunction(Protocol):
@@ -57,49 +79,49 @@ class LowLevelFunction(Protocol):
     def signature(self) -> Any: ...
 
 
-class Returning(Protocol):
+class Function_t_x_p(Protocol):
     """``function(t, x, p) -> values``: h, f0, Dh, Dt_h, Dp_h, control."""
 
     def __call__(self, t: float, x: FloatArray, p: FloatArray, /) -> ArrayLike: ...
 
 
-class Writing(Protocol):
+class Function_t_x_p_out(Protocol):
     """``function(t, x, p, out)``: the same, writing its values to ``out``."""
 
     def __call__(self, t: float, x: FloatArray, p: FloatArray, out: FloatArray, /) -> None: ...
 
 
-class ReturningInMode(Protocol):
+class Function_t_x_b_p(Protocol):
     """``function(t, x, b, p) -> values``: f, Df, Dp_f."""
 
     def __call__(self, t: float, x: FloatArray, b: FloatArray, p: FloatArray, /) -> ArrayLike: ...
 
 
-class WritingInMode(Protocol):
+class Function_t_x_b_p_dx(Protocol):
     """``function(t, x, b, p, out)``: the same, writing its values to ``out``."""
 
     def __call__(self, t: float, x: FloatArray, b: FloatArray, p: FloatArray, out: FloatArray, /) -> None: ...
 
 
-class ReturningForGuard(Protocol):
+class Function_t_x_k_p(Protocol):
     """``function(t, x, k, p) -> values``: g, Dh_row."""
 
     def __call__(self, t: float, x: FloatArray, k: int, p: FloatArray, /) -> ArrayLike: ...
 
 
-class WritingForGuard(Protocol):
+class Function_t_x_k_p_out(Protocol):
     """``function(t, x, k, p, out)``: the same, adding (g) or writing (Dh_row) its values to ``out``."""
 
     def __call__(self, t: float, x: FloatArray, k: int, p: FloatArray, out: FloatArray, /) -> None: ...
 
 
-class WritingForGuards(Protocol):
+class Function_t_x_ks_p_out(Protocol):
     """``g_many(t, x, ks, p, out)``: g of several guards, a column of ``out`` each."""
 
     def __call__(self, t: float, x: FloatArray, ks: IntArray, p: FloatArray, out: FloatArray, /) -> None: ...
 
 
-class WritingBoth(Protocol):
+class Function_t_x_b_p_dx_out(Protocol):
     """``fh(t, x, b, p, dx, out)``: f and h at once."""
 
     def __call__(
@@ -107,8 +129,8 @@ class WritingBoth(Protocol):
     ) -> None: ...
 
 
-Function: TypeAlias = Returning | Writing | LowLevelFunction
-ModeFunction: TypeAlias = ReturningInMode | WritingInMode | LowLevelFunction
-GuardFunction: TypeAlias = ReturningForGuard | WritingForGuard | LowLevelFunction
-GuardsFunction: TypeAlias = WritingForGuards | LowLevelFunction
-BothFunction: TypeAlias = WritingBoth | LowLevelFunction
+Function: TypeAlias = Function_t_x_p | Function_t_x_p_out | LowLevelFunction
+ModeFunction: TypeAlias = Function_t_x_b_p | Function_t_x_b_p_dx | LowLevelFunction
+GuardFunction: TypeAlias = Function_t_x_k_p | Function_t_x_k_p_out | LowLevelFunction
+GuardsFunction: TypeAlias = Function_t_x_ks_p_out | LowLevelFunction
+BothFunction: TypeAlias = Function_t_x_b_p_dx_out | LowLevelFunction
