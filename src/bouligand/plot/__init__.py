@@ -1,8 +1,7 @@
-"""Figures and films. Functions take the axes to draw on (or make new ones) and return them; matplotlib is imported when needed.
+"""Figures and animations. Functions that draw take an ``ax`` (or make one) and return it; matplotlib is imported when needed.
 
-`trajectory` draws states over time, `contacts` a gait diagram, `perturbations` and `fan` the derivative, `animate` saves a
-film of a planar mechanism, with a drawing of `mechanisms` or one of your own. `select` and `stretches` are the data behind a
-gait diagram.
+`trajectory` (states over time), `contacts` (gait diagram), `perturbations` and `fan` (the derivative), `animate` (an animation
+of a mechanism, by a function that draws one instant: `mechanisms` has those of the ready models).
 """
 
 from . import mechanisms

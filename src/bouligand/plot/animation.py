@@ -1,4 +1,4 @@
-"""Films of planar mechanisms, drawn with matplotlib."""
+"""Animations of mechanisms, drawn with matplotlib."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def animate(
     solution : Solution
     draw : callable
         ``draw(ax, t, x, b, p)`` draws the mechanism on empty axes, at time t in the state x with the mode b and the
-        parameters p, and sets the limits of the axes. `bouligand.plot.mechanisms` has some.
+        parameters p, and sets the limits of the axes. `bouligand.plot.mechanisms` has those of the ready models.
     path : path
         ``.gif`` (needs Pillow) or ``.mp4`` (needs imageio-ffmpeg), in a folder that exists.
     fps : float
@@ -94,7 +94,7 @@ def _frames(
     size: tuple[float, float],
     dpi: float,
 ) -> Iterator[NDArray[np.uint8]]:
-    """One picture after the other; the figure is made here and closed with it (pyplot knows nothing of it)."""
+    """The frames, one after the other; the figure is not pyplot's, so that it need not be closed."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -117,5 +117,5 @@ def _frames(
             cursor.set_xdata([t, t])
         canvas.draw()
         if t == times[0]:
-            figure.set_layout_engine("none")  # as it is laid out now: nothing wobbles
+            figure.set_layout_engine("none")  # keep this layout, so that nothing moves from frame to frame
         yield np.asarray(canvas.buffer_rgba())[:, :, :3].copy()

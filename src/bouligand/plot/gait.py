@@ -71,7 +71,7 @@ def contacts(
     if ties >= 0.0:
         _join(ax, _together(solution, row, ties), row)
     ax.set_xlim(start, end)
-    room = max(0.6, 1.2 / len(chosen))  # a single bar does not fill the picture
+    room = max(0.6, 1.2 / max(len(chosen), 1))  # a single bar does not fill the picture
     ax.set_ylim(len(chosen) - 1 + room, -room)
     ax.set_xlabel("t")
     if len(chosen) <= NAMED:
