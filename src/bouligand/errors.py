@@ -13,6 +13,7 @@ switch 1.0 True
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -116,8 +117,8 @@ class StiffnessError(TooManyStepsError, StepSizeError):
         self,
         message: str,
         *,
-        rate: float,
-        states: tuple[str, ...],
+        rate: float = math.nan,  # (defaults for pickle, which calls it with the message alone)
+        states: tuple[str, ...] = (),
         solution: Solution | None = None,
         t: float | None = None,
         x: FloatArray | None = None,

@@ -31,6 +31,9 @@ class UnsupportedFeatureError(ValueError):
         lines = "\n".join(f"  - {feature}" for feature in features)
         super().__init__(f"the model contains what the MuJoCo bridge does not compute:\n{lines}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.features,)
+
 
 def refuse(model: mujoco.MjModel, limits: object, joint_friction: object) -> None:
     """Raise an UnsupportedFeatureError if a part of the model would have no effect on the computed motion."""
