@@ -38,7 +38,31 @@ def test_links_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-@pytest.mark.parametrize("name", ["", ".models", ".integration.stepper", ".derivative.corner", ".derivative.shooting"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "._optional",
+        ".bridges.mujoco.contacts",
+        ".bridges.mujoco.control",
+        ".bridges.mujoco.laws",
+        ".bridges.mujoco.load",
+        ".bridges.mujoco.robot",
+        ".bridges.sympy",
+        ".derivative.corner",
+        ".derivative.shooting",
+        ".errors",
+        ".integration.stepper",
+        ".models",
+        ".paper",
+        ".plot.animation",
+        ".plot.curves",
+        ".plot.film",
+        ".plot.gait",
+        ".system.check",
+        ".system.system",
+    ],
+)
 def test_docstring_examples(name):
     failed, tried = doctest.testmod(importlib.import_module(f"bouligand{name}"))
     assert tried > 0

@@ -119,6 +119,7 @@ def test_check_finds_sliding_and_dependence_on_more_than_signs():
     report = systems.relay.check([0.0, 0.0])
     assert not report.ok
     assert report.margin <= 0
+    assert report.worst is not None
     assert report.worst[0] == "h0"
     assert not report.depends_on_signs_only
     assert systems.corner.check([0.0, 0.0]).ok

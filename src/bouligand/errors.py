@@ -1,92 +1,152 @@
-"""What can go wrong, by name.
+"""The errors and warnings of this library.
 
-Every failure of an integration carries the trajectory up to there: ``error.solution``.
+Every failure of an integration is a `SolveError` and carries the trajectory up to there:
+
+>>> import bouligand as bd
+>>> relay = bd.System(lambda t, x, b, p: (-b[0],), lambda t, x, p: (x[0],), n=1, guards=("switch",))
+>>> try:
+...     bd.solve(relay, (0.0, 2.0), [1.0])
+... except bd.SlidingError as error:
+...     print(error.guard, round(error.t, 6), error.solution.t[-1] == error.t)
+switch 1.0 True
 """
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._typing import FloatArray, MaybeNone
+    from .solution.solution import Solution
 
 
 class BouligandError(Exception):
-    """Base of all errors of this library."""
+    """Base class of the errors of this library (wrong arguments are ValueErrors and TypeErrors)."""
 
 
 class SolveError(BouligandError):
-    """An integration that could not go on.
+    """An integration that could not continue; base class of the errors that `solve` and `Stepper` raise.
+
+    Parameters
+    ----------
+    message : str
+    solution, t, x, guard, hdot
+        See the attributes.
 
     Attributes
     ----------
     solution : Solution
-        The trajectory up to the failure.
-    t, x : float, array (n,)
-        Where it failed.
+        The trajectory up to the failure. (None if the error does not come from an integration, but from a `Corner`.)
+    t : float
+        The time of the failure. (None for `saltation`.)
+    x : array (n,)
+        The state at that time. (None for `saltation`.)
     guard : str or None
-        Name of the guard concerned, if one is.
+        Name of the guard concerned, if one is; of a `Corner`, its number.
     hdot : float or None
-        How fast that guard was approached (``b hdot``, negative towards it), where it is known.
+        The rate at which that guard was approached (``b hdot``, negative towards it), where it is known.
     """
 
-    def __init__(self, message, *, solution=None, t=None, x=None, guard=None, hdot=None):
+    def __init__(
+        self,
+        message: str,
+        *,
+        solution: Solution | None = None,
+        t: float | None = None,
+        x: FloatArray | None = None,
+        guard: str | int | None = None,
+        hdot: float | None = None,
+    ) -> None:
         super().__init__(message)
-        self.solution, self.t, self.x, self.guard, self.hdot = solution, t, x, guard, hdot
+        self.solution: Solution | MaybeNone = solution
+        self.t: float | MaybeNone = t
+        self.x: FloatArray | MaybeNone = x
+        self.guard, self.hdot = guard, hdot
 
 
 class SlidingError(SolveError):
-    """On a guard, hdot under both words points to it: the trajectory would slide along the guard."""
+    """A sliding mode: in the modes on both sides of a guard, the flow points towards the guard.
+
+    Sliding along guards is not computed. Make the law continuous there, for example by smoothing it.
+    """
 
 
 class GrazingError(SolveError):
-    """It cannot be told, at this tolerance, whether a guard was crossed or only touched, and it matters."""
+    """A guard is touched tangentially: at these tolerances crossing and not crossing are equally possible, and lead to different
+    trajectories.
+
+    Tighten the tolerances, or change the start.
+    """
 
 
 class NotEventSelectedError(SolveError):
-    """A guard that was about to be crossed was turned away by another's crossing: the outcome has no continuous answer."""
+    """Guards are crossed together, and crossing one of them stops the approach to another: the outcome depends
+    discontinuously on the order of crossing, so that neither a unique trajectory nor a derivative exists there.
+    """
 
 
 class ChatteringError(SolveError):
-    """A guard was crossed over and over in no time."""
+    """One guard is crossed again and again within a vanishing time (chattering, or events that accumulate)."""
 
 
 class NotFiniteError(SolveError):
-    """f or h is not finite, however short the step."""
+    """f or h returns NaN or infinity, also for the shortest steps."""
 
 
 class StepSizeError(SolveError):
-    """The step became too small: the field is too stiff for an explicit method, or singular."""
+    """The step size became too small: the problem is too stiff for an explicit method, or singular."""
 
 
 class TooManyStepsError(SolveError):
-    """``max_steps`` was reached before the end."""
+    """``max_steps`` steps were taken without reaching the end of the interval."""
 
 
 class StiffnessError(TooManyStepsError, StepSizeError):
-    """Steps are as short as stability demands, not accuracy: a mode decays much faster than anything that happens.
+    """Stability, not accuracy, limits the step size: a component of the solution decays much faster than the others move.
 
     Attributes
     ----------
     rate : float
-        How fast it decays, in 1/time.
+        The rate of that decay, in 1/time.
     states : tuple of str
-        The states it lives in, the first most.
+        The states that take part in it, the most important first.
     """
 
-    def __init__(self, message, *, rate, states, **where):
-        super().__init__(message, **where)
+    def __init__(
+        self,
+        message: str,
+        *,
+        rate: float = math.nan,  # (defaults for pickle, which calls it with the message alone)
+        states: tuple[str, ...] = (),
+        solution: Solution | None = None,
+        t: float | None = None,
+        x: FloatArray | None = None,
+        guard: str | int | None = None,
+        hdot: float | None = None,
+    ) -> None:
+        super().__init__(message, solution=solution, t=t, x=x, guard=guard, hdot=hdot)
         self.rate, self.states = rate, states
 
 
 class StartError(SolveError):
-    """The word at the start is ambiguous, impossible, or contradicts the sign of h."""
+    """The mode at the start is ambiguous or impossible, or ``b0`` contradicts the sign of h.
+
+    It is ambiguous where a guard is zero at the start and the flow does not decide its side; ``b0`` does.
+    """
 
 
 class FunctionError(SolveError):
-    """A compiled user function reported a failure that did not show again when it was called once more."""
+    """A compiled user function reported a failure, but did not fail when it was called again with the same arguments."""
 
 
 class DerivativeError(BouligandError):
-    """A derivative that does not exist: of a solution that failed, in parameters that changed on the way."""
+    """The requested derivative does not exist: the integration failed before, or the parameters were changed on the way."""
 
 
 class TooManyPiecesError(BouligandError):
-    """A derivative with more pieces than can be gone through one by one."""
+    """The derivative has more linear pieces than can be listed."""
 
 
 class PerformanceWarning(UserWarning):
-    """Something works, but much slower than it could."""
+    """Something works, but much slower than it could, such as a function that Numba cannot compile."""

@@ -5,61 +5,112 @@ projection backwards after an overshoot, an end beyond tf, guards that stay disa
 what the paper's text means.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
 import numpy as np
 
 from .integration.stepper import Stepper
 from .system.system import System
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def integrate(f, h, Dh, eps, x0, t0, tf, *, rtol=1e-8, atol=None, projection=2, method="dopri5", pool="armed"):
-    """Integrate an event-selected system as the paper does: steps of dopri5, and projections through the bands.
+    from ._typing import FloatArray, Method, Projection
+
+
+def integrate(
+    f: Callable[[FloatArray, FloatArray], ArrayLike],
+    h: Callable[[FloatArray], ArrayLike],
+    Dh: Callable[[FloatArray], ArrayLike],
+    eps: ArrayLike,
+    x0: ArrayLike,
+    t0: float,
+    tf: float,
+    *,
+    rtol: float = 1e-8,
+    atol: ArrayLike | None = None,
+    projection: Projection = 2,
+    method: Method = "dopri5",
+    pool: Literal["armed", "printed"] = "armed",
+) -> tuple[FloatArray, FloatArray]:
+    """Integrate an event-selected system as the paper does: steps of dopri5, and projections through bands before the guards.
 
     Parameters
     ----------
-    f : function ``f(x, y)``
-        The vector field; y is known by its signs only.
-    h, Dh : functions ``h(x)``, ``Dh(x)``
-        Guards (m values), crossed from - to +, and their Jacobian (m, n). A guard that is also crossed the other way is
-        given twice, as h and -h. NumPy functions are enough.
+    f : callable ``f(x, b)``
+        The vector field, n values; it may depend on the signs of b only.
+    h : callable ``h(x)``
+        The guards, m values, each crossed from - to +. A guard that is also crossed from + to - is given twice, as h and -h.
+    Dh : callable ``Dh(x)``
+        The Jacobian of h, (m, n).
     eps : float or array (m,)
         Width of the band in front of each guard, in units of h.
-    x0, t0, tf
-        Start and end.
+    x0 : array (n,)
+        The state at t0.
+    t0, tf : float
+        Start and end time.
 
     Returns
     -------
     t : array (nt,)
+        The ends of the steps.
     x : array (nt, n)
+        The states at these times.
 
-    Other parameters
+    Other Parameters
     ----------------
     rtol, atol : float
-        Tolerances of the steps outside the bands.
-    projection : 2, 3 or 5
+        Tolerances of the steps outside the bands. ``atol`` may also have a value for each state.
+    projection : {2, 3, 5}
         Order of the projection in eps; 2 is the paper's.
-    pool : "armed" or "printed"
-        "armed": a guard may be crossed again once h is negative again. "printed": the listing's own rule, guards are armed
-        again only when all have been crossed; it loses events, and is here for comparison.
+    method : {"dopri5", "dop853", "bosh3", "auto"}
+        The scheme of the steps outside the bands; dopri5 is the paper's.
+    pool : {"armed", "printed"}
+        When a guard is re-armed. "armed": as soon as h is negative again. "printed": the rule of the listing, all guards at
+        once when all have been crossed. The latter misses events and is meant for comparison.
+
+    Raises
+    ------
+    SolveError
+        As `solve` does.
+
+    Notes
+    -----
+    The functions are called as plain Python. `solve` compiles them, and needs neither Dh nor eps.
+
+    Examples
+    --------
+    A point that moves at speed 1, and at speed 1/2 behind x = 0:
+
+    >>> import bouligand as bd
+    >>> t, x = bd.integrate(
+    ...     lambda x, b: [1.0 if b[0] < 0 else 0.5], lambda x: [x[0]], lambda x: [[1.0]], 1e-3, [-1.0], 0.0, 2.0
+    ... )
+    >>> x[-1].round(9)
+    array([0.5])
     """
     if pool not in ("armed", "printed"):
         raise ValueError(f"pool must be 'armed' or 'printed'; got {pool!r}")
-    x0 = np.array(x0, dtype=float)
-    if x0.ndim != 1:
-        raise ValueError(f"x0 must be a vector; got shape {x0.shape}")
-    m = np.atleast_1d(np.asarray(h(x0), dtype=float)).size
+    start = np.array(x0, dtype=float)
+    if start.ndim != 1:
+        raise ValueError(f"x0 must be a vector; got shape {start.shape}")
+    m = np.atleast_1d(np.asarray(h(start), dtype=float)).size
     system = System(
         lambda t, x, b, p: f(x, b),
         lambda t, x, p: np.atleast_1d(h(x)),
         Dh=lambda t, x, p: np.atleast_2d(Dh(x)),
-        n=x0.size,
+        n=start.size,
         m=m,
         direction=1,
         compile=False,
     )
-    shape = np.shape(np.atleast_2d(Dh(x0)))
-    if shape != (m, x0.size):
-        raise ValueError(f"Dh must return a matrix of shape ({m}, {x0.size}), a row for each guard; got {shape}")
-    stepper = Stepper(system, (t0, tf), x0, rtol=rtol, atol=atol, eps=eps, projection=projection, method=method)
+    shape = np.shape(np.atleast_2d(Dh(start)))
+    if shape != (m, start.size):
+        raise ValueError(f"Dh must return a matrix of shape ({m}, {start.size}), a row for each guard; got {shape}")
+    stepper = Stepper(system, (t0, tf), start, rtol=rtol, atol=atol, eps=eps, projection=projection, method=method)
     stepper._memory.s.use_Dh = 1
     stepper._memory.s.pool = int(pool == "printed")
     solution = stepper.finish()

@@ -54,11 +54,14 @@ def test_f_is_mj_forward(file):
     """Without contacts, with inputs, at random states: MuJoCo's own accelerations to round-off."""
     inputs = 16 if file == robots.ALLEGRO else 8 if file == robots.ANT else 12
     u = 0.3 * np.sin(np.arange(1.0, inputs + 1.0))
-    options = {"free_base": True} if file == robots.SOLO else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mj.RobotFileWarning)
         robot = mj.load(
-            file, control=mj.PiecewiseConstant([0.0], [u]), limits="ignore", joint_friction="ignore", **options
+            file,
+            control=mj.PiecewiseConstant([0.0], [u]),
+            limits="ignore",
+            joint_friction="ignore",
+            free_base=file == robots.SOLO,
         )
     model = robot.model
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)

@@ -145,7 +145,7 @@ def test_numbers_of_any_type_count():
         contacts="ball",
         floor=np.float32(0.5),
         joint_friction=np.float32(0.25),
-        law=mj.Spring(np.float32(100.0)),  # type: ignore[arg-type]
+        law=mj.Spring(np.float32(100.0)),
     )
     x = np.array([0.0, 3.0])
     assert robot.function("h")(0.0, x, robot.defaults) == pytest.approx([0.1 - 0.5])
@@ -232,7 +232,7 @@ def test_keyframes_and_names_that_are_not_there():
 def test_laws_check_their_numbers():
     for wrong in (
         lambda: mj.Spring(-1.0),
-        lambda: mj.Spring("stiff"),  # type: ignore[arg-type]
+        lambda: mj.Spring("stiff"),
         lambda: mj.HuntCrossley(1.0, exponent=0.5),
         lambda: mj.Coulomb(0.5, 0.0),
         lambda: mj.LuGre(0.4, 0.5),
@@ -242,7 +242,7 @@ def test_laws_check_their_numbers():
         lambda: mj.Contact(geom="a", radius=np.inf),
         lambda: mj.Contact(geom="a", point=(0.0, 0.0, 1.0)),  # it would be left out
         lambda: mj.Contact(geom="a", against="b", radius=1.0),
-        lambda: mj.PD(0.0, kp=[1.0, 2.0]),  # type: ignore[arg-type]
+        lambda: mj.PD(0.0, kp=[1.0, 2.0]),
         lambda: mj.Sinusoid(np.nan),
     ):
         with pytest.raises((ValueError, TypeError)):

@@ -49,8 +49,8 @@ def test_the_cache_is_used_and_never_stale(tmp_path):
     # an edit in one core file, which the compiled loop only imports from
     core = source / "bouligand" / "core" / "steps" / "smooth.py"
     text = core.read_text()
-    assert "0.9 * stretch(error, method)" in text
-    core.write_text(text.replace("0.9 * stretch(error, method)", "0.45 * stretch(error, method)"))
+    assert "0.9 * stretch(error, scheme)" in text
+    core.write_text(text.replace("0.9 * stretch(error, scheme)", "0.45 * stretch(error, scheme)"))
     edited, said = run(source, cache)
     assert edited > steps
     assert "bouligand: compiling the integrator" in said

@@ -55,7 +55,7 @@ def test_modes_at_rest(given):
     """All is at rest but the clock, so that steps and hops are long; each word may have fast modes of its own."""
     rng = np.random.default_rng(7)
     params = np.zeros(GUARDS + (GUARDS + 1) * N * N)
-    system = bd.System(_f, _h, n=N + 1, m=GUARDS, params=params, **({"Df": _Df} if given else {}))
+    system = bd.System(_f, _h, n=N + 1, m=GUARDS, params=params, Df=_Df if given else None)
     for _ in range(25):
         # anywhere, or one soon after the other
         times = np.sort(rng.uniform(0.1, 2.9, GUARDS))
@@ -94,9 +94,9 @@ def _pulse_Df(t, x, b, p, out):
 @pytest.mark.parametrize("given", [False, True])
 def test_a_pulse_in_any_step(given):
     """Wherever it is: in long steps one after the other, and in a long hop."""
-    jacobian = {"Df": _pulse_Df} if given else {}
-    smooth = bd.System(_pulse, n=3, params=[0.0, 0.2], **jacobian)
-    hops = bd.System(_pulse, lambda t, x, p: (x[0] - 0.5, x[0] - 2.5), n=3, m=2, params=[0.0, 0.2], **jacobian)
+    jacobian = _pulse_Df if given else None
+    smooth = bd.System(_pulse, n=3, params=[0.0, 0.2], Df=jacobian)
+    hops = bd.System(_pulse, lambda t, x, p: (x[0] - 0.5, x[0] - 2.5), n=3, m=2, params=[0.0, 0.2], Df=jacobian)
     for middle in np.linspace(0.2, 2.8, 7):
         # (the field is linear in the swing: a trajectory is a column)
         p, columns = [middle, 0.2], ([0.0, 1.0, 0.0], [0.0, 0.0, 1.0])

@@ -23,7 +23,7 @@ ANYMAL_B = ROBOTS / "anymal_b_simple_description/robots/anymal.urdf"
 ANYMAL_C = ROBOTS / "anymal_c_simple_description/urdf/anymal.urdf"
 ALLEGRO = ROBOTS / "allegro_hand_description/urdf/allegro_right_hand.urdf"
 _spec = importlib.util.find_spec("gymnasium")
-ASSETS = pathlib.Path(next(iter(_spec.submodule_search_locations))) / "envs/mujoco/assets"  # type: ignore[union-attr,arg-type]
+ASSETS = pathlib.Path(next(iter(_spec.submodule_search_locations))) / "envs/mujoco/assets"  # type: ignore[union-attr]
 ANT = ASSETS / "ant.xml"
 
 LEGS = ("FL", "FR", "HL", "HR")

@@ -175,6 +175,7 @@ def test_f14_sliding_and_chattering_are_named():
         bd.solve(systems.relay, (0, 2), [1.0, 0.0])
     close(caught.value.t, 1.0, 1e-9)
     close(caught.value.x, [0.0, 1.0], 1e-9)
+    assert caught.value.hdot is not None
     assert caught.value.hdot < 0
     assert caught.value.solution.t[-1] == caught.value.t
 

@@ -190,3 +190,10 @@ def test_a_drawing_that_fails_leaves_no_film(tmp_path):
     with pytest.raises(RuntimeError, match="cannot draw this"):
         bd.plot.animate(sol, draw, tmp_path / "a.gif")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_gait_diagram_without_contacts_is_empty(ax):
+    apex = bd.System(lambda t, x, b, p: (x[1], -1.0), lambda t, x, p: (x[1],), n=2, guards=("apex",), observers="apex")
+    bd.plot.contacts(bd.solve(apex, (0.0, 2.0), [0.0, 1.0]), ax=ax)
+    assert not ax.collections[0].get_paths()
+    assert list(ax.get_yticks()) == []

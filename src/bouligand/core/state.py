@@ -193,8 +193,10 @@ USER_DATA, LISTED = 3, 4
 
 class Table:
     """Names of arrays, each with its kind: "vector", "integers", "matrix", "indices" (a matrix of integers), a dtype (one
-    record), [dtype] (an array of records), `Rows`, or another table. Compiled code carries what is ``kept`` along with the address;
-    all else is loaded from the table when it is asked for."""
+    record), [dtype] (an array of records), `Rows`, or another table.
+
+    Compiled code carries what is ``kept`` along with the address; all else is loaded from the table when it is asked for.
+    """
 
     def __init__(self, kind, kept=(), **fields):
         self.kind, self.fields, self.kept = kind, fields, kept

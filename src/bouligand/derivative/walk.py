@@ -1,7 +1,7 @@
 """Along a stretch of a trajectory with perturbations, forwards and back: cut, refine, walk.
 
-`walk_along` makes a `Walk` of a solution: the rates of its fastest modes say which steps are too long for perturbations, the record
-is cut to the stretch that is asked for (and divided there), and the memory of the core is filled with it.
+`walk_along` makes a `Walk` of a solution: the rates of its fastest modes show which steps are too long for perturbations, the
+record is cut to the stretch that is asked for (and divided there), and the memory of the core is filled with it.
 """
 
 import numpy as np

@@ -8,45 +8,6 @@ from .stiffness import fastest_decay, is_stiff
 
 _FUNCTIONS = {codes.F_FAILED: "f", codes.H_FAILED: "h", codes.DH_FAILED: "Dh", codes.G_FAILED: "g"}
 
-# for each code: the error, and its message with {guard}, {where}, {x}, ...
-_MESSAGES = {
-    codes.SLIDING: (
-        errors.SlidingError,
-        "sliding on guard {guard!r} {where}: hdot points to it under both words. Such a system is not event-selected; "
-        "regularise the law there.",
-    ),
-    codes.GRAZING: (
-        errors.GrazingError,
-        "guard {guard!r} is grazed {where}: h comes within {margin:.1e} of zero, too near to tell at this tolerance whether "
-        "it is crossed, and it matters. Tighten rtol and atol, or move the start.",
-    ),
-    codes.NOT_EVENT_SELECTED: (
-        errors.NotEventSelectedError,
-        "the corner {where} is not event-selected: guard {guard!r}, about to be crossed, is turned away by another's "
-        "crossing, so that the outcome depends on their order.",
-    ),
-    codes.CHATTERING: (
-        errors.ChatteringError,
-        "guard {guard!r} is crossed over and over {where}: chattering, or crossings that accumulate. Regularise the law "
-        "there, or stop before with terminal=.",
-    ),
-    codes.NOT_FINITE: (errors.NotFiniteError, "f or h is not finite {where}, however short the step; x = {x}"),
-    codes.STEP_TOO_SMALL: (
-        errors.StepSizeError,
-        "the step became too small {where} (dt = {dt:.1e}): the field is too stiff for an explicit method, or singular "
-        "there. Loosen the tolerances, or look at f near x = {x}.",
-    ),
-    codes.TOO_MANY_STEPS: (
-        errors.TooManyStepsError,
-        "max_steps = {max_steps} reached {where}, before the end. Give a larger max_steps, or look for a mode that is "
-        "faster than what you want to see.",
-    ),
-    codes.WRONG_WORD: (
-        errors.StartError,
-        "b0 says {sign:+.0f} for guard {guard!r}, but h = {h:.3g} at the start: b0 decides only guards that are zero there.",
-    ),
-}
-
 
 def failure(stepper, code):
     """The exception for a code of the core at which an integration stopped."""
@@ -55,10 +16,10 @@ def failure(stepper, code):
     if code == codes.NOT_FINITE and not np.isfinite(stepper.x).all() and stepper._memory.s.record_count == 0:
         x = np.array2string(stepper.x, threshold=12)
         return errors.NotFiniteError(f"x0 must be finite; got {x}", t=stepper.t, x=stepper.x)
-    kind, text = _MESSAGES[code]
+    name, text = codes.MESSAGES[code]
     system, s, g = stepper.system, stepper._memory.s, stepper._memory.g
     k = s.target
-    about_a_guard = 0 <= k < system.m and code not in (codes.NOT_FINITE, codes.STEP_TOO_SMALL, codes.TOO_MANY_STEPS)
+    about_a_guard = 0 <= k < system.m and "{guard" in text
     guard = system.guards[k] if about_a_guard else None
     t, x = stepper.t, stepper.x
     message = text.format(
@@ -87,7 +48,7 @@ def failure(stepper, code):
                 f"slower (a softer damper, a larger slip speed), or give a larger max_steps. ({message})"
             )
             return errors.StiffnessError(message, rate=rate, states=states, t=t, x=x)
-    return kind(message, t=t, x=x, guard=guard, hdot=hdot)
+    return getattr(errors, name)(message, t=t, x=x, guard=guard, hdot=hdot)
 
 
 def _has_a_pole(system, t, x, p, k):

@@ -1,34 +1,82 @@
 """Animations of mechanisms, drawn with matplotlib."""
 
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from .film import check_path, moments, save
 from .gait import contacts
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
-def animate(solution, draw, path, fps=25, speed=1.0, gait=None, size=(6.4, 4.8), dpi=100, progress=None):
-    """Save a film of a solution: GIF or MP4, by the path's suffix.
+    from .._typing import FloatArray, Guards, Path, SignArray
+    from ..solution.solution import Solution
+
+
+def animate(
+    solution: Solution,
+    draw: Callable[[Axes, float, FloatArray, SignArray, FloatArray], object],
+    path: Path,
+    fps: float = 25,
+    speed: float = 1.0,
+    gait: Guards | bool | None = None,
+    size: tuple[float, float] = (6.4, 4.8),
+    dpi: float = 100,
+    progress: bool | str | None = None,
+) -> pathlib.Path:
+    """Save a film of a solution as GIF or MP4, chosen by the suffix of the path.
 
     Parameters
     ----------
     solution : Solution
-    draw : function
-        ``draw(ax, t, x, b, p)`` draws the mechanism on empty axes, at time t in the state x with the word b and parameters p,
-        and sets the limits of the axes. `bouligand.plot.mechanisms` has those of the ready models.
+    draw : callable
+        ``draw(ax, t, x, b, p)`` draws the mechanism on empty axes, at time t in the state x with the mode b and the
+        parameters p, and sets the limits of the axes. `bouligand.plot.mechanisms` has those of the ready models.
     path : path
-        ``.gif`` (needs Pillow) or ``.mp4`` (needs imageio-ffmpeg).
-    fps, speed : float
-        Frames a second; ``speed=0.25`` shows it four times slower than it happens.
-
-    Other parameters
-    ----------------
-    gait : True, str or sequence, optional
-        A gait diagram runs along below: of all contacts, or of these guards (names or patterns, as in `contacts`).
-    size, dpi : (width, height) in inches, dots per inch
+        ``.gif`` (needs Pillow) or ``.mp4`` (needs imageio-ffmpeg), in a folder that exists.
+    fps : float
+        Frames per second, up to 100.
+    speed : float
+        ``speed=0.25`` shows the motion four times slower than it happens.
+    gait : bool, str or sequence, optional
+        Draw a gait diagram below the mechanism: True for all contacts, otherwise the guards to show (as in `contacts`).
+    size : (float, float)
+        Width and height in inches.
+    dpi : float
+        Pixels per inch.
     progress : bool or str, optional
         Show a progress bar (with this title).
+
+    Returns
+    -------
+    pathlib.Path
+        The file. It appears when it is complete, and not at all if drawing fails.
+
+    Raises
+    ------
+    ValueError, FileNotFoundError
+        If the suffix, fps or speed is wrong, or the folder does not exist.
+    ImportError
+        If the package that writes the file is not installed; the message is the command that installs it.
+
+    Examples
+    --------
+    >>> import bouligand as bd, pathlib, tempfile
+    >>> sol = bd.solve(bd.models.hopper(), (0.0, 0.1), [2.0, 0.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     film = bd.plot.animate(sol, bd.plot.mechanisms.hopper, pathlib.Path(folder) / "hopper.gif", size=(2, 2))
+    ...     film.name
+    'hopper.gif'
     """
     path = check_path(path, fps)
     times = moments(float(solution.t[0]), float(solution.t[-1]), fps, speed)
-    frames = _frames(solution, draw, times, gait, size, dpi)
+    frames: Iterable[NDArray[np.uint8]] = _frames(solution, draw, times, gait, size, dpi)
     if progress:
         from tqdm import tqdm
 
@@ -38,9 +86,15 @@ def animate(solution, draw, path, fps=25, speed=1.0, gait=None, size=(6.4, 4.8),
     return save(frames, path, fps)
 
 
-def _frames(solution, draw, times, gait, size, dpi):
+def _frames(
+    solution: Solution,
+    draw: Callable[[Axes, float, FloatArray, SignArray, FloatArray], object],
+    times: FloatArray,
+    gait: Guards | bool | None,
+    size: tuple[float, float],
+    dpi: float,
+) -> Iterator[NDArray[np.uint8]]:
     """The frames, one after the other; the figure is not pyplot's, so that it need not be closed."""
-    import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -51,7 +105,7 @@ def _frames(solution, draw, times, gait, size, dpi):
         ax = figure.subplots()
     else:
         ax, below = figure.subplots(2, 1, height_ratios=[4, 1])
-        contacts(solution, None if gait is True else gait, ax=below)
+        contacts(solution, None if isinstance(gait, bool) else gait, ax=below)
         if len(below.get_yticks()) > 8:  # no room for names
             below.set_yticks([])
         cursor = below.axvline(times[0], color="0.2", lw=1.0, zorder=4)

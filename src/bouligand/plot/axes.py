@@ -1,10 +1,31 @@
 """Axes to draw on."""
 
+from __future__ import annotations
 
-def new_axes(ax, count=1):
-    """The given axes, or new ones: one, or a row of so many."""
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+
+def new_axes(ax: Axes | None) -> Axes:
+    """The given axes, or new ones in a figure of pyplot."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
 
-    return plt.subplots(1, count, figsize=(4.8 * count, 4.4) if count > 1 else None, layout="constrained")[1]
+    return plt.subplots(layout="constrained")[1]
+
+
+def new_row(axes: Sequence[Axes] | NDArray[np.object_] | None, count: int) -> NDArray[np.object_]:
+    """The given axes as an array, or ``count`` new ones beside each other in a figure of pyplot."""
+    if axes is not None:
+        return np.asarray(axes, dtype=object)
+    import matplotlib.pyplot as plt
+
+    row: NDArray[np.object_] = plt.subplots(1, count, figsize=(4.8 * count, 4.4), layout="constrained")[1]
+    return row

@@ -1,20 +1,59 @@
 """States over time; perturbations, where they go, and trajectories around one."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from .axes import new_axes
+from .axes import new_axes, new_row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from ..derivative.bderivative import BDerivative
+    from ..solution.solution import Solution
+    from ..system.system import System
 
 
-def trajectory(solution, states=None, ax=None, points=1000, mark=True):
-    """The states over time, with a thin line at each event.
+def trajectory(
+    solution: Solution,
+    states: Iterable[str | int] | None = None,
+    ax: Axes | None = None,
+    points: int = 1000,
+    mark: bool = True,
+) -> Axes:
+    """Draw the states over time, with a thin line at each event.
 
-    ``states``: names or numbers of those to draw (default: all).
+    Parameters
+    ----------
+    solution : Solution
+    states : sequence of str or int, optional
+        Names or numbers of the states to draw. Default: all.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default on new axes.
+    points : int
+        Number of times at which the states are drawn.
+    mark : bool
+        Whether to mark the events (if there are at most 200).
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> from matplotlib.figure import Figure
+    >>> sol = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0])
+    >>> bd.plot.trajectory(sol, ["z"], ax=Figure().subplots()).get_xlabel()
+    't'
     """
     ax = new_axes(ax)
     system = solution.system
-    chosen = (
-        range(system.n) if states is None else [system.states.index(s) if isinstance(s, str) else s for s in states]
-    )
+    chosen = list(range(system.n)) if states is None else [_state(system, s) for s in states]
     t = np.linspace(solution.t[0], solution.t[-1], points)
     x = solution(t)
     if mark and len(solution.events) <= 200:
@@ -29,22 +68,45 @@ def trajectory(solution, states=None, ax=None, points=1000, mark=True):
     return ax
 
 
-def perturbations(B, radius=None, plane=(0, 1), image=None, count=180, flow=True, ax=None):
-    """A circle of perturbations at the start, its image under B, and that under the true flow; pieces of B in colours.
+def perturbations(
+    B: BDerivative,
+    radius: float | None = None,
+    plane: tuple[str | int, str | int] = (0, 1),
+    image: tuple[str | int, str | int] | None = None,
+    count: int = 180,
+    flow: bool = True,
+    ax: Sequence[Axes] | NDArray[np.object_] | None = None,
+) -> NDArray[np.object_]:
+    """Draw a circle of perturbations of the start beside its image under the derivative B, one colour for each linear piece.
 
     Parameters
     ----------
     B : BDerivative
-    radius : float
-        Of the circle; default one hundredth of the trajectory's extent in that plane.
-    plane, image : pair
-        The two states (names or numbers) that are perturbed, and those whose image is drawn (default: the same).
+    radius : float, optional
+        Radius of the circle. Default: a hundredth of the extent of the trajectory in that plane.
+    plane : pair of str or int
+        The two states (names or numbers) that are perturbed.
+    image : pair of str or int, optional
+        The two states whose perturbations at the end are drawn. Default: the same.
+    count : int
+        Number of perturbations.
     flow : bool
-        Also solve from every fourth perturbed start, as dots.
+        Whether to integrate from every fourth perturbed start as well, and draw the result as open circles for comparison.
+    ax : pair of matplotlib.axes.Axes, optional
+        Where to draw; by default on new axes.
 
     Returns
     -------
-    array of two axes
+    array of two matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> from matplotlib.figure import Figure
+    >>> B = bd.solve(bd.models.hopper(), (0.0, 1.0), [2.0, 0.0], rtol=1e-9).bderivative()
+    >>> before, after = bd.plot.perturbations(B, radius=0.01, count=24, ax=Figure().subplots(1, 2))
+    >>> after.get_title()
+    'at t = 1'
     """
     from ..integration.solve import solve
 
@@ -59,7 +121,7 @@ def perturbations(B, radius=None, plane=(0, 1), image=None, count=180, flow=True
     dx[:, across] = radius * np.column_stack([np.cos(angle), np.sin(angle)])
     images = B(dx)[:, seen]
     orders = [tuple(B.orders(d)) for d in dx]
-    axes = new_axes(ax, 2)
+    axes = new_row(ax, 2)
     colours = {order: f"C{q % 10}" for q, order in enumerate(dict.fromkeys(orders))}
     for order, colour in colours.items():
         rows = np.array([other == order for other in orders])
@@ -69,9 +131,9 @@ def perturbations(B, radius=None, plane=(0, 1), image=None, count=180, flow=True
     if flow:
         tolerance, start = solution._tolerances, solution(B.since)
         span, word = (B.since, B.t), solution.word(B.since) if B.since > solution.record.t[0] else None
-        options = {"rtol": min(tolerance[0], 1e-9), "b0": word}
-        end = solve(system, span, start, solution.p, **options).x[-1]
-        true = [solve(system, span, start + d, solution.p, rtol=options["rtol"]).x[-1] - end for d in dx[::4]]
+        rtol = min(tolerance[0], 1e-9)
+        end = solve(system, span, start, solution.p, rtol=rtol, b0=word).x[-1]
+        true = [solve(system, span, start + d, solution.p, rtol=rtol).x[-1] - end for d in dx[::4]]
         axes[1].plot(*np.array(true)[:, seen].T, "o", ms=7, mfc="none", mec="0.3", mew=0.8, label="true flow", zorder=0)
     for side, which, when in ((axes[0], across, B.since), (axes[1], seen, B.t)):
         side.set_xlabel(f"change of {system.states[which[0]]}")
@@ -86,10 +148,39 @@ def perturbations(B, radius=None, plane=(0, 1), image=None, count=180, flow=True
     return axes
 
 
-def fan(B, radius, plane=(0, 1), count=24, ax=None):
-    """The trajectories that start on a circle around the start of B, drawn in a plane of two states, and the one they surround.
+def fan(
+    B: BDerivative,
+    radius: float,
+    plane: tuple[str | int, str | int] = (0, 1),
+    count: int = 24,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw trajectories from a circle around the start of B in a plane of two states, with their events marked.
 
-    Solved anew from each start; with the crossings marked.
+    Parameters
+    ----------
+    B : BDerivative
+        Its trajectory is drawn in black; the others are integrated from their own starts.
+    radius : float
+        Radius of the circle.
+    plane : pair of str or int
+        The two states (names or numbers) that are perturbed and drawn.
+    count : int
+        Number of trajectories.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default on new axes.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> from matplotlib.figure import Figure
+    >>> B = bd.solve(bd.models.hopper(), (0.0, 1.0), [2.0, 0.0]).bderivative()
+    >>> bd.plot.fan(B, 0.1, count=4, ax=Figure().subplots()).get_ylabel()
+    'vz'
     """
     from ..integration.solve import solve
 
@@ -111,7 +202,7 @@ def fan(B, radius, plane=(0, 1), count=24, ax=None):
     return ax
 
 
-def _state(system, name):
+def _state(system: System, name: str | int) -> int:
     if isinstance(name, str):
         if name not in system.states:
             raise ValueError(f"no state is called {name!r}; states: {', '.join(system.states)}")

@@ -1,17 +1,31 @@
 """Films: frames to a GIF (Pillow) or an MP4 (ffmpeg, which imageio-ffmpeg brings along)."""
 
+from __future__ import annotations
+
 import os
 import pathlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._optional import need
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .._typing import FloatArray, Path
+
 SUFFIXES = (".gif", ".mp4")
 
 
-def check_path(path, fps):
-    """The path, as one that a film can be saved to; an error before any frame is drawn if not."""
+def check_path(path: Path, fps: float) -> pathlib.Path:
+    """The path, after checking that a film can be saved there: suffix, folder, and the package that writes it.
+
+    Raises
+    ------
+    ValueError, FileNotFoundError, MissingExtraError
+    """
     path = pathlib.Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise ValueError(f"a film is saved as .gif or .mp4; got {path.name!r}")
@@ -26,8 +40,22 @@ def check_path(path, fps):
     return path
 
 
-def save(frames, path, fps=25):
-    """Write frames, arrays (height, width, 3) of uint8 all alike, to a file that appears when it is complete."""
+def save(frames: Iterable[NDArray[np.uint8]], path: Path, fps: float = 25) -> pathlib.Path:
+    """Write a film. The file appears when it is complete.
+
+    Parameters
+    ----------
+    frames : iterable of arrays (height, width, 3) of uint8
+        The pictures, all of the same size.
+    path : path
+        ``.gif`` or ``.mp4``.
+    fps : float
+        Frames per second.
+
+    Returns
+    -------
+    pathlib.Path
+    """
     path = check_path(path, fps)
     temporary = path.with_name(f".{os.getpid()}-{path.name}")
     try:
@@ -38,15 +66,21 @@ def save(frames, path, fps=25):
     return path
 
 
-def moments(start, end, fps, speed=1.0):
-    """Times of the frames of a film that shows [start, end] at ``speed`` times its pace; the last frame is the end."""
+def moments(start: float, end: float, fps: float, speed: float = 1.0) -> FloatArray:
+    """Times of the frames of a film that shows the interval [start, end] at ``speed`` times its pace.
+
+    Examples
+    --------
+    >>> moments(0.0, 0.2, fps=10, speed=0.5)
+    array([0.  , 0.05, 0.1 , 0.15, 0.2 ])
+    """
     if not speed > 0.0:
         raise ValueError(f"speed must be positive (0.1: ten times slower than it happens); got {speed!r}")
     count = max(1, round((end - start) / speed * fps))
     return np.linspace(start, end, count + 1)
 
 
-def _gif(frames, path, fps):
+def _gif(frames: Iterable[NDArray[np.uint8]], path: pathlib.Path, fps: float) -> None:
     """GIF counts time in hundredths of a second: frames are shown for one or the other number of them, right on average."""
     image = need("PIL.Image", "film")
     pictures = [image.fromarray(np.asarray(frame)).quantize(256, dither=image.Dither.NONE) for frame in frames]
@@ -57,7 +91,7 @@ def _gif(frames, path, fps):
     pictures[0].save(path, format="GIF", save_all=True, append_images=pictures[1:], duration=durations, loop=0)
 
 
-def _mp4(frames, path, fps):
+def _mp4(frames: Iterable[NDArray[np.uint8]], path: pathlib.Path, fps: float) -> None:
     ffmpeg = need("imageio_ffmpeg", "film")
     writer = None
     try:

@@ -1,32 +1,64 @@
 """The gait diagram: a bar for each foot while it touches."""
 
+from __future__ import annotations
+
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from .axes import new_axes
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+
+    from .._typing import Guard, Guards
+    from ..solution.solution import Solution
+    from ..system.system import System
+
 NAMED = 24  # so many bars have room for their names
 COLOUR, TIE = "#33508c", "#c1272d"
 
 
-def contacts(solution, guards=None, ax=None, sign=1, ties=None, colour=COLOUR):
-    """A gait diagram: one bar for each guard while it touches (while its sign is ``sign``), the first on top.
+def contacts(
+    solution: Solution,
+    guards: Guards | None = None,
+    ax: Axes | None = None,
+    sign: Literal[-1, 1] = 1,
+    ties: float | None = None,
+    colour: str = COLOUR,
+) -> Axes:
+    """Draw a gait diagram: a row for each guard, with a bar while it touches. The first guard is on top.
 
     Parameters
     ----------
     solution : Solution
     guards : str, int or sequence of these, optional
-        Which to draw: names, patterns such as ``"foot*"``, numbers. A pattern that begins with ``!`` leaves out:
-        ``"!* pushes"``. Default: those called ``"... touches"``; where there are none, all but observers.
+        The guards to draw: names, numbers, and patterns such as ``"foot*"``. A pattern that begins with ``!`` excludes
+        guards: ``"!* pushes"``. Default: the guards called ``"... touches"``; if there are none, all but observers.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default on new axes.
+    sign : {1, -1}
+        A guard touches while its sign in the mode b is this.
     ties : float, optional
-        Crossings within this time of each other are joined by a line, with their number on top: the feet that land or
-        leave together. Default a millionth of the interval (the same instant, to the eye and mostly to the tolerance);
-        negative: no lines.
+        Crossings within this time of each other are joined by a line and counted: feet that land or lift off together.
+        Default: a millionth of the interval. Negative: no lines.
+    colour : str
+        Colour of the bars.
 
     Returns
     -------
-    Axes
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> from matplotlib.figure import Figure
+    >>> sol = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0])
+    >>> ax = bd.plot.contacts(sol, ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['foot']
     """
     ax = new_axes(ax)
     system, start, end = solution.system, solution.t[0], solution.t[-1]
@@ -39,7 +71,7 @@ def contacts(solution, guards=None, ax=None, sign=1, ties=None, colour=COLOUR):
     if ties >= 0.0:
         _join(ax, _together(solution, row, ties), row)
     ax.set_xlim(start, end)
-    room = max(0.6, 1.2 / len(chosen))  # a single bar does not fill the picture
+    room = max(0.6, 1.2 / max(len(chosen), 1))  # a single bar does not fill the picture
     ax.set_ylim(len(chosen) - 1 + room, -room)
     ax.set_xlabel("t")
     if len(chosen) <= NAMED:
@@ -52,14 +84,32 @@ def contacts(solution, guards=None, ax=None, sign=1, ties=None, colour=COLOUR):
     return ax
 
 
-def stretches(solution, sign=1):
-    """For each guard the intervals [(begin, end), ...] in which its sign is ``sign``, within the solution's time."""
+def stretches(solution: Solution, sign: Literal[-1, 1] = 1) -> list[list[tuple[float, float]]]:
+    """The intervals of time in which each guard has a given sign in the mode b.
+
+    Parameters
+    ----------
+    solution : Solution
+    sign : {1, -1}
+
+    Returns
+    -------
+    list of list of (float, float)
+        For each guard, begin and end of its intervals, within the time of the solution.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> sol = bd.solve(bd.models.hopper(), (0.0, 1.0), [2.0, 0.0], rtol=1e-9)
+    >>> [(round(float(begin), 4), round(float(end), 4)) for begin, end in bd.plot.stretches(sol)[0]]
+    [(0.4515, 0.5553)]
+    """
     if sign not in (-1, 1):
         raise ValueError(f"sign must be -1 or +1; got {sign!r}")
     system, start, end = solution.system, solution.t[0], solution.t[-1]
     word = solution.word(start)
     since = {k: start for k in range(system.m) if word[k] == sign}
-    out: list[list] = [[] for _ in range(system.m)]
+    out: list[list[tuple[float, float]]] = [[] for _ in range(system.m)]
     for t, k, direction in zip(solution.events.t, solution.events.guard, solution.events.direction, strict=True):
         if direction == sign:
             since.setdefault(k, t)
@@ -70,25 +120,47 @@ def stretches(solution, sign=1):
     return out
 
 
-def select(system, guards=None):
-    """Numbers of the guards that names, numbers and patterns choose, in the system's order."""
+def select(system: System, guards: Guards | None = None) -> list[int]:
+    """Numbers of the guards that names, numbers and patterns choose, in the order of the system.
+
+    Parameters
+    ----------
+    system : System
+    guards : str, int or sequence of these, optional
+        As in `contacts`.
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    ValueError
+        If a name, number or pattern matches no guard, or all are excluded.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> bd.plot.select(bd.models.hand(3), ["finger*", "!* pushes"])
+    [0, 1, 2]
+    """
     if guards is None:
         contacts = [k for k, name in enumerate(system.guards) if name.endswith(" touches")]
         return contacts or [k for k in range(system.m) if not system.observers[k]]
-    wanted = [guards] if isinstance(guards, str | int | np.integer) else list(guards)
+    wanted: list[Guard] = [guards] if isinstance(guards, str | int | np.integer) else list(guards)
     leave_out = [g[1:] for g in wanted if isinstance(g, str) and g.startswith("!")]
-    take = [g for g in wanted if not (isinstance(g, str) and g.startswith("!"))] or ["*"]
+    take: list[Guard] = [g for g in wanted if not (isinstance(g, str) and g.startswith("!"))] or ["*"]
     chosen: set[int] = set()
     for one in take:
         chosen |= _matching(system, one)
-    for one in leave_out:
-        chosen -= _matching(system, one)
+    for name in leave_out:
+        chosen -= _matching(system, name)
     if not chosen:
         raise ValueError(f"no guard is left by {guards!r}; guards: {_some(system.guards)}")
     return sorted(chosen)
 
 
-def _matching(system, one):
+def _matching(system: System, one: Guard) -> set[int]:
     if not isinstance(one, str):
         return {system.guard_index(one)}
     found = {k for k, name in enumerate(system.guards) if name == one or fnmatchcase(name, one)}
@@ -97,19 +169,19 @@ def _matching(system, one):
     return found
 
 
-def _some(names):
+def _some(names: tuple[str, ...]) -> str:
     return ", ".join(names[:10]) + (f", ... {names[-1]}" if len(names) > 10 else "")
 
 
-def _bars(spans, half, colour):
-    """One collection for all bars: ten thousand of them draw as fast as one would like. The edge keeps short ones visible."""
+def _bars(spans: list[tuple[int, float, float]], half: float, colour: str) -> PolyCollection:
+    """One collection for all bars, which draws ten thousand of them quickly. The edge keeps short ones visible."""
     from matplotlib.collections import PolyCollection
 
     corners = [[(left, i - half), (right, i - half), (right, i + half), (left, i + half)] for i, left, right in spans]
     return PolyCollection(corners, facecolor=colour, edgecolor=colour, linewidth=0.4, zorder=2)
 
 
-def _together(solution, row, width):
+def _together(solution: Solution, row: dict[int, int], width: float) -> list[tuple[float, float, list[int]]]:
     """Crossings of the chosen guards in the same direction, within ``width`` of the first: [(first, last, guards), ...]."""
     groups = []
     for direction in (-1, 1):
@@ -127,7 +199,7 @@ def _together(solution, row, width):
     return sorted(groups)
 
 
-def _join(ax, groups, row):
+def _join(ax: Axes, groups: list[tuple[float, float, list[int]]], row: dict[int, int]) -> None:
     """A line across the guards that cross together, a dot on each, their number on top; shaded for as long as it takes."""
     for first, last, guards in groups:
         rows, t = sorted(row[k] for k in guards), 0.5 * (first + last)

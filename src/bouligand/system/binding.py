@@ -1,7 +1,10 @@
 """Binding a system to the core: its functions compiled (or wrapped), their addresses where the core looks for them."""
 
+from __future__ import annotations
+
 import threading
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,35 +13,47 @@ from ..errors import PerformanceWarning
 from .functions import user_data
 from .user_memory import Lease
 
+if TYPE_CHECKING:
+    from .._typing import FloatArray, IntArray, RecordArray
+    from .functions import UserFunction
+    from .system import System
+
 
 class Compiled:
-    """True, or false with a reason."""
+    """Whether the functions of a system run as machine code: true, or false with a reason.
 
-    def __init__(self, reason=""):
+    Attributes
+    ----------
+    reason : str
+        Why they do not; empty if they do.
+    """
+
+    def __init__(self, reason: str = "") -> None:
         self.reason = reason
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return not self.reason
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "yes" if self else f"no: {self.reason}"
 
 
 class Bound:
     """The addresses of a system's functions, as the core wants them, and what keeps them alive."""
 
-    def __init__(self, system):
+    def __init__(self, system: System) -> None:
         from ..core.compiler import jit
 
-        self.failures = []
-        self.fn = np.zeros(1, dtype=FUNCTIONS)  # their addresses
-        self._jacobians = np.zeros(1, dtype=JACOBIANS)
-        self.keep = []
+        self.failures: list[BaseException] = []
+        self.fn: RecordArray = np.zeros(1, dtype=FUNCTIONS)  # their addresses
+        self._jacobians: RecordArray = np.zeros(1, dtype=JACOBIANS)
+        self.keep: list[object] = []
         self._contexts = system._contexts
         if "f" not in system._functions:
             system._compose()
         data = [user_data(u.function) for u in system._functions.values() if u.is_low_level]
-        self.context = np.array([system.n, system.m, len(system.defaults), data[0] if data else 0], dtype=np.int64)
+        sizes = [system.n, system.m, len(system.defaults)]
+        self.context: IntArray = np.array([*sizes, data[0] if data else 0], dtype=np.int64)
         self.fn["context"] = self.context.ctypes.data
         reasons = [] if jit.JIT else ["Numba's JIT is switched off (NUMBA_DISABLE_JIT)"]
         for name in ("f", "h", "fh", "Dh"):
@@ -49,7 +64,7 @@ class Bound:
         self._lock = threading.Lock()
         self._have = {False: False, True: False}  # whether the Jacobians that these need are bound
 
-    def lease(self, system):
+    def lease(self, system: System) -> Bound | Lease:
         """What an integration calls: itself, or, where functions work in memory of their own, a copy with such memory."""
         if self._contexts is None:
             return self
@@ -57,10 +72,10 @@ class Bound:
             self.bind_contacts(system)
         return Lease(self, self._contexts)
 
-    def give_back(self):
+    def give_back(self) -> None:
         pass
 
-    def bind_contacts(self, system):
+    def bind_contacts(self, system: System) -> None:
         """Bind g as well (and g_many, where it is compiled): only spanning steps need them, so when the first is taken."""
         with self._lock:
             if self.fn["g"][0] == 0:
@@ -69,7 +84,7 @@ class Bound:
                     self._take(system, many, self.fn, [])
                 self._take(system, system._functions["g"], self.fn, [])
 
-    def jacobians(self, system, params):
+    def jacobians(self, system: System, params: bool) -> RecordArray:
         """The addresses of the functions that only derivatives need, bound when first asked for: those in parameters, which may
         take seconds to compile, only with ``params``."""
         if self._have[params]:
@@ -84,7 +99,7 @@ class Bound:
             self._have[params] = True
         return self._jacobians
 
-    def _take(self, system, user, addresses, reasons):
+    def _take(self, system: System, user: UserFunction, addresses: RecordArray, reasons: list[str]) -> None:
         wanted = system._compile
         try:
             address, keep = user.bind(wanted is not False, system.sizes, self.failures)
@@ -106,61 +121,27 @@ class Bound:
             if user.name == "g_many":
                 return
             address, keep = user.bind(False, system.sizes, self.failures)
-        if wanted is False and not user.is_low_level:
-            reasons.append("compile=False") if "compile=False" not in reasons else None
+        if wanted is False and not user.is_low_level and "compile=False" not in reasons:
+            reasons.append("compile=False")
         addresses[user.name] = address
         self.keep.append(keep)
 
 
-def compose(f0, f0_in_place, g, g_in_place):
-    """``f0 + sum of g_k over touching k`` as one in-place function, of plain functions or of dispatchers."""
-    from ..core.compiler import jit
-
-    if jit.JIT:
-        from ..core.compiler.wrapping import user_jit
-
+def probe(system: System, t: float, x: FloatArray, p: FloatArray) -> None:
+    """Call f and h once from Python, so that a wrong shape or an exception is reported before anything else happens."""
+    word = np.empty(0)
+    for name in ("h", "f"):
+        user = system._functions[name]
+        arguments = (x.copy(), p) if name == "h" else (x.copy(), word, p)
         try:
-            f0 = f0 if hasattr(f0, "py_func") else user_jit(f0)
-            g = g if hasattr(g, "py_func") else user_jit(g)
-        except Exception:  # they will run as plain Python, and _take tells why
-            pass
-
-    if f0_in_place and g_in_place:
-
-        def f(t, x, b, p, dx):
-            f0(t, x, p, dx)
-            for k in range(b.size):
-                if b[k] > 0.0:
-                    g(t, x, k, p, dx)
-
-    elif f0_in_place:
-
-        def f(t, x, b, p, dx):
-            f0(t, x, p, dx)
-            for k in range(b.size):
-                if b[k] > 0.0:
-                    part = g(t, x, k, p)
-                    for i in range(dx.size):
-                        dx[i] += part[i]
-
-    else:
-
-        def f(t, x, b, p, dx):
-            whole = f0(t, x, p)
-            for i in range(dx.size):
-                dx[i] = whole[i]
-            for k in range(b.size):
-                if b[k] > 0.0:
-                    if g_in_place:
-                        g(t, x, k, p, dx)
-                    else:
-                        part = g(t, x, k, p)
-                        for i in range(dx.size):
-                            dx[i] += part[i]
-
-    return f
+            values = user(system.sizes, t, *arguments)
+            user.check_shape(system.sizes, values, t, x)
+        except Exception as error:
+            error.add_note(f"in {name}(t = {t:g}, x = {x}), called once to check it before the integration")
+            raise
+        word = np.where(values.ravel() >= 0.0, 1.0, -1.0)
 
 
-def _first_line(error):
+def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return next((line for line in lines if "Error" in line or "error" in line), lines[0] if lines else repr(error))

@@ -1,48 +1,63 @@
 """The paper's section 2 as a tool: is this an event-selected system near x, and are its Jacobians right?"""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-MOST_GUARDS = (
-    10  # all words of that many guards are tried; of more, those that differ from the present one in up to two
-)
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from .._typing import FloatArray, Guard, Parameters
+    from .system import System
+
+MOST_GUARDS = 10  # all modes of that many guards are tried; of more, the nearest to x
 
 
 @dataclass
 class Report:
-    """What a check found. ``ok`` says whether anything is wrong; printing it says what.
+    """The result of `check`. Printing it lists what was found.
 
     Attributes
     ----------
-    jacobians : dict
-        For each Jacobian that was given (and for the sum f0 + g, if f was given too), the largest relative difference.
-    depends_on_signs_only : bool
-        Whether f gives the same with b scaled by positive numbers.
-    margin : float
-        The smallest ``-b hdot`` found: over words around x, over guards (near x), relative to the largest hdot of that
-        guard. Positive: each guard is crossed for good, in whatever order they come.
-    worst : tuple (guard, word) or None
-        Where that margin is.
-    speeds : array (m,)
-        Largest |hdot| of each guard over those words: the paper's mu, used by `normalised`.
+    ok : bool
+        Whether there are no problems.
     problems : list of str
+        What is wrong: Jacobians that differ from differences, guards at which the system is not event-selected.
+    notes : list of str
+        What is worth knowing, but not wrong.
+    jacobians : dict from str to float
+        The largest relative difference of each Jacobian that was given (and of the sum ``f0 + g``, if there is one) from
+        central differences.
+    depends_on_signs_only : bool
+        Whether f stays the same when b is scaled by positive numbers.
+    margin : float
+        The smallest rate hdot with which a guard near x is crossed in any of the modes around x, relative to the largest
+        |hdot| of that guard. If it is positive, hdot of each guard has the same sign in all these modes: the guards are
+        crossed transversally, in any order, and the system is event-selected at x.
+    worst : tuple (str, array of int) or None
+        The guard and the mode with that margin.
+    speeds : array (m,)
+        The largest |hdot| of each guard over these modes: the paper's mu, used by `normalised`.
     """
 
-    jacobians: dict = field(default_factory=dict)
+    jacobians: dict[str, float] = field(default_factory=dict)
     depends_on_signs_only: bool = True
     margin: float = np.inf
-    worst: tuple | None = None
-    speeds: np.ndarray = field(default_factory=lambda: np.empty(0))
-    problems: list = field(default_factory=list)
-    notes: list = field(default_factory=list)
+    worst: tuple[str, NDArray[np.int_]] | None = None
+    speeds: FloatArray = field(default_factory=lambda: np.empty(0))
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @property
-    def ok(self):
+    def ok(self) -> bool:
         return not self.problems
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = ["System check: " + ("all right" if self.ok else f"{len(self.problems)} problem(s)")]
         lines += [f"  - {problem}" for problem in self.problems]
         lines += [
@@ -52,20 +67,55 @@ class Report:
         ]
         if self.worst is not None:
             guard, word = self.worst
-            word = np.array2string(word, threshold=12)
+            signs = np.array2string(word, threshold=12)
             lines.append(
-                f"  smallest margin of hdot: {self.margin:.3g} (relative), guard {guard!r} under the word {word}"
+                f"  smallest margin of hdot: {self.margin:.3g} (relative), guard {guard!r} under the word {signs}"
             )
         lines += [f"  {note}" for note in self.notes]
         return "\n".join(lines)
 
 
-def check(system, x, p=None, t=0.0, *, guards=None, tol=1e-5):
-    """Check a system at a state.
+def check(
+    system: System,
+    x: ArrayLike,
+    p: Parameters | None = None,
+    t: float = 0.0,
+    *,
+    guards: Iterable[Guard] | None = None,
+    tol: float = 1e-5,
+) -> Report:
+    """Check a system at a state: its Jacobians, its dependence on b, and whether it is event-selected there.
 
-    Supplied Jacobians are compared with central differences; f is evaluated with scaled b; and ``hdot`` is evaluated for the
-    words around x: all words of the guards at hand (``guards``; default, all up to ten, else the ten nearest to zero), the
-    others as they are. Returns a Report.
+    Jacobians that were given are compared with central differences; f is evaluated with scaled b; and hdot, the rate of each
+    guard, is evaluated in all modes around x.
+
+    Parameters
+    ----------
+    system : System
+    x : array (n,)
+        The state.
+    p : array or mapping from str to float, optional
+        All parameters, or those that differ from the defaults.
+    t : float
+        The time.
+    guards : sequence of guards, optional
+        The guards (names or numbers) whose signs are varied; the others keep the sign that they have at x. Default: all if
+        there are up to ten, otherwise the ten that would be reached first.
+    tol : float
+        Largest relative difference of a Jacobian that is not a problem.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> report = bd.check(bd.models.hopper(), [1.5, -1.0])
+    >>> report.ok
+    True
+    >>> round(report.margin, 6)
+    1.0
     """
     x = np.array(x, dtype=float)
     if x.shape != (system.n,):
@@ -83,19 +133,47 @@ def check(system, x, p=None, t=0.0, *, guards=None, tol=1e-5):
     return report
 
 
-def normalised(system, eps, x, p=None, t=0.0, **options):
-    """The paper's normalisation: factors ``eps / mu_k`` by which to multiply h_k, so that bands of width eps suit all guards.
+def normalised(
+    system: System,
+    eps: float,
+    x: ArrayLike,
+    p: Parameters | None = None,
+    t: float = 0.0,
+    *,
+    guards: Iterable[Guard] | None = None,
+    tol: float = 1e-5,
+) -> FloatArray:
+    """The paper's normalisation of guards: factors ``eps / mu_k`` by which to multiply h_k, so that one eps suits all.
 
-    ``mu_k`` is the largest |hdot_k| found by `check` at x. With h scaled so, a trajectory takes about the same time, 1,
-    to cross each unit of h/eps; equivalently, give ``solve(..., eps=mu_k * time)`` for the unscaled guards.
+    ``mu_k`` is the largest |hdot_k| that `check` finds at x. With h so scaled, a trajectory crosses the band of width eps in
+    front of each guard in about the same time. Equivalently, keep h and give ``solve(..., eps=mu_k * time)``.
+
+    Parameters
+    ----------
+    system : System
+    eps : float
+        Width of the bands, positive.
+    x, p, t, guards, tol
+        As in `check`.
+
+    Returns
+    -------
+    array (m,)
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> bd.normalised(bd.models.hopper(), 1e-3, [1.0, -4.0]).round(6)
+    array([0.00025])
     """
     if not eps > 0:
         raise ValueError(f"eps must be positive; got {eps!r}")
-    speeds = check(system, x, p, t, **options).speeds
-    return eps / np.where(speeds > 0, speeds, 1.0)
+    speeds = check(system, x, p, t, guards=guards, tol=tol).speeds
+    factors: FloatArray = eps / np.where(speeds > 0, speeds, 1.0)
+    return factors
 
 
-def _differences(function, x):
+def _differences(function: Callable[[FloatArray], FloatArray], x: FloatArray) -> FloatArray:
     """Central differences of a function of a vector, (outputs, len(x))."""
     columns = []
     for i in range(x.size):
@@ -107,10 +185,12 @@ def _differences(function, x):
     return np.array(columns).T if columns else np.zeros((np.size(function(x)), 0))
 
 
-def _check_jacobians(system, report, t, x, word, p, tol):
+def _check_jacobians(
+    system: System, report: Report, t: float, x: FloatArray, word: FloatArray, p: FloatArray, tol: float
+) -> None:
     f, h = system.function("f"), system.function("h")
     step = 1e-6 * max(1.0, abs(t))
-    wanted = {
+    wanted: dict[str, Callable[[], FloatArray]] = {
         "Dh": lambda: _differences(lambda y: h(t, y, p), x),
         "Df": lambda: _differences(lambda y: f(t, y, word, p), x),
         "Dt_h": lambda: (h(t + step, x, p) - h(t - step, x, p)) / (2 * step),
@@ -124,22 +204,22 @@ def _check_jacobians(system, report, t, x, word, p, tol):
         values = given(t, x, word, p) if name in ("Df", "Dp_f") else given(t, x, p)
         system._functions[name].check_shape(system.sizes, values, t, x)
         _compare(report, name, values, differences(), tol)
-    if system.has("Dh_row"):
-        row = system.function("Dh_row")
+    row = system.function("Dh_row")
+    if row is not None:
         rows = np.array([row(t, x, k, p) for k in range(system.m)]).reshape(system.m, system.n)
         _compare(report, "Dh_row", rows, wanted["Dh"](), tol)
-    if system.has("g"):
-        f0, g = system.function("f0"), system.function("g")
+    f0, g, g_many = system.function("f0"), system.function("g"), system.function("g_many")
+    if f0 is not None and g is not None:
         for signs in (word, np.ones(system.m)):
             total = f0(t, x, p) + sum((g(t, x, k, p) for k in np.flatnonzero(signs > 0)), np.zeros(system.n))
             _compare(report, "f0 + sum of g", total, f(t, x, signs, p), tol)
-        if system.has("g_many") and system.m > 0:
+        if g_many is not None and system.m > 0:
             every = np.arange(system.m, dtype=np.int64)
             columns = np.array([g(t, x, k, p) for k in every]).T
-            _compare(report, "g_many", system.function("g_many")(t, x, every, p), columns, tol)
+            _compare(report, "g_many", g_many(t, x, every, p), columns, tol)
 
 
-def _compare(report, name, given, wanted, tol):
+def _compare(report: Report, name: str, given: FloatArray, wanted: FloatArray, tol: float) -> None:
     scale = max(np.abs(wanted).max(initial=0.0), np.abs(given).max(initial=0.0), 1e-12)
     difference = np.abs(np.asarray(given) - wanted)
     error = float(difference.max(initial=0.0) / scale)
@@ -152,7 +232,9 @@ def _compare(report, name, given, wanted, tol):
         )
 
 
-def _check_signs(report, f, t, x, word, p):
+def _check_signs(
+    report: Report, f: Callable[..., FloatArray], t: float, x: FloatArray, word: FloatArray, p: FloatArray
+) -> None:
     if not word.size:
         return
     base = f(t, x, word, p)
@@ -166,14 +248,25 @@ def _check_signs(report, f, t, x, word, p):
         )
 
 
-def _check_words(system, report, f, h, t, x, word, p, here, guards):
+def _check_words(
+    system: System,
+    report: Report,
+    f: Callable[..., FloatArray],
+    h: Callable[..., FloatArray],
+    t: float,
+    x: FloatArray,
+    word: FloatArray,
+    p: FloatArray,
+    here: FloatArray,
+    guards: Iterable[Guard] | None,
+) -> None:
     if not system.m:
         return
     step = 1e-7 * max(1.0, np.abs(x).max()) / max(np.abs(f(t, x, word, p)).max(), 1e-9)
     flow = [k for k in range(system.m) if not system.observers[k]]
     speeds0 = np.abs(h(t + step, x + step * f(t, x, word, p), p) - here) / step
     if guards is None:
-        near = sorted(flow, key=lambda k: abs(here[k]) / max(speeds0[k], 1e-300))[:MOST_GUARDS]
+        near = sorted(flow, key=lambda k: float(abs(here[k]) / max(speeds0[k], 1e-300)))[:MOST_GUARDS]
         if len(flow) > MOST_GUARDS:
             report.notes.append(f"words of the {MOST_GUARDS} guards nearest to x tried, of {len(flow)}")
     else:
@@ -194,9 +287,9 @@ def _check_words(system, report, f, h, t, x, word, p, here, guards):
         q = int(np.argmin(relative))
         if relative[q] < report.margin:
             report.margin, report.worst = float(relative[q]), (system.guards[k], words[q].astype(int))
-    if report.margin <= 0:
-        guard, candidate = report.worst
+    if report.margin <= 0 and report.worst is not None:
+        guard, mode = report.worst
         report.problems.append(
             f"not event-selected around x: hdot of guard {guard!r} changes sign between words (relative margin "
-            f"{report.margin:.3g}, under {np.array2string(candidate, threshold=12)}); it matters where these guards meet"
+            f"{report.margin:.3g}, under {np.array2string(mode, threshold=12)}); it matters where these guards meet"
         )

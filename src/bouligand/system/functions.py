@@ -4,15 +4,25 @@ A function may return its values or write them into its last argument; it may be
 Numba dispatcher, or a ``scipy.LowLevelCallable`` with the core's own signature (see ``core.intrinsics``).
 """
 
+from __future__ import annotations
+
 import ctypes
 import dis
 import inspect
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from .._typing import FloatArray
+    from .user_memory import Contexts
+
+Shape = str | tuple[str, ...]
+
 # shapes of the arguments after t, the output last: n, m, p are sizes, "k" an index, "ks" several of them
-SHAPES = {
+SHAPES: dict[str, tuple[Shape, ...]] = {
     "f": ("n", "m", "p", "n"),
     "h": ("n", "p", "m"),
     "fh": ("n", "m", "p", "n", "m"),
@@ -48,17 +58,17 @@ SIGNATURES = {
 class UserFunction:
     """One function that a user gave, with its name, its form, and (once bound) its address."""
 
-    def __init__(self, name, function, contexts=None):
+    def __init__(self, name: str, function: Any, contexts: Contexts | None = None) -> None:
         self.name = name
         self.function = function
-        self.contexts = contexts  # memory that a low-level function works in, see `contexts`
+        self.contexts = contexts  # memory that a low-level function works in, see `user_memory`
         self.shapes = SHAPES[name]
         self.is_low_level = type(function).__name__ == "LowLevelCallable"
         self.is_dispatcher = hasattr(function, "py_func")
-        self.in_place = True if self.is_low_level else self._writes_in_place()
+        self.in_place = self.is_low_level or self._writes_in_place()
 
-    def ignores_time(self):
-        """Whether its code never reads its first argument, t. (No: or it cannot be known.)"""
+    def ignores_time(self) -> bool:
+        """Whether its code never reads its first argument, t. False also where the code cannot be inspected."""
         function = getattr(self.function, "py_func", self.function)
         if not inspect.isfunction(function) or not function.__code__.co_argcount:
             return False
@@ -67,19 +77,21 @@ class UserFunction:
         used = {name for entry in names for name in (entry if isinstance(entry, tuple) else (entry,))}
         return t not in used and t not in code.co_cellvars
 
-    def _writes_in_place(self):
-        """Told by the number of arguments."""
+    def _writes_in_place(self) -> bool:
+        """Whether it writes its values to its last argument: recognised by the number of arguments."""
         if not callable(self.function):
             raise TypeError(f"{self.name} must be a function, {SIGNATURES[self.name]}; got {self.function!r}")
         python = self.function.py_func if self.is_dispatcher else self.function
         try:
             arguments = inspect.signature(python).parameters.values()
         except (TypeError, ValueError):
-            raise TypeError(f"{self.name}: cannot tell the arguments of {python!r}; wrap it in a def") from None
+            raise TypeError(
+                f"{self.name}: the arguments of {python!r} cannot be read from it; wrap it in a def"
+            ) from None
         if any(a.kind in (a.VAR_POSITIONAL, a.VAR_KEYWORD) for a in arguments):
             raise TypeError(
-                f"{self.name} takes *args or **kwargs, so it cannot be told whether it returns its values or writes them; "
-                f"name the arguments: {SIGNATURES[self.name]}"
+                f"{self.name} takes *args or **kwargs; name its arguments, because their number decides whether it returns its "
+                f"values or writes them: {SIGNATURES[self.name]}"
             )
         count = sum(a.default is a.empty for a in arguments)
         full = len(self.shapes) + 1
@@ -92,7 +104,7 @@ class UserFunction:
 
     # -- calling it from Python, for checks and messages
 
-    def __call__(self, sizes, t, *arguments):
+    def __call__(self, sizes: Mapping[str, int], t: float, *arguments: Any) -> FloatArray:
         """The values at one point, as a fresh array; what the function raises comes out as it is."""
         shape = self.output_shape({**sizes, "ks": np.size(arguments[1])})
         if self.is_low_level:
@@ -103,11 +115,12 @@ class UserFunction:
         self.function(t, *arguments, out)
         return out
 
-    def output_shape(self, sizes):
+    def output_shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape of its values."""
         last = self.shapes[-1]
         return tuple(sizes[s] for s in last) if isinstance(last, tuple) else (sizes[last],)
 
-    def check_shape(self, sizes, values, t, x):
+    def check_shape(self, sizes: Mapping[str, int], values: FloatArray, t: float, x: FloatArray) -> None:
         """Raise unless ``values``, what the function gave at (t, x), has the right shape."""
         shape = self.output_shape(sizes)
         if values.shape != shape and values.size != int(np.prod(shape)):
@@ -124,19 +137,21 @@ class UserFunction:
                 f"{missing[0]}; write every element of its last argument"
             )
 
-    def _call_low_level(self, sizes, t, arguments, shape):
+    def _call_low_level(
+        self, sizes: Mapping[str, int], t: float, arguments: tuple[Any, ...], shape: tuple[int, ...]
+    ) -> FloatArray:
         out = np.zeros(shape)
         given = [
-            int(a) if shape == "k" else np.ascontiguousarray(a, dtype=np.int64 if shape == "ks" else float)
-            for a, shape in zip((*arguments, out), self.shapes, strict=True)
+            int(a) if kind == "k" else np.ascontiguousarray(a, dtype=np.int64 if kind == "ks" else float)
+            for a, kind in zip((*arguments, out), self.shapes, strict=True)
         ]
-        kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (len(given) + 1))
+        signature = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (len(given) + 1))
         piece = None if self.contexts is None else self.contexts.borrow()
         data = user_data(self.function) if piece is None else piece[0]
         ctx = np.array([sizes["n"], sizes["m"], sizes["p"], data], dtype=np.int64)
         addresses = [a if isinstance(a, int) else a.ctypes.data for a in (*given, ctx)]
-        status = kind(low_level_address(self.function))(t, *addresses)
-        if piece is not None:
+        status = signature(low_level_address(self.function))(t, *addresses)
+        if self.contexts is not None and piece is not None:
             self.contexts.give_back(piece)
         if status != 0:
             raise RuntimeError(f"{self.name} (a LowLevelCallable) returned the status {status}")
@@ -144,7 +159,7 @@ class UserFunction:
 
     # -- binding it for the core
 
-    def bind(self, compiled, sizes, failures):
+    def bind(self, compiled: bool, sizes: Mapping[str, int], failures: list[BaseException]) -> tuple[int, object]:
         """The address, and what must be kept alive for it.
 
         ``failures`` is a list to which the callback of a Python function appends the exception it caught.
@@ -158,11 +173,11 @@ class UserFunction:
             self.is_dispatcher = True
             return address, keep
         callback = _callback(self, sizes, failures)
-        return ctypes.cast(callback, ctypes.c_void_p).value, callback
+        return _address(callback), callback
 
 
 @lru_cache(maxsize=512)
-def _compiled(function, shapes, in_place):
+def _compiled(function: Any, shapes: tuple[Shape, ...], in_place: bool) -> tuple[Any, int, object]:
     """Dispatcher, address and what keeps it alive. Sizes come at run time: a plate with more contacts compiles nothing."""
     from ..core.compiler.wrapping import c_function, user_jit
 
@@ -170,36 +185,40 @@ def _compiled(function, shapes, in_place):
     return dispatcher, *c_function(dispatcher, shapes, in_place)
 
 
-def low_level_address(function):
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def low_level_address(function: Any) -> int:
     """The C address in a scipy.LowLevelCallable, from whichever of ctypes, cffi or a capsule it was made."""
     inner = function.function
     if hasattr(inner, "argtypes"):
-        return ctypes.cast(inner, ctypes.c_void_p).value
+        return _address(inner)
     capsule = tuple.__getitem__(function, 0)
     get_name = ctypes.pythonapi.PyCapsule_GetName
     get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return get(capsule, get_name(capsule))
+    return int(get(capsule, get_name(capsule)))
 
 
-def user_data(function):
+def user_data(function: Any) -> int:
     """The address of a LowLevelCallable's user data, 0 if it has none."""
     data = function.user_data
     if data is None:
         return 0
-    return data if isinstance(data, int) else ctypes.cast(data, ctypes.c_void_p).value or 0
+    return data if isinstance(data, int) else _address(data)
 
 
-def _callback(user, sizes, failures):
+def _callback(user: UserFunction, sizes: Mapping[str, int], failures: list[BaseException]) -> Any:
     """A C function that calls a Python function. Views of the core's memory are cached by address; the user gets copies."""
     shapes = [
         None if s == "k" else tuple(sizes[q] for q in s) if isinstance(s, tuple) else (sizes[s],) for s in user.shapes
     ]
     function, in_place = user.function, user.in_place
-    views: dict = {}
+    views: dict[tuple[int, tuple[int, ...]], FloatArray] = {}
 
-    def view(address, shape):
+    def view(address: int, shape: tuple[int, ...]) -> FloatArray:
         key = (address, shape)
         if key not in views:
             if len(views) > 64:
@@ -210,11 +229,12 @@ def _callback(user, sizes, failures):
         return views[key]
 
     outputs = 2 if user.name == "fh" else 1
+    results = [s for s in shapes[-outputs:] if s is not None]
 
-    def call(t, *addresses):
+    def call(t: float, *addresses: int) -> int:
         try:
             given = [a if s is None else view(a, s).copy() for a, s in zip(addresses, shapes[:-outputs], strict=False)]
-            targets = [view(a, s) for a, s in zip(addresses[-1 - outputs : -1], shapes[-outputs:], strict=True)]
+            targets = [view(a, s) for a, s in zip(addresses[-1 - outputs : -1], results, strict=True)]
             if in_place:
                 scratch = [np.zeros(target.shape) for target in targets]
                 function(t, *given, *scratch)
@@ -231,7 +251,7 @@ def _callback(user, sizes, failures):
     return kind(call)
 
 
-def _describe(shape):
+def _describe(shape: tuple[int, ...]) -> str:
     if len(shape) == 1:
         return f"{shape[0]} value" + ("" if shape[0] == 1 else "s")
     return "a single number" if len(shape) == 0 else "an array of shape " + str(tuple(int(s) for s in shape))

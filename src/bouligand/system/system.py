@@ -1,247 +1,283 @@
 """A system: a vector field that switches on guards, with names, sizes, parameters and whatever else is known of it."""
 
+from __future__ import annotations
+
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Literal, Never, overload
 
-import numpy as np
-
-from .binding import Bound, compose
+from . import declarations as declared
+from .binding import Bound, Compiled, probe
+from .composing import check_parts, composed_field, no_guards
+from .declarations import times
 from .functions import UserFunction
 from .user_memory import Contexts
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .. import _typing as ty
+    from .check import Report
+
+__all__ = ["System", "times"]
+
 _OPTIONAL = ("fh", "Dh", "Dh_row", "Df", "Dt_h", "Dp_f", "Dp_h", "f0", "g", "g_many")
+_MADE_ANEW = ("_bound", "_lock", "_pool")  # what a pickled system does without
 
 
 class System:
-    """An event-selected system ``x' = f(t, x, b, p)`` with guards ``h(t, x, p) = 0``.
+    """A differential equation ``x' = f(t, x, b, p)`` that switches on guards ``h(t, x, p) = 0``.
+
+    The mode ``b`` (also called the *word*) has an entry for each guard, -1.0 or +1.0: the side of the guard on which the
+    trajectory is. Where the trajectory crosses a guard, an event is recorded and that entry changes its sign.
 
     Parameters
     ----------
-    f : function
-        The vector field, ``f(t, x, b, p)`` returning n values, or ``f(t, x, b, p, dx)`` writing them into dx, which is
-        faster. ``b`` holds the side of each guard, -1.0 or +1.0. For a fixed b, f must be smooth in x, also a step's
-        length beyond the guards. Use b, never the sign of h.
-    h : function
-        The guards, ``h(t, x, p)`` returning m values, or ``h(t, x, p, out)``.
+    f : callable
+        The vector field. ``f(t, x, b, p)`` returns n values; ``f(t, x, b, p, dx)`` writes them to ``dx``, which is faster.
+        For a fixed mode f must be smooth in x, also a step's length beyond the guards: switch on ``b``, never on the sign of
+        h. May be left out if ``f0`` and ``g`` are given.
+    h : callable
+        The guards. ``h(t, x, p)`` returns m values, ``h(t, x, p, out)`` writes them. May be left out if there are none.
     states, guards : sequence of str
-        Names, and with them the sizes n and m. ``n=`` and ``m=`` do for those who want no names.
-    params : mapping or sequence, optional
-        Names and defaults of the parameters, or defaults alone. Changing parameters never recompiles anything.
+        Names, which also give the sizes n and m.
+    params : mapping from str to float, or array, optional
+        Names and default values of the parameters, or default values alone. Other values can be given for each integration
+        without compiling anything again.
 
-    Other parameters
+    Other Parameters
     ----------------
-    compile : "auto", True or False
-        Whether to compile f, h and the others with Numba. "auto" falls back to Python with a warning (it is a cliff in
-        speed); ``system.compiled`` says yes, or why not. Globals and closures are frozen when a function is compiled:
-        pass what changes in ``p``.
-    direction : 0, +1, -1, a sequence, or a mapping from guard to one of these
-        0 (default): the guard's sign flips on each crossing, either way. +1: one-sided, as in the paper: only
-        crossings from - to + are events. -1 likewise from + to -.
-    observers : sequence of guards
-        Guards on which f does not depend (an apex, a log line): crossings are recorded, nothing is restarted.
+    n, m : int
+        Numbers of states and guards, instead of their names.
+    compile : {"auto", True, False}
+        Whether to compile the functions with Numba. With "auto", a function that Numba cannot compile runs as plain Python,
+        about a hundred times slower, with a `PerformanceWarning`; with True it is an error. `compiled` holds the outcome.
+        Compiling freezes global variables and closures: pass whatever changes in ``p``.
+    direction : {0, +1, -1}, sequence of these, or mapping from guard to one of these
+        0 (default): crossings in both directions are events. +1: one-sided; only crossings from - to + are events, and the
+        guard is re-armed without an event. -1: likewise from + to -.
+    observers : guard or sequence of guards
+        Guards (names or numbers) on which f does not depend, such as an apex. Their crossings are recorded and the
+        integration goes on as if they were not there.
     reset : array (m, m), optional
-        For one-sided guards: ``reset[j, k]`` not zero means that crossing j arms k again (waiting for k to be back on its
-        side). Without it, a one-sided guard is armed again as soon as h is back on its side.
-    breakpoints : sequence of float, optional
-        Times at which f or h may jump (a schedule): steps end there.
-    Dh, Df, Dt_h, Dp_f, Dp_h : function, optional
-        Jacobians of h (m, n) and f (n, n) in x, of h in t (m), of f (n, np) and h (m, np) in p; with the arguments of h
-        and f, and like these with an output argument more if they write in place.
-    Dh_row : function, optional
-        ``Dh_row(t, x, k, p)``: a single row of Dh.
-    f0, g : function, optional
-        f as a sum over contacts: ``f = f0 + sum of g_k over the guards with b_k > 0``. ``f0(t, x, p)`` and ``g(t, x, k, p)``
-        return n values; in place, ``f0(t, x, p, dx)`` writes and ``g(t, x, k, p, dx)`` *adds* to dx. Without f, it is
-        composed of these; with f as well (where algebra makes the sum cheaper), all three are used. Only for such
-        sums can one step span many crossings: with many contacts declare them, it is what keeps their cost linear.
-    g_many : function, optional
-        ``g_many(t, x, ks, p, out)``: several contacts at once, where they share work (the sine of an angle). Writes g of
-        contact ``ks[i]`` to the column ``out[:, i]``, which is zero before.
-    fh : function, optional
-        ``fh(t, x, b, p, dx, out)`` writes f and h at once, where they share work.
+        For one-sided guards: crossing guard j re-arms guard k if ``reset[j, k]`` is not zero (once h_k is back on its side).
+        Without it, a one-sided guard is re-armed as soon as h is back on its side.
+    breakpoints : array, optional
+        Times at which f or h may jump, such as those of a schedule. Steps end there.
     unit : sequence of parts of the state, optional
-        Parts with unit length (a quaternion, a direction), each given by its adjacent states' names, or as a slice or a
-        sequence of indices. They are made unit at the start and after every step, and perturbations lose what they have
-        along them. f must commute with scaling such a part (``q' = q w / 2`` does), and h not depend on its length.
-    context : function, optional
-        For ``scipy.LowLevelCallable`` functions that work in memory of their own: ``context()`` returns its address, which they
-        find as their user data, and an object that keeps it alive. Each integration that runs at the same time has one.
+        Parts that have unit length (quaternions, directions). Each is a slice, or a sequence of names or indices of
+        adjacent states. They are normalised at the start and after every step, and derivatives leave out perturbations along
+        them. f must commute with scaling such a part (``q' = q w / 2`` does), and h must not depend on its length.
+    context : callable, optional
+        For ``scipy.LowLevelCallable`` functions that need working memory: ``context()`` returns its address, which they find
+        as their user data, and an object that keeps it alive. Integrations that run at the same time get one each.
+    name : str, optional
+        A name for messages.
+    Dh, Df, Dt_h, Dp_f, Dp_h : callable, optional
+        Jacobians: of h (m, n) and f (n, n) in x, of h in t (m), of f (n, parameters) and h (m, parameters) in p. They take
+        the arguments of h or f, and one more if they write to it. Those that are not given are computed by differences.
+    Dh_row : callable, optional
+        ``Dh_row(t, x, k, p)``: row k of Dh.
+    f0, g : callable, optional
+        f as a sum over contacts, ``f = f0 + sum of g_k over the guards with b_k > 0``. ``f0(t, x, p)`` and
+        ``g(t, x, k, p)`` return n values; ``f0(t, x, p, dx)`` writes to dx and ``g(t, x, k, p, dx)`` *adds* to dx. Only for
+        such sums can one step span many crossings, which keeps the cost linear in the number of contacts. Give f as well
+        if it can be computed faster than by this sum.
+    g_many : callable, optional
+        ``g_many(t, x, ks, p, out)``: g of several contacts that share work. Writes g of contact ``ks[i]`` to the column
+        ``out[:, i]``, which is zero before.
+    fh : callable, optional
+        ``fh(t, x, b, p, dx, out)``: writes f and h at once, where they share work.
+
+    Attributes
+    ----------
+    states, guards, params : tuple of str
+        Names. ``params`` is empty if the defaults were given as an array.
+    n, m : int
+        Numbers of states and guards.
+    defaults : array
+        Default values of the parameters.
+    direction, observers, reset, breakpoints, unit : array
+        As declared; ``unit`` has the first index and the end (exclusive) of each part.
+    name : str or None
+    compiled : Compiled
+        True if all functions run as machine code; otherwise false, and ``compiled.reason`` is the reason.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a declaration is wrong; the message names the argument.
+
+    Examples
+    --------
+    A mass on a springy leg, whose foot is a guard:
+
+    >>> import bouligand as bd
+    >>> def f(t, x, b, p, dx):
+    ...     g, k, rest = p
+    ...     dx[0] = x[1]
+    ...     dx[1] = (k * (rest - x[0]) if b[0] > 0 else 0.0) - g
+    >>> def h(t, x, p, out):
+    ...     out[0] = p[2] - x[0]
+    >>> hopper = bd.System(f, h, states=("z", "vz"), guards=("foot",), params={"g": 9.81, "k": 1000.0, "rest": 1.0})
+    >>> hopper
+    System(unnamed: 2 states (z, vz), 1 guards (foot), 3 parameters)
+    >>> bd.solve(hopper, (0.0, 1.0), [2.0, 0.0], p={"k": 800.0}).events.direction
+    array([ 1, -1], dtype=int8)
     """
 
     def __init__(
         self,
-        f=None,
-        h=None,
+        f: ty.ModeFunction | None = None,
+        h: ty.Function | None = None,
         *,
-        states=None,
-        guards=None,
-        params=None,
-        n=None,
-        m=None,
-        compile="auto",
-        direction=0,
-        observers=(),
-        reset=None,
-        breakpoints=(),
-        unit=(),
-        context=None,
-        name=None,
-        **functions,
-    ):
-        unknown = set(functions) - set(_OPTIONAL)
+        states: Iterable[str] | None = None,
+        guards: Iterable[str] | None = None,
+        params: ty.Parameters | None = None,
+        n: int | None = None,
+        m: int | None = None,
+        compile: ty.Compile = "auto",
+        direction: ty.PerGuard = 0,
+        observers: ty.Guards = (),
+        reset: ArrayLike | None = None,
+        breakpoints: ArrayLike = (),
+        unit: Iterable[slice | Iterable[str | int]] = (),
+        context: Callable[[], tuple[int, object]] | None = None,
+        name: str | None = None,
+        fh: ty.BothFunction | None = None,
+        Dh: ty.Function | None = None,
+        Dh_row: ty.GuardFunction | None = None,
+        Df: ty.ModeFunction | None = None,
+        Dt_h: ty.Function | None = None,
+        Dp_f: ty.ModeFunction | None = None,
+        Dp_h: ty.Function | None = None,
+        f0: ty.Function | None = None,
+        g: ty.GuardFunction | None = None,
+        g_many: ty.GuardsFunction | None = None,
+        **unknown: Never,
+    ) -> None:
         if unknown:
             raise TypeError(f"System does not know {sorted(unknown)}; functions it knows: {', '.join(_OPTIONAL)}")
         if compile not in ("auto", True, False):
             raise ValueError(f"compile must be 'auto', True or False; got {compile!r}")
-        self.states, self.n = _names("states", "n", states, n, "x")
-        self.guards, self.m = _names(
-            "guards", "m", guards, m if guards is not None or m is not None else _no_guards(h), "h"
-        )
-        self.params, self.defaults = _parameters(params)
+        self.states, self.n = declared.names_and_size("states", "n", states, n, "x")
+        if guards is None and m is None and h is None:
+            m = 0
+        self.guards, self.m = declared.names_and_size("guards", "m", guards, m, "h")
+        self.params, self.defaults = declared.defaults_of(params)
         self.name = name
-        self._compile = compile
-        self._functions = {}
+        self._compile: ty.Compile = compile
+        self._functions: dict[str, UserFunction] = {}
         self._contexts = None if context is None else Contexts(context)
-        for key, function in {"f": f, "h": h, **functions}.items():
+        optional = (fh, Dh, Dh_row, Df, Dt_h, Dp_f, Dp_h, f0, g, g_many)
+        for key, function in zip(("f", "h", *_OPTIONAL), (f, h, *optional), strict=True):
             if function is not None:
                 self._functions[key] = UserFunction(key, function, self._contexts)
         self._composed = f is None
-        if ("f0" in self._functions) != ("g" in self._functions):
-            raise TypeError("f0 and g go together: f = f0 + sum of g_k over the guards with b_k > 0")
-        if "g_many" in self._functions and "g" not in self._functions:
-            raise TypeError("g_many is g for several contacts at once; give g as well")
-        if f is None and "f0" not in self._functions:
-            raise TypeError("give f, or f0 and g for a field that is a sum over contacts")
+        check_parts(self._functions)
         if h is None:
             if self.m:
                 raise TypeError(f"h is missing: {self.m} guards are declared")
-            self._functions["h"] = UserFunction("h", _nothing)
-        self.direction = self._per_guard("direction", direction)
-        if not np.isin(self.direction, (-1, 0, 1)).all():
-            raise ValueError(f"direction must be -1, 0 or +1 for each guard; got {direction!r}")
-        self.observers = np.zeros(self.m, dtype=bool)
-        self.observers[
-            [self.guard_index(k) for k in ((observers,) if isinstance(observers, str | int) else observers)]
-        ] = True
-        self.reset = self._reset_matrix(reset)
-        self.unit = self._parts(unit)
+            self._functions["h"] = UserFunction("h", no_guards)
+        self.direction = declared.directions(self.guards, direction)
+        self.observers = declared.observer_flags(self.guards, observers)
+        self.reset = declared.reset_matrix(reset, self.direction)
+        self.unit = declared.unit_parts(self.states, unit)
         self.breakpoints = times("breakpoints", breakpoints)
         self._is_sum = "g" in self._functions
         self._special = bool(self.direction.any() or self.observers.any())  # something that most systems do not have
         self._plain = not (self._special or self.unit.size or self.breakpoints.size)
-        self._bound = None
+        self._bound: Bound | None = None
         self._probed = False
-        self._pool = None  # memory for the next integrations: see `memory.pool`
+        self._pool: Any = None  # memory for the next integrations: see `memory.pool`
         self._lock = threading.Lock()
 
-    # ------------------------------------------------------------------------------------------ names and sizes
-
     @property
-    def sizes(self):
+    def sizes(self) -> dict[str, int]:
+        """The numbers of states ("n"), guards ("m") and parameters ("p")."""
         return {"n": self.n, "m": self.m, "p": len(self.defaults)}
 
-    def guard_index(self, guard):
-        """Number of a guard given by name or number."""
-        if isinstance(guard, str):
-            if guard not in self.guards:
-                raise ValueError(f"no guard is called {guard!r}; guards: {', '.join(self.guards[:10]) or 'none'}")
-            return self.guards.index(guard)
-        if not 0 <= int(guard) < self.m:
-            raise ValueError(f"guard {guard} does not exist; there are {self.m}, numbered from 0")
-        return int(guard)
+    def guard_index(self, guard: ty.Guard) -> int:
+        """Number of a guard given by name or number.
 
-    def _per_guard(self, what, values, default=0.0):
+        Raises ValueError if there is no such guard.
+        """
+        return declared.guard_index(self.guards, guard)
+
+    def _per_guard(self, what: str, values: ty.PerGuard, default: float = 0.0) -> ty.FloatArray:
         """An array of m values from a number, a sequence, or a mapping from guard to value."""
-        if isinstance(values, Mapping):
-            out = np.full(self.m, default)
-            for guard, value in values.items():
-                out[self.guard_index(guard)] = value
-            return out
-        out = np.asarray(values, dtype=float)
-        if out.ndim == 0:
-            return np.full(self.m, float(out))
-        if out.shape != (self.m,):
-            raise ValueError(f"{what} must be a number, or one for each of the {self.m} guards; got shape {out.shape}")
-        return out.copy()
+        return declared.per_guard(self.guards, what, values, default)
 
-    def _parts(self, unit):
-        """Where each unit part of the state begins and stops, as rows."""
-        parts: list[tuple[int, int]] = []
-        for part in unit:
-            if isinstance(part, slice):
-                where = list(range(self.n))[part]
-            elif isinstance(part, str):
-                raise TypeError(f"unit is a sequence of parts, each with two states or more; got the name {part!r}")
-            else:
-                unknown = [q for q in part if isinstance(q, str) and q not in self.states]
-                if unknown:
-                    raise ValueError(f"unit: no state is called {unknown[0]!r}; states: {', '.join(self.states[:10])}")
-                where = [self.states.index(q) if isinstance(q, str) else int(q) for q in part]
-            if len(where) < 2 or where != list(range(where[0], where[0] + len(where))) or where[0] < 0:
-                raise ValueError(f"unit: a part is two or more adjacent states in order; got {part!r}")
-            if where[-1] >= self.n or any(first <= where[-1] and where[0] < stop for first, stop in parts):
-                raise ValueError(f"unit: {part!r} is beyond the {self.n} states, or overlaps another part")
-            parts.append((where[0], where[-1] + 1))
-        return np.array(parts, dtype=np.int64).reshape(-1, 2)
+    def parameters(self, p: ty.Parameters | None = None) -> ty.FloatArray:
+        """The vector of all parameters.
 
-    def _reset_matrix(self, reset):
-        if reset is None:
-            return np.empty((0, 0))
-        reset = np.ascontiguousarray(reset, dtype=float)
-        if reset.shape != (self.m, self.m):
-            raise ValueError(f"reset must have shape ({self.m}, {self.m}), a row for each crossing; got {reset.shape}")
-        if not self.direction.any():
-            raise ValueError("reset is for one-sided guards; give direction=+1 (or -1) for those it is about")
-        return reset
+        Parameters
+        ----------
+        p : array or mapping from str to float, optional
+            All parameters, or those that differ from the defaults.
 
-    def parameters(self, p=None):
-        """The parameter vector: the defaults, an array instead, or the defaults with what a mapping changes."""
-        if p is None:
-            return self.defaults
-        if isinstance(p, Mapping):
-            out = self.defaults.copy()
-            for key, value in p.items():
-                if key not in self.params:
-                    raise ValueError(f"no parameter is called {key!r}; parameters: {', '.join(self.params) or 'none'}")
-                out[self.params.index(key)] = value
-        else:
-            out = np.array(p, dtype=float)
-            if out.ndim == 0:
-                out = out.reshape(1)
-            if out.shape != self.defaults.shape:
-                raise ValueError(f"p must have {len(self.defaults)} values, {self._parameter_list()}; got {out.shape}")
-        if not np.isfinite(out).all():
-            raise ValueError(f"p is not finite: {out}")
-        return out
+        Returns
+        -------
+        array (parameters,)
 
-    def _parameter_list(self):
-        return f"({', '.join(self.params)})" if self.params else "as many as the defaults in params"
+        Raises
+        ------
+        ValueError
+            If a name is unknown, the number of values is wrong, or a value is not finite.
 
-    # -------------------------------------------------------------------------------------------------- functions
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> bd.models.hopper().parameters({"g": 1.62})
+        array([   1.62, 1000.  ,    1.  ])
+        """
+        return declared.parameter_vector(self.params, self.defaults, p)
 
-    def has(self, name):
-        """Whether the function of that name was given (or, for f, can be composed)."""
+    def has(self, name: str) -> bool:
+        """Whether the function of that name (``"Dh"``, ``"g"``, ...) was given."""
         return name in self._functions
 
-    def function(self, name):
-        """The user's function of that name as a callable ``(t, *arguments) -> array``, for Python; None if not given."""
+    @overload
+    def function(self, name: Literal["f", "h"]) -> Callable[..., ty.FloatArray]: ...
+
+    @overload
+    def function(self, name: str) -> Callable[..., ty.FloatArray] | ty.MaybeNone: ...
+
+    def function(self, name: str) -> Callable[..., ty.FloatArray] | ty.MaybeNone:
+        """One of the functions, to be called from Python; None if it was not given.
+
+        Parameters
+        ----------
+        name : str
+            ``"f"``, ``"h"``, ``"Dh"``, ... If only f0 and g were given, ``"f"`` is their sum.
+
+        Returns
+        -------
+        callable or None
+            It takes ``t`` and the other arguments, without an output argument, and returns its values as a new array.
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> hopper = bd.models.hopper()
+        >>> hopper.function("h")(0.0, [2.0, 0.0], hopper.defaults)
+        array([-1.])
+        """
         if name == "f" and "f" not in self._functions:
             self._compose()
         user = self._functions.get(name)
         return None if user is None else lambda t, *arguments: user(self.sizes, t, *arguments)
 
     @property
-    def compiled(self):
-        """Whether f, h and the others run as machine code: true, or false with the reason when printed."""
+    def compiled(self) -> Compiled:
+        """Whether all functions run as machine code: true, or false with a ``reason``. Compiles them if that was not done yet."""
         return self._bind().compiled
 
-    def _compose(self):
+    def _compose(self) -> None:
         """f out of f0 and g."""
-        f0, g = self._functions["f0"], self._functions["g"]
-        composed = compose(f0.function, f0.in_place, g.function, g.in_place)
-        self._functions["f"] = UserFunction("f", composed)
+        self._functions["f"] = composed_field(self._functions)
 
-    def _bind(self):
+    def _bind(self) -> Bound:
         """Compile what the core needs, once."""
         if self._bound is None:
             with self._lock:
@@ -249,96 +285,38 @@ class System:
                     self._bound = Bound(self)
         return self._bound
 
-    def _probe(self, t, x, p):
-        """Call f and h once from Python, so that a wrong shape or an exception is told before anything else."""
-        if self._probed:
-            return
-        word = np.empty(0)
-        for name in ("h", "f"):
-            user = self._functions[name]
-            arguments = (x.copy(), p) if name == "h" else (x.copy(), word, p)
-            try:
-                values = user(self.sizes, t, *arguments)
-                user.check_shape(self.sizes, values, t, x)
-            except Exception as error:
-                error.add_note(f"in {name}(t = {t:g}, x = {x}), called once to check it before the integration")
-                raise
-            word = np.where(values.ravel() >= 0.0, 1.0, -1.0)
-        self._probed = True
+    def _probe(self, t: float, x: ty.FloatArray, p: ty.FloatArray) -> None:
+        """Call f and h once from Python, so that a wrong shape or an exception is reported before anything else happens."""
+        if not self._probed:
+            probe(self, t, x, p)
+            self._probed = True
 
-    def __getstate__(self):
-        """Functions travel as dispatchers where they are compiled: these can be pickled wherever they were written."""
-        state = {key: value for key, value in self.__dict__.items() if key not in ("_bound", "_lock", "_pool")}
+    def __getstate__(self) -> dict[str, Any]:
+        """Functions are pickled as Numba dispatchers where they are compiled, so that local functions can be pickled too."""
+        state = {key: value for key, value in self.__dict__.items() if key not in _MADE_ANEW}
         if self._composed:
             state["_functions"] = {key: value for key, value in self._functions.items() if key != "f"}
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._bound = None
         self._pool = None
         self._lock = threading.Lock()
 
-    def __repr__(self):
-        def some(names):
-            return ", ".join(names) if len(names) <= 6 else f"{', '.join(names[:3])}, ... {names[-1]}"
+    def __repr__(self) -> str:
+        return f"System({declared.summary(self)})"
 
-        extra = [key for key in self._functions if key not in ("f", "h")]
-        return (
-            f"System({self.name or 'unnamed'}: {self.n} states ({some(self.states)}), {self.m} guards ({some(self.guards)}), "
-            f"{len(self.defaults)} parameters" + (f"; with {', '.join(extra)}" if extra else "") + ")"
-        )
-
-    def check(self, x, p=None, t=0.0, **options):
-        """Check a system at a state: Jacobians, dependence on b, and whether its guards are crossed for good.
-
-        See `bouligand.check.check`.
-        """
+    def check(
+        self,
+        x: ArrayLike,
+        p: ty.Parameters | None = None,
+        t: float = 0.0,
+        *,
+        guards: Iterable[ty.Guard] | None = None,
+        tol: float = 1e-5,
+    ) -> Report:
+        """Check the system at a state; see `bouligand.check`."""
         from .check import check
 
-        return check(self, x, p, t, **options)
-
-
-def times(what, values):
-    """Sorted, finite, distinct times as an array."""
-    out = np.unique(np.asarray(values if values is not None else (), dtype=float).ravel())
-    if not np.isfinite(out).all():
-        raise ValueError(f"{what} must be finite times; got {values!r}")
-    return out
-
-
-def _names(what, size_name, names, size, letter):
-    if names is None:
-        if size is None:
-            raise TypeError(f"give {what}=(names) or {size_name}=(number)")
-        if int(size) != size or size < 0 or (size_name == "n" and size == 0):
-            raise ValueError(f"{size_name} must be a positive whole number; got {size!r}")
-        return tuple(f"{letter}{i}" for i in range(int(size))), int(size)
-    names = (names,) if isinstance(names, str) else tuple(str(name) for name in names)
-    if size is not None and size != len(names):
-        raise ValueError(f"{size_name} = {size}, but {what} has {len(names)} names")
-    if len(set(names)) != len(names):
-        raise ValueError(f"{what} has a name twice: {names}")
-    return names, len(names)
-
-
-def _no_guards(h):
-    return 0 if h is None else None
-
-
-def _parameters(params):
-    if params is None:
-        return (), np.empty(0)
-    if isinstance(params, Mapping):
-        names, values = tuple(params), np.array(list(params.values()), dtype=float)
-        if values.ndim != 1:
-            raise ValueError("params: each parameter is a number; for an array of them give params as an array")
-    else:
-        names, values = (), np.array(params, dtype=float).ravel()
-    if not np.isfinite(values).all():
-        raise ValueError(f"params must be finite; got {params!r}")
-    return names, values
-
-
-def _nothing(t, x, p, out):
-    pass
+        return check(self, x, p, t, guards=guards, tol=tol)

@@ -1,6 +1,15 @@
 """Memory that a system's low-level functions work in (MuJoCo's data, say): a piece of its own for each integration."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from ..core.state import USER_DATA
+
+if TYPE_CHECKING:
+    from .._typing import IntArray, RecordArray
+    from .binding import Bound
 
 MOST_SPARE = 8  # pieces kept for the next integrations
 
@@ -11,46 +20,52 @@ class Contexts:
     It travels without its pieces: what is unpickled makes its own.
     """
 
-    def __init__(self, make):
+    def __init__(self, make: Callable[[], tuple[int, object]]) -> None:
         if not callable(make):
             raise TypeError(f"context must be a function that returns (address, what keeps it alive); got {make!r}")
         self.make = make
-        self._spare: list = []  # (append and pop are atomic)
+        self._spare: list[tuple[int, object]] = []  # (append and pop are atomic)
 
-    def borrow(self):
+    def borrow(self) -> tuple[int, object]:
+        """A piece of memory: its address, and what keeps it alive."""
         try:
             return self._spare.pop()
         except IndexError:
             address, keep = self.make()
             return int(address), keep
 
-    def give_back(self, piece):
+    def give_back(self, piece: tuple[int, object]) -> None:
+        """Return a piece for others to use."""
         if len(self._spare) < MOST_SPARE:
             self._spare.append(piece)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {"make": self.make, "_spare": []}
 
 
 class Lease:
-    """The addresses of a bound system's functions, together with a context that nobody else uses meanwhile."""
+    """The addresses of a bound system's functions, together with a context that no other integration uses meanwhile."""
 
     __slots__ = ("_contexts", "_piece", "context", "fn")
 
-    def __init__(self, bound, contexts):
-        self._contexts = contexts
-        self._piece = contexts.borrow()
-        self.context = bound.context.copy()
-        self.context[USER_DATA] = self._piece[0]
-        self.fn = bound.fn.copy()
-        self.fn["context"] = self.context.ctypes.data
+    context: IntArray
+    fn: RecordArray | None
+    _piece: tuple[int, object] | None
 
-    def give_back(self):
-        """For others to use."""
+    def __init__(self, bound: Bound, contexts: Contexts) -> None:
+        self._contexts = contexts
+        self._piece = piece = contexts.borrow()
+        self.context = bound.context.copy()
+        self.context[USER_DATA] = piece[0]
+        self.fn = fn = bound.fn.copy()
+        fn["context"] = self.context.ctypes.data
+
+    def give_back(self) -> None:
+        """Return the context for others to use."""
         if self._piece is not None:
             self._contexts.give_back(self._piece)
             self._piece = self.fn = None
 
-    def __del__(self):
+    def __del__(self) -> None:
         if hasattr(self, "_piece"):  # (it may have failed to get one)
             self.give_back()

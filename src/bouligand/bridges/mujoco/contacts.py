@@ -1,7 +1,10 @@
 """Which parts of a robot may touch what: from names, patterns and pairs to points, planes and pairs of geoms."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import mujoco
 import numpy as np
@@ -9,6 +12,11 @@ import numpy as np
 from .features import name_of
 from .given import finite
 from .laws import Coulomb, HuntCrossley, LuGre, Spring
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ..._typing import FloatArray
 
 _GEOM, _SITE, _BODY = mujoco.mjtObj.mjOBJ_GEOM, mujoco.mjtObj.mjOBJ_SITE, mujoco.mjtObj.mjOBJ_BODY
 _HFIELD, _SDF = int(mujoco.mjtGeom.mjGEOM_HFIELD), int(mujoco.mjtGeom.mjGEOM_SDF)
@@ -24,23 +32,43 @@ _SPHERE, _CAPSULE, _BOX, _PLANE = (
 class Contact:
     """One place of a robot that may touch something.
 
-    Give one of ``geom``, ``site`` or ``body`` by name (a link that a URDF fixes to another counts as a body). A geom brings its
-    shape: a sphere touches with its surface, a capsule with the balls at its ends, a box with its corners. A site or a body
-    touches with the ball of ``radius`` around ``point`` (in its own frame); give ``radius`` for a geom of any other shape too.
-    ``against`` names a geom to touch instead of the floor; one of the two must then be a sphere or a capsule.
+    Parameters
+    ----------
+    geom, site, body : str
+        The name of one of these three. (A link that a URDF fixes to another counts as a body.) A geom has its shape: a sphere
+        touches with its surface, a capsule with the spheres at its ends, a box with its corners. A site or a body touches
+        with the sphere of ``radius`` around ``point``.
+    point : (float, float, float)
+        A point in the frame of the geom, site or body.
+    radius : float, optional
+        Radius of the sphere around ``point``; 0 if not given. A geom that is no sphere, capsule or box needs it.
+    against : str, optional
+        A geom to touch instead of the floor. One of the two geoms must be a sphere or a capsule.
+    law : Spring or HuntCrossley, optional
+        The normal force. Default: that of `load`.
+    friction : Coulomb or LuGre, optional
+        The tangential force. Default: that of `load`.
+    name : str, optional
+        How guards and parameters call it. Default: the name of the geom, site or body.
+
+    Examples
+    --------
+    >>> from bouligand.bridges.mujoco import Contact, Spring
+    >>> Contact(site="toe", radius=0.02, law=Spring(5_000.0)).site
+    'toe'
     """
 
     geom: str | None = None
     site: str | None = None
     body: str | None = None
-    point: tuple = (0.0, 0.0, 0.0)
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     radius: float | None = None
     against: str | None = None
     law: Spring | HuntCrossley | None = None
     friction: Coulomb | LuGre | None = None
     name: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         given = [part for part in (self.geom, self.site, self.body) if part is not None]
         if len(given) != 1:
             raise ValueError(f"Contact: give one of geom, site and body; got {self!r}")
@@ -62,26 +90,27 @@ class Place:
 
     name: str
     body: int = 0
-    point: tuple = (0.0, 0.0, 0.0)
+    point: tuple[float, ...] = (0.0, 0.0, 0.0)
     radius: float = 0.0
-    geoms: tuple | None = None
+    geoms: tuple[int, int] | None = None
     contact: Contact | None = None
 
 
-def check_laws(law, friction):
+def check_laws(law: object, friction: object) -> None:
+    """Raise unless these are laws of the normal and of the tangential force, or None."""
     if law is not None and not isinstance(law, Spring | HuntCrossley):
         raise TypeError(f"law must be a Spring or a HuntCrossley; got {law!r}")
     if friction is not None and not isinstance(friction, Coulomb | LuGre):
         raise TypeError(f"friction must be a Coulomb or a LuGre; got {friction!r}")
 
 
-def find_places(model, contacts):
+def find_places(model: mujoco.MjModel, contacts: Any) -> list[Place]:
     """The places of all contacts: ``"feet"``, a name or a pattern, a pair of names, a Contact, or a sequence of these."""
     if contacts is None:
         return []
     if isinstance(contacts, str | Contact) or _is_pair(contacts) or not np.iterable(contacts):
         contacts = [contacts]
-    places = []
+    places: list[Place] = []
     for item in contacts:
         if isinstance(item, Contact):
             places += _of_contact(model, item)
@@ -100,19 +129,19 @@ def find_places(model, contacts):
     return places
 
 
-def _is_pair(item):
+def _is_pair(item: object) -> TypeGuard[tuple[str, str]]:
     return isinstance(item, tuple) and len(item) == 2 and all(isinstance(part, str) for part in item)
 
 
 # ---------------------------------------------------------------------------------------------------------------- by name
 
 
-def _matching(model, kind, count, pattern):
+def _matching(model: mujoco.MjModel, kind: Any, count: int, pattern: str) -> list[int]:
     names = [mujoco.mj_id2name(model, kind, i) for i in range(count)]
     return [i for i, name in enumerate(names) if name is not None and fnmatchcase(name, pattern)]
 
 
-def _index(model, kind, count, name, what):
+def _index(model: mujoco.MjModel, kind: Any, count: int, name: str, what: str) -> int:
     for i in range(count):
         if mujoco.mj_id2name(model, kind, i) == name:
             return i
@@ -124,11 +153,11 @@ def _index(model, kind, count, name, what):
     )
 
 
-def _moves(model, body):
+def _moves(model: mujoco.MjModel, body: int) -> bool:
     return _last_dof(model, body) >= 0
 
 
-def _last_dof(model, body):
+def _last_dof(model: mujoco.MjModel, body: int) -> int:
     while body > 0:
         if model.body_dofnum[body]:
             return int(model.body_dofadr[body] + model.body_dofnum[body] - 1)
@@ -136,7 +165,7 @@ def _last_dof(model, body):
     return -1
 
 
-def _of_pattern(model, pattern):
+def _of_pattern(model: mujoco.MjModel, pattern: str) -> list[Place]:
     geoms = [i for i in _matching(model, _GEOM, model.ngeom, pattern) if _moves(model, model.geom_bodyid[i])]
     if geoms:
         return [place for i in geoms for place in _of_geom(model, i, name_of(model, _GEOM, i), None)]
@@ -155,7 +184,7 @@ def _of_pattern(model, pattern):
     )
 
 
-def _of_contact(model, contact):
+def _of_contact(model: mujoco.MjModel, contact: Contact) -> list[Place]:
     if contact.against is not None:
         if contact.geom is None:
             raise ValueError(
@@ -170,6 +199,7 @@ def _of_contact(model, contact):
         i = _index(model, _SITE, model.nsite, contact.site, "site")
         _must_move(model, model.site_bodyid[i], contact)
         return [_of_site(model, i, contact)]
+    assert contact.body is not None
     fused = [i for i in range(model.nsite) if mujoco.mj_id2name(model, _SITE, i) == contact.body]
     named = [i for i in range(model.nbody) if mujoco.mj_id2name(model, _BODY, i) == contact.body]
     if fused and not named:
@@ -180,18 +210,18 @@ def _of_contact(model, contact):
     return [Place(contact.name or contact.body, i, tuple(contact.point), contact.radius or 0.0, contact=contact)]
 
 
-def _must_move(model, body, contact):
+def _must_move(model: mujoco.MjModel, body: int, contact: Contact) -> None:
     if not _moves(model, body):
         raise ValueError(f"contacts: {contact!r} is fixed to the world, it can touch nothing")
 
 
-def _rotation(quat):
+def _rotation(quat: ArrayLike) -> FloatArray:
     matrix = np.empty(9)
     mujoco.mju_quat2Mat(matrix, np.asarray(quat, dtype=float))
     return matrix.reshape(3, 3)
 
 
-def _of_site(model, i, contact):
+def _of_site(model: mujoco.MjModel, i: int, contact: Contact | None) -> Place:
     name = (contact and contact.name) or name_of(model, _SITE, i)
     offset = np.zeros(3) if contact is None else np.asarray(contact.point, dtype=float)
     point = model.site_pos[i] + _rotation(model.site_quat[i]) @ offset
@@ -199,7 +229,7 @@ def _of_site(model, i, contact):
     return Place(name, int(model.site_bodyid[i]), tuple(point), radius, contact=contact)
 
 
-def _of_geom(model, i, name, contact):
+def _of_geom(model: mujoco.MjModel, i: int, name: str, contact: Contact | None) -> list[Place]:
     """A geom against a plane as balls: itself, its two ends, its corners."""
     body, turn, size = int(model.geom_bodyid[i]), _rotation(model.geom_quat[i]), model.geom_size[i]
     kind = int(model.geom_type[i])
@@ -226,13 +256,13 @@ def _of_geom(model, i, name, contact):
     ]
 
 
-def _shapes(model, body):
+def _shapes(model: mujoco.MjModel, body: int) -> list[int]:
     """The geoms of a body: those that can touch in MuJoCo, or all, where none of them can (they are there to be seen)."""
     geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] == body]
     return [g for g in geoms if model.geom_contype[g] or model.geom_conaffinity[g]] or geoms
 
 
-def _of_body(model, i):
+def _of_body(model: mujoco.MjModel, i: int) -> list[Place]:
     """The geoms of a body that have a shape to touch with, or its frame's origin."""
     name, shapes = name_of(model, _BODY, i), _shapes(model, i)
     geoms = [g for g in shapes if model.geom_type[g] in (_SPHERE, _CAPSULE, _BOX)]
@@ -249,7 +279,7 @@ def _of_body(model, i):
     return [place for q, g in enumerate(geoms) for place in _of_geom(model, g, f"{name}/{q}", None)]
 
 
-def _pair(model, one, two, contact):
+def _pair(model: mujoco.MjModel, one: str, two: str, contact: Contact | None) -> Place:
     i = _index(model, _GEOM, model.ngeom, one, "geom")
     j = _index(model, _GEOM, model.ngeom, two, "geom")
     round_ones = [g for g in (i, j) if model.geom_type[g] in (_SPHERE, _CAPSULE)]
@@ -277,7 +307,7 @@ def _pair(model, one, two, contact):
 # ------------------------------------------------------------------------------------------------------------------- feet
 
 
-def _feet(model):
+def _feet(model: mujoco.MjModel) -> list[Place]:
     """The tips of the robot's last links, those of them that are lowest in its reference pose (within a tenth of its height).
 
     The tip of a link is its sphere, or its capsule's far end, or the frame fixed to it that is farthest from its joint.
@@ -297,10 +327,10 @@ def _feet(model):
     ]
 
 
-def _tip(model, body):
+def _tip(model: mujoco.MjModel, body: int) -> Place | None:
     """Named after its geom, or the frame that lies in its ball, or else its body."""
 
-    def far(place):
+    def far(place: Place) -> float:
         return float(np.linalg.norm(place.point))
 
     sites = [_of_site(model, s, None) for s in range(model.nsite) if model.site_bodyid[s] == body]

@@ -4,9 +4,11 @@ Inputs are MuJoCo's ``ctrl`` where the file has actuators, and torques (forces) 
 URDF.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -16,17 +18,36 @@ from . import layout as at
 from .given import finite
 from .inputs import PD_COLUMNS
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ..._typing import FloatArray, Function, IntArray
+
 HINGE, SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
 
 
 @dataclass(frozen=True)
 class PiecewiseConstant:
-    """Row i of ``u`` from ``times[i]`` on (the first one also before): steps end at these times."""
+    """Inputs that are constant between given times. Steps of the integration end at these times.
 
-    times: tuple
-    u: tuple
+    Parameters
+    ----------
+    times : array (nt,)
+        Increasing times.
+    u : array (nt, inputs)
+        Row i holds from ``times[i]`` on; the first row also before.
 
-    def __init__(self, times, u):
+    Examples
+    --------
+    >>> from bouligand.bridges.mujoco import PiecewiseConstant
+    >>> PiecewiseConstant([0.0, 0.5], [[1.0], [-1.0]]).u.shape
+    (2, 1)
+    """
+
+    times: FloatArray
+    u: FloatArray
+
+    def __init__(self, times: ArrayLike, u: ArrayLike) -> None:
         times, u = np.asarray(times, dtype=float), np.asarray(u, dtype=float)
         if times.ndim != 1 or not times.size or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
             raise ValueError(f"PiecewiseConstant: times must be finite and increasing; got {times!r}")
@@ -40,32 +61,51 @@ class PiecewiseConstant:
 
 @dataclass(frozen=True)
 class PD:
-    """Towards a gait: ``torque = kp (q_gait - q) + kd (v_gait - v)`` on each joint that ``target`` names.
+    """A PD controller that tracks a gait: ``torque = kp (q_gait - q) + kd (v_gait - v)`` on each joint of ``target``.
 
-    ``target`` is a mapping from joint to an angle, or to a ``Sinusoid``; or one of these for all joints that have an input; or a
-    sequence, one for each of these joints in the order of the robot's ``inputs``. ``kp`` and ``kd`` become parameters of the
-    system.
+    Parameters
+    ----------
+    target : float, Sinusoid, sequence of these, or mapping from str to one of these
+        The gait: an angle or a `Sinusoid`, for each joint by name; or one for all joints that have an input; or a sequence
+        with one for each of these joints, in the order of the robot's ``inputs``.
+    kp, kd : float
+        Gains, in N m/rad and N m s/rad (N/m and N s/m for slides). They become parameters of the system.
+
+    Examples
+    --------
+    >>> from bouligand.bridges.mujoco import PD, Sinusoid
+    >>> trot = PD({"hip": Sinusoid(amplitude=0.3, frequency=2.0), "knee": -0.8}, kp=40.0, kd=1.0)
     """
 
-    target: object
+    target: float | Sinusoid | Mapping[str, float | Sinusoid] | Sequence[float | Sinusoid] | FloatArray
     kp: float
     kd: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         finite("PD: kp", self.kp)
         finite("PD: kd", self.kd)
 
 
 @dataclass(frozen=True)
 class Sinusoid:
-    """``centre + amplitude sin(2 pi frequency t + phase)``: one joint's part of a gait, in rad (m), Hz, rad."""
+    """The motion of one joint in a gait: ``centre + amplitude sin(2 pi frequency t + phase)``.
+
+    Parameters
+    ----------
+    centre, amplitude : float
+        In rad (m for a slide).
+    frequency : float
+        In Hz.
+    phase : float
+        In rad.
+    """
 
     centre: float = 0.0
     amplitude: float = 0.0
     frequency: float = 1.0
     phase: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("centre", "amplitude", "frequency", "phase"):
             finite(f"Sinusoid: {name}", getattr(self, name))
 
@@ -73,12 +113,14 @@ class Sinusoid:
 class Driver:
     """A control, made ready for a model: its kind, its table, its parameters and breakpoints."""
 
-    def __init__(self, model, control, first_parameter):
+    def __init__(
+        self, model: mujoco.MjModel, control: PiecewiseConstant | PD | Function | None, first_parameter: int
+    ) -> None:
         self.torques = model.nu == 0
         self.names, self.dofs = _inputs(model)
         self.kind, self.table, self.size = at.NO_CONTROL, np.zeros(1), 0
-        self.params: dict = {}
-        self.breakpoints: np.ndarray = np.empty(0)
+        self.params: dict[str, float] = {}
+        self.breakpoints: FloatArray = np.empty(0)
         self.function: Any = None  # a UserFunction, for a feedback
         if control is None:
             return
@@ -95,8 +137,8 @@ class Driver:
                 f"control must be None, a PiecewiseConstant, a PD, or a function control(t, x, p, u); got {control!r}"
             )
 
-    def try_out(self, sizes, x, p):
-        """Call a feedback function once from Python: what it raises, or a wrong number of inputs, is told at once."""
+    def try_out(self, sizes: Mapping[str, int], x: FloatArray, p: FloatArray) -> None:
+        """Call a feedback function once from Python: what it raises, or a wrong number of inputs, is reported at once."""
         try:
             values = self.function(sizes, 0.0, x, p)
             self.function.check_shape(sizes, values, 0.0, x)
@@ -104,7 +146,7 @@ class Driver:
             error.add_note(f"in control(t = 0, x = {x}), called once to check it; inputs: {', '.join(self.names)}")
             raise
 
-    def _hold(self, model, control):
+    def _hold(self, model: mujoco.MjModel, control: PiecewiseConstant) -> None:
         if control.u.shape[1] != len(self.names):
             raise ValueError(
                 f"control: u has {control.u.shape[1]} columns; the robot has {len(self.names)} inputs: {', '.join(self.names)}"
@@ -119,7 +161,7 @@ class Driver:
         self.kind, self.size, self.breakpoints = at.CONSTANT, len(control.times), control.times
         self.table = np.concatenate([control.times, control.u.ravel()])
 
-    def _pursue(self, model, control, first_parameter):
+    def _pursue(self, model: mujoco.MjModel, control: PD, first_parameter: int) -> None:
         self.kind, self.size = at.PD, len(self.names)
         self.params = {"kp": float(control.kp), "kd": float(control.kd)}
         table = np.zeros((len(self.names), PD_COLUMNS))
@@ -147,7 +189,7 @@ class Driver:
         self.table = table.ravel()
 
 
-def _inputs(model):
+def _inputs(model: mujoco.MjModel) -> tuple[list[str], IntArray]:
     """Names of the inputs; for torques also their dofs."""
     if model.nu:
         names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) or f"actuator{i}" for i in range(model.nu)]
@@ -157,16 +199,17 @@ def _inputs(model):
     return names, np.array([model.jnt_dofadr[j] for j in single], dtype=np.int64)
 
 
-def _joint_name(model, joint):
+def _joint_name(model: mujoco.MjModel, joint: int) -> str:
     return mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, int(joint)) or f"joint{joint}"
 
 
-def _targets(target: Any, joints):
+def _targets(target: Any, joints: list[str]) -> Mapping[str, float | Sinusoid]:
     """{joint: angle or Sinusoid}, of a mapping, a sequence in the order of the joints, or one for all."""
     if isinstance(target, Mapping):
         return target
     if isinstance(target, str) or not np.iterable(target):
-        return dict.fromkeys(joints, target)
+        same: dict[str, Any] = dict.fromkeys(joints, target)
+        return same
     target = list(target)
     if len(target) != len(joints):
         raise ValueError(
@@ -176,12 +219,12 @@ def _targets(target: Any, joints):
     return dict(zip(joints, target, strict=True))
 
 
-def driven(model):
+def driven(model: mujoco.MjModel) -> list[str]:
     """The names of the joints that a PD can hold."""
     return [_joint_name(model, joint) for joint in _driven_joints(model, model.nu == 0)[0]]
 
 
-def _driven_joints(model, torques):
+def _driven_joints(model: mujoco.MjModel, torques: bool) -> tuple[list[int], list[float]]:
     """The joint that each input drives, and the factor from torque to input. Only plain motors make a torque of an input."""
     if torques:
         _, dofs = _inputs(model)

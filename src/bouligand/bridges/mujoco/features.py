@@ -1,7 +1,15 @@
-"""What a MuJoCo model may contain: what the bridge does not do is refused, all of it in one error, by name."""
+"""What a MuJoCo model may contain: what the bridge does not compute is refused, all of it in one error, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 _DYNAMICS = ("mjDYN_NONE", "mjDYN_INTEGRATOR", "mjDYN_FILTER", "mjDYN_FILTEREXACT")
 _GAINS = ("mjGAIN_FIXED", "mjGAIN_AFFINE")
@@ -10,32 +18,41 @@ _TRANSMISSIONS = ("mjTRN_JOINT", "mjTRN_JOINTINPARENT", "mjTRN_TENDON", "mjTRN_S
 
 
 class UnsupportedFeatureError(ValueError):
-    """A model contains what the bridge does not compute. ``features`` lists it, one by one."""
+    """A model contains something that the bridge does not compute.
 
-    def __init__(self, features):
+    Attributes
+    ----------
+    features : tuple of str
+        What it is, and what to do about it, where something can be done.
+    """
+
+    def __init__(self, features: Sequence[str]) -> None:
         self.features = tuple(features)
         lines = "\n".join(f"  - {feature}" for feature in features)
         super().__init__(f"the model contains what the MuJoCo bridge does not compute:\n{lines}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.features,)
 
-def refuse(model, limits, joint_friction):
-    """Raise, naming everything in the model that would be left out of its motion."""
+
+def refuse(model: mujoco.MjModel, limits: object, joint_friction: object) -> None:
+    """Raise an UnsupportedFeatureError if a part of the model would have no effect on the computed motion."""
     found = [*_constraints(model, limits, joint_friction), *_actuators(model), *_others(model)]
     if found:
         raise UnsupportedFeatureError(found)
 
 
-def name_of(model, kind, index):
-    """The name of something in a model, or its number where it has none."""
+def name_of(model: mujoco.MjModel, kind: Any, index: int) -> str:
+    """The name of an element of a model, or its kind and number if it has none."""
     return mujoco.mj_id2name(model, kind, int(index)) or f"{kind.name.removeprefix('mjOBJ_').lower()}{int(index)}"
 
 
-def _named(model, kind, which):
-    names = [repr(name_of(model, kind, i)) for i in np.flatnonzero(which)]
+def _named(model: mujoco.MjModel, kind: Any, which: ArrayLike) -> str:
+    names = [repr(name_of(model, kind, int(i))) for i in np.flatnonzero(which)]
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
-def _constraints(model, limits, joint_friction):
+def _constraints(model: mujoco.MjModel, limits: object, joint_friction: object) -> Iterator[str]:
     joint, tendon = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_TENDON
     limited = np.asarray(model.jnt_limited, dtype=bool)
     if limits == "refuse" and limited.any():
@@ -68,7 +85,7 @@ def _constraints(model, limits, joint_friction):
         yield "tendons that wrap around geoms"
 
 
-def _actuators(model):
+def _actuators(model: mujoco.MjModel) -> Iterator[str]:
     """(Models of MuJoCo before 4 have nu actuators, later ones nactuator.)"""
     for i in range(getattr(model, "nactuator", model.nu)):
         name = name_of(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i)
@@ -90,7 +107,7 @@ def _actuators(model):
             yield f"the delay of the actuator {name!r}"
 
 
-def _others(model):
+def _others(model: mujoco.MjModel) -> Iterator[str]:
     for size, what in {
         "nflex": "flexes (deformable bodies)",
         "nplugin": "plugins",

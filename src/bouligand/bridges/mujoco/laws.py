@@ -1,9 +1,17 @@
-"""Laws of contact, in SI units. ``d`` is how deep a contact is pressed, ``v`` the speed at which it is pressed deeper.
+"""Laws of contact, in SI units. ``d`` is the depth of penetration, ``v`` its rate (positive while it grows).
 
-Each law is smooth on both sides of the guard at which it is switched on; where a law stops pushing there is a second guard
-instead of a clip. ``rate(...)`` of a law says how fast its fastest motion is, in 1/s: steps of an explicit method cannot be much
-longer than a few times 1 / rate, whatever the tolerance.
+Each law is smooth on both sides of the guard that switches it on. Where a law would start to pull, a second guard switches it
+off. ``rate(...)`` of a law estimates its fastest time constant as a rate in 1/s: an explicit method cannot take steps much longer
+than a few times 1 / rate, whatever the tolerance.
+
+>>> from bouligand.bridges.mujoco import Coulomb, Spring
+>>> Spring(stiffness=20_000.0, damping=100.0).rate(mass=0.5)
+200.0
+>>> Coulomb(mu=0.8).rate(mass=0.5, force=10.0)
+1600.0
 """
+
+from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
@@ -13,41 +21,53 @@ from .given import finite
 
 
 class _Law:
-    """Fields that are numbers become parameters of the system."""
+    """Base of the laws. Fields that are numbers become parameters of the system."""
 
     _switches = ("adhesion",)
 
     @property
-    def has_pull_guard(self):
-        """Whether there is a second guard, where the contact stops pushing."""
+    def has_pull_guard(self) -> bool:
+        """Whether there is a second guard, at which the contact stops pushing."""
         return False
 
     @classmethod
-    def parameter_names(cls):
+    def parameter_names(cls) -> tuple[str, ...]:
+        """Names of the numbers, in order."""
         return tuple(f.name for f in fields(cls) if f.name not in cls._switches)  # type: ignore[arg-type]
 
-    def parameter_values(self):
+    def parameter_values(self) -> list[float]:
+        """The numbers, in the order of `parameter_names`."""
         return [float(getattr(self, name)) for name in self.parameter_names()]
 
-    def _need(self, condition, what):
+    def _need(self, condition: bool, what: str) -> None:
         if not condition:
             raise ValueError(f"{type(self).__name__}: {what}; got {self!r}")
 
-    def _numbers(self):
+    def _numbers(self) -> None:
         for name in self.parameter_names():
             finite(f"{type(self).__name__}: {name}", getattr(self, name))
 
 
 @dataclass(frozen=True)
 class Spring(_Law):
-    """A spring and a damper along the normal: ``F = preload + stiffness d + damping v``.
+    """A linear spring and damper along the normal: ``F = preload + stiffness d + damping v``.
 
-    With a preload the push jumps from zero to a finite force at the instant of touching, as in the paper's three-legged hopper.
-    A damper jumps as well. ``adhesion=False`` (default): a contact never pulls; the force ends at a second guard, F = 0,
-    before the contact opens. ``adhesion=True``: it pulls, if it comes to that, until the contact opens.
+    Parameters
+    ----------
+    stiffness : float
+        In N/m, not negative.
+    damping : float
+        In N s/m, not negative. The force then jumps at touchdown, as it does with a preload.
+    preload : float
+        In N: the force at d = 0, as of the legs of the paper's three-legged hopper.
+    adhesion : bool
+        False (default): the contact never pulls; a second guard, F = 0, ends the force before the contact opens. True: the
+        contact may pull until it opens.
 
-    Rate: ``sqrt(stiffness / m)`` or ``damping / m`` with m the mass that the contact sees (of a robot's foot: that of the
-    lower leg, not of the robot).
+    Notes
+    -----
+    The rate is ``sqrt(stiffness / m)`` or ``damping / m``, whichever is larger, with m the mass that the contact sees: for the
+    foot of a robot that of the lower leg, not of the robot.
     """
 
     stiffness: float  # N/m
@@ -57,28 +77,40 @@ class Spring(_Law):
 
     kind = at.SPRING
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._numbers()
         self._need(self.stiffness >= 0 and self.damping >= 0, "stiffness and damping must not be negative")
 
     @property
-    def has_pull_guard(self):
+    def has_pull_guard(self) -> bool:
         # (a spring without damper and preload pulls exactly where it is not touching)
         return not self.adhesion and (self.damping != 0.0 or self.preload < 0.0)
 
-    def rate(self, mass):
+    def rate(self, mass: float) -> float:
+        """The fastest rate, in 1/s, of a contact that sees this mass (kg)."""
         return max(math.sqrt(self.stiffness / mass), self.damping / mass)
 
 
 @dataclass(frozen=True)
 class HuntCrossley(_Law):
-    """Hunt and Crossley's law: ``F = stiffness d^exponent (1 + damping v)``, continuous at touching and at leaving.
+    """The law of Hunt and Crossley: ``F = stiffness d^exponent (1 + damping v)``, continuous at touchdown and lift-off.
 
-    Beyond d = 0 it goes on as the odd function ``-|d|^exponent``, which is as smooth there as the law itself, so that no trial
-    stage sees a NaN. It would pull only when leaving faster than ``1 / damping``; ``adhesion=False`` (default) has a second
-    guard there, ``1 + damping v = 0``.
+    Parameters
+    ----------
+    stiffness : float
+        In N/m^exponent, not negative.
+    damping : float
+        In s/m, not negative.
+    exponent : float
+        At least 1; 3/2 is that of Hertz for a sphere on a plane.
+    adhesion : bool
+        False (default): a second guard, ``1 + damping v = 0``, ends the force where it would pull, which happens only when
+        the contact opens faster than ``1 / damping``. True: there is no such guard.
 
-    Rate: ``sqrt(exponent stiffness d^(exponent - 1) / m)`` at depth d.
+    Notes
+    -----
+    For d < 0 the law continues as the odd function ``-|d|^exponent``, so that stages of a step beyond the guard are finite and
+    smooth. The rate is ``sqrt(exponent stiffness d^(exponent - 1) / m)``.
     """
 
     stiffness: float  # N/m^exponent
@@ -88,26 +120,36 @@ class HuntCrossley(_Law):
 
     kind = at.HUNT_CROSSLEY
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._numbers()
         self._need(self.stiffness >= 0 and self.damping >= 0, "stiffness and damping must not be negative")
         self._need(self.exponent >= 1, "exponent must be at least 1")
 
     @property
-    def has_pull_guard(self):
+    def has_pull_guard(self) -> bool:
         return not self.adhesion and self.damping != 0.0
 
-    def rate(self, mass, depth):
+    def rate(self, mass: float, depth: float) -> float:
+        """The fastest rate, in 1/s, of a contact that sees this mass (kg), at this depth (m)."""
         slope = self.exponent * self.stiffness * depth ** (self.exponent - 1)
         return math.sqrt(slope / mass)
 
 
 @dataclass(frozen=True)
 class Coulomb(_Law):
-    """Dry friction, regularised: ``-mu F v_t / sqrt(|v_t|^2 + slip_speed^2)``.
+    """Dry friction, regularised: ``-mu F v_t / sqrt(|v_t|^2 + slip_speed^2)``, with v_t the tangential velocity.
 
-    It approximates Coulomb's law where |v_t| is well above slip_speed; what should stick creeps instead, at a speed of about
-    ``slip_speed * load / (mu F)``. Rate: ``mu F / (slip_speed m)``: ten times less creep is ten times stiffer.
+    Parameters
+    ----------
+    mu : float
+        Coefficient of friction, not negative.
+    slip_speed : float
+        In m/s, positive. The law is Coulomb's for speeds well above it. A contact that should stick creeps at about
+        ``slip_speed * load / (mu F)`` instead.
+
+    Notes
+    -----
+    The rate is ``mu F / (slip_speed m)``: ten times less creep is ten times stiffer.
     """
 
     mu: float
@@ -115,24 +157,39 @@ class Coulomb(_Law):
 
     kind = at.COULOMB
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._numbers()
         self._need(self.mu >= 0 and self.slip_speed > 0, "mu must not be negative, slip_speed must be positive")
 
-    def rate(self, mass, force):
+    def rate(self, mass: float, force: float) -> float:
+        """The fastest rate, in 1/s, of a contact that sees this mass (kg), under this normal force (N)."""
         return self.mu * force / (self.slip_speed * mass)
 
 
 @dataclass(frozen=True)
 class LuGre(_Law):
-    """Friction by bristles that bend (two states for each contact), which really sticks:
-    ``z' = v_t - sigma0 |v_t| z / g``, ``F_t = -F (sigma0 z + sigma1 z' + sigma2 v_t)``, with
-    ``g = mu_d + (mu_s - mu_d) exp(-|v_t|^2 / stribeck^2)``.
+    """The LuGre law of friction, which sticks: bristles that bend, with two more states for each contact.
 
-    All per newton of normal force F: sigma0 in 1/m, sigma1 and sigma2 in s/m. It approximates Coulomb's law with static friction
-    mu_s and dynamic friction mu_d; below ``mu_s F`` a contact holds like a spring of stiffness ``sigma0 F``. ``|v_t|`` is rounded
-    off below a hundredth of the Stribeck speed, where it would have a corner. In the air bristles relax with the time ``relax``.
-    Against planes only. Rates: ``sqrt(sigma0 F / m)`` and ``sigma1 F / m`` while sticking, ``sigma0 |v_t| / mu_d`` while sliding.
+    ``z' = v_t - sigma0 |v_t| z / g``, ``F_t = -F (sigma0 z + sigma1 z' + sigma2 v_t)``, with
+    ``g = mu_d + (mu_s - mu_d) exp(-|v_t|^2 / stribeck^2)``. All coefficients are per newton of the normal force F.
+
+    Parameters
+    ----------
+    mu_s, mu_d : float
+        Coefficients of static and dynamic friction, ``0 < mu_d <= mu_s``.
+    stribeck : float
+        Stribeck speed in m/s, positive. ``|v_t|`` is smoothed below a hundredth of it.
+    sigma0 : float
+        Stiffness of the bristles in 1/m, positive: below ``mu_s F`` a contact holds like a spring of ``sigma0 F``.
+    sigma1, sigma2 : float
+        Damping of the bristles, and viscous friction, in s/m, not negative.
+    relax : float
+        Time constant in s, positive, with which the bristles relax while the contact is open.
+
+    Notes
+    -----
+    For contacts with planes only. The rates are ``sqrt(sigma0 F / m)`` and ``sigma1 F / m`` while sticking, and
+    ``sigma0 |v_t| / mu_d`` while slipping.
     """
 
     mu_s: float
@@ -145,31 +202,39 @@ class LuGre(_Law):
 
     kind = at.LUGRE
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._numbers()
         self._need(0 < self.mu_d <= self.mu_s, "0 < mu_d <= mu_s")
         self._need(min(self.stribeck, self.sigma0, self.relax) > 0, "stribeck, sigma0 and relax must be positive")
         self._need(min(self.sigma1, self.sigma2) >= 0, "sigma1 and sigma2 must not be negative")
 
-    def rate(self, mass, force, speed=0.0):
+    def rate(self, mass: float, force: float, speed: float = 0.0) -> float:
+        """The fastest rate, in 1/s, of a contact that sees this mass (kg), under this normal force (N) and slip speed (m/s)."""
         held = max(math.sqrt(self.sigma0 * force / mass), self.sigma1 * force / mass)
         return max(held, self.sigma0 * speed / self.mu_d, 1.0 / self.relax)
 
 
 @dataclass(frozen=True)
 class Stops(_Law):
-    """The stops at the limits of joints: ``I stiffness d (1 + damping v)`` beyond a limit, with I the joint's own inertia (as
-    MuJoCo has it in the pose ``qpos0``), so that one pair of numbers serves all joints.
+    """The stops at the limits of joints: ``I stiffness d (1 + damping v)`` beyond a limit, continuous there.
 
-    Continuous when a limit is reached and left. Rate: ``sqrt(stiffness)``, at the default 50 / s as MuJoCo's own default stops.
+    I is the inertia of the joint itself (as MuJoCo computes it for the pose ``qpos0``), so that the same numbers suit all joints.
+
+    Parameters
+    ----------
+    stiffness : float
+        In 1/s^2, not negative. The rate is its square root; the default, 50 / s, is that of MuJoCo's own default stops.
+    damping : float
+        In s/rad (s/m for a slide), not negative.
     """
 
     stiffness: float = 2500.0  # 1/s^2
     damping: float = 0.5  # s/rad, or s/m for a slide
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._numbers()
         self._need(self.stiffness >= 0 and self.damping >= 0, "stiffness and damping must not be negative")
 
-    def rate(self):
+    def rate(self) -> float:
+        """The fastest rate, in 1/s."""
         return math.sqrt(self.stiffness)

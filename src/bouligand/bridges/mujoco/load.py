@@ -1,85 +1,125 @@
 """From a robot file to a System: reads it, finds its contacts, numbers its guards and parameters."""
 
+from __future__ import annotations
+
 import os
 import pathlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Literal
 
 import mujoco
 import numpy as np
 
 from . import layout as at
-from .contacts import check_laws, find_places
-from .control import Driver
+from .contacts import Contact, Place, check_laws, find_places
+from .control import PD, Driver, PiecewiseConstant
 from .features import name_of, refuse
 from .given import finite
-from .laws import Coulomb, LuGre, Spring, Stops
+from .laws import Coulomb, HuntCrossley, LuGre, Spring, Stops
 from .memory import Memory, coordinates
 from .robot import Robot
 from .robot_file import read_model
 
+if TYPE_CHECKING:
+    from ..._typing import FloatArray, Function, IntArray, Number, Path
+
 DEFAULT_LAW = Spring(stiffness=20_000.0, damping=100.0)
+Law = Spring | HuntCrossley | Coulomb | LuGre | Stops
 _JOINT = mujoco.mjtObj.mjOBJ_JOINT
 
 
 def load(
-    model,
-    contacts=None,
-    control=None,
+    model: Path | mujoco.MjSpec | mujoco.MjModel,
+    contacts: str | tuple[str, str] | Contact | Iterable[str | tuple[str, str] | Contact] | None = None,
+    control: PiecewiseConstant | PD | Function | None = None,
     *,
-    law=DEFAULT_LAW,
-    friction=None,
-    floor=None,
-    limits=None,
-    joint_friction=None,
-    free_base=False,
-    package_dirs=(),
-    meshes=False,
-    edit=None,
-    params=None,
-    name=None,
-):
-    """A System of a robot file, whose smooth motion MuJoCo's C library computes and whose contacts are guards.
+    law: Spring | HuntCrossley = DEFAULT_LAW,
+    friction: Coulomb | LuGre | None = None,
+    floor: Number | str | None = None,
+    limits: Stops | Literal["ignore", "refuse"] | None = None,
+    joint_friction: Number | Literal["ignore"] | None = None,
+    free_base: bool = False,
+    package_dirs: Path | Iterable[Path] = (),
+    meshes: bool = False,
+    edit: Callable[[mujoco.MjSpec], object] | None = None,
+    params: Mapping[str, float] | None = None,
+    name: str | None = None,
+) -> Robot:
+    """Load a robot file as a System: MuJoCo's C library computes its smooth motion, its contacts are guards.
 
     Parameters
     ----------
     model : path, XML text, mujoco.MjSpec or mujoco.MjModel
-        MJCF (.xml), URDF or a compiled model (.mjb). Of a URDF, meshes are left out (``meshes=True`` keeps those that MuJoCo can
-        read, to be seen), links on fixed joints become part of what they are fixed to (their frames stay, as sites).
-    contacts : str, tuple, Contact, or a sequence of these
-        What may touch. A name or a pattern of geoms, sites or bodies (``"*FOOT"``) touches the floor; two names of geoms
-        touch each other; a `Contact` says more; ``"feet"``: the tips of all legs. None: nothing touches.
-    control : PiecewiseConstant, PD, or a function, optional
-        ``control(t, x, p)`` returns the inputs, or ``control(t, x, p, u)`` writes them; compiled like any function of a System.
+        MJCF (.xml), URDF (.urdf) or a compiled model (.mjb). In a URDF, links on fixed joints become part of the link that they
+        are fixed to; their frames are kept as sites.
+    contacts : str, pair of str, Contact, or a sequence of these, optional
+        What may touch. A name or a pattern of geoms, sites or bodies (``"*FOOT"``) touches the floor; a pair of names of geoms
+        touches each other; ``"feet"`` stands for the tips of all legs; a `Contact` specifies more. Default: nothing.
+    control : PiecewiseConstant, PD or callable, optional
+        The inputs. A function ``control(t, x, p)`` returns them, ``control(t, x, p, u)`` writes them; it is compiled like any
+        function of a `System`.
 
-    Other parameters
+    Other Parameters
     ----------------
     law : Spring or HuntCrossley
-        Of contacts that have none of their own: 20 kN/m and 100 N s/m, if not given.
+        Normal force of contacts that have no law of their own. Default: 20 kN/m and 100 N s/m.
     friction : Coulomb or LuGre, optional
-        Of contacts that have none of their own. Without it contacts are slippery.
+        Tangential force of contacts that have none of their own. Default: no friction.
     floor : float or str, optional
-        Height of the floor, or the name of a plane in the file. Default: the file's first plane, or z = 0.
+        Height of the floor, or the name of a plane in the file. Default: the first plane of the file, or z = 0.
     limits : Stops, "ignore" or "refuse", optional
-        What to do with limits of joints: springy stops (default), nothing, or an error if there are any.
+        Limits of joints: elastic stops (default), no effect, or an error if there are any.
     joint_friction : float or "ignore", optional
-        Speed (rad/s) below which dry friction of joints (frictionloss) is rounded off. Files that have it are refused without.
+        Dry friction of joints (frictionloss): the speed in rad/s below which it is smoothed, or "ignore". A file that has such
+        friction is refused without it.
     free_base : bool
-        Give the robot's base a free joint, which a URDF cannot have.
+        Give the base of the robot a free joint, which a URDF cannot declare.
     package_dirs : path or sequence of paths
-        Where ``package://`` begins; else the folders above the file are tried.
-    edit : function, optional
-        ``edit(spec)`` is called with MuJoCo's MjSpec of the file before it is compiled, to change or add what the file lacks: the
-        damping of a joint, a ball at a fingertip, an object to hold.
-    params : mapping, optional
-        More parameters, for a control function: they come after those of the contacts.
+        The folders in which to look for ``package://`` names. Default: the folders above the file.
+    meshes : bool
+        Keep those meshes of a URDF that MuJoCo can read, for pictures. They do not touch anything.
+    edit : callable, optional
+        ``edit(spec)`` is called with the MjSpec of the file before it is compiled, to change it: the damping of a joint, a
+        sphere at a fingertip, an object to hold.
+    params : mapping from str to float, optional
+        More parameters, for a control function. They come after those of the contacts and of a `PD`.
+    name : str, optional
+        Name of the system. Default: that in the file, or that of the file.
 
     Returns
     -------
     Robot
         A System with the state ``(qpos, qvel, act, bristles)``. The numbers of the laws are its parameters: ``stiffness``,
-        ``damping``, ``mu``, ..., and for a contact with a law of its own ``stiffness[name]``.
+        ``damping``, ``mu``, ..., and ``stiffness[name]``, ... for a contact with a law of its own.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError, TypeError
+        If the file cannot be read, or an argument is wrong.
+    UnsupportedFeatureError
+        If the model contains something that is not computed, such as an equality constraint.
+
+    Warns
+    -----
+    RobotFileWarning
+        If an inertia of the file is impossible and was replaced.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> xml = '''
+    ... <mujoco><worldbody><body><freejoint name="ball"/>
+    ...   <geom name="ball" type="sphere" size="0.1" mass="1"/>
+    ... </body></worldbody></mujoco>'''
+    >>> ball = bd.bridges.mujoco.load(xml, contacts="ball", law=bd.bridges.mujoco.Spring(10_000.0))
+    >>> ball.guards, ball.params
+    (('ball touches',), ('stiffness', 'damping', 'preload'))
+    >>> sol = bd.solve(ball, (0.0, 0.5), ball.x(qpos=[0.0, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0]))
+    >>> sol.events.name[0]
+    'ball touches'
     """
     check_laws(law, friction)
-    limits = _limits(limits)
+    stops = _limits(limits)
     if joint_friction is not None and joint_friction != "ignore":
         joint_friction = finite("joint_friction: a speed, or 'ignore'; it", joint_friction)
         if not joint_friction > 0:
@@ -88,21 +128,23 @@ def load(
     mj = read_model(model, free_base=free_base, package_dirs=package_dirs, meshes=meshes, edit=edit, height=height)
     if mj.nv == 0:
         raise ValueError("the model has no joints: nothing in it can move" + ("" if free_base else "; free_base=True?"))
-    refuse(mj, limits, joint_friction)
+    refuse(mj, stops, joint_friction)
     normal, offset = _floor(mj, floor, height)
     places = find_places(mj, contacts)
     table = _Table(mj, law, friction, normal, offset)
     for place in places:
         table.add(place)
-    if isinstance(limits, Stops):
-        table.add_limits(limits)
+    if isinstance(stops, Stops):
+        table.add_limits(stops)
     driver = Driver(mj, control, len(table.params))
     for more in (driver.params, params or {}):
         taken = sorted(set(more) & set(table.params))
         if taken:
-            raise ValueError(f"params: {', '.join(taken)} is there already; another name, please")
+            raise ValueError(
+                f"params: {', '.join(taken)} is there already, as a parameter of a contact law or of a PD; choose another name"
+            )
         table.params.update(more)
-    losses = []
+    losses: list[tuple[int, float, float]] = []
     if isinstance(joint_friction, float):
         losses = [(i, loss, joint_friction) for i, loss in enumerate(mj.dof_frictionloss) if loss > 0]
     states = [*_state_names(mj), *table.bristles]
@@ -128,17 +170,28 @@ def load(
 class _Table:
     """Rows of the contact tables, with the names of guards, parameters and bristles that belong to them."""
 
-    def __init__(self, model, law, friction, normal, offset):
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        law: Spring | HuntCrossley,
+        friction: Coulomb | LuGre | None,
+        normal: FloatArray,
+        offset: float,
+    ) -> None:
         self.model, self.law, self.friction = model, law, friction
         self.normal, self.offset = normal, offset
         self.along, self.across = _directions(normal)
-        self.rows, self.places, self.guards, self.bristles = [], [], [], []
-        self.params: dict = {}
-        self.laws: list = []  # (law, where its numbers begin among the parameters)
-        self._known: dict = {}
+        self.rows: list[IntArray] = []
+        self.places: list[FloatArray] = []
+        self.guards: list[str] = []
+        self.bristles: list[str] = []
+        self.params: dict[str, float] = {}
+        self.laws: list[tuple[Law, int]] = []  # (law, where its numbers begin among the parameters)
+        self._known: dict[tuple[type, str | None], int] = {}
         self._size = model.nq + model.nv + model.na
 
-    def add(self, place):
+    def add(self, place: Place) -> None:
+        """One more contact."""
         contact = place.contact
         law = contact.law if contact is not None and contact.law is not None else self.law
         friction = contact.friction if contact is not None and contact.friction is not None else self.friction
@@ -173,7 +226,8 @@ class _Table:
         self.rows.append(row)
         self.places.append(spot)
 
-    def add_limits(self, stops):
+    def add_limits(self, stops: Stops) -> None:
+        """A contact for either limit of each joint that has limits."""
         model = self.model
         limited = [j for j in range(model.njnt) if model.jnt_limited[j]]
         if limited:
@@ -194,11 +248,11 @@ class _Table:
                 self.rows.append(row)
                 self.places.append(spot)
 
-    def _guard(self, name):
+    def _guard(self, name: str) -> int:
         self.guards.append(name)
         return len(self.guards) - 1
 
-    def _parameters(self, law, default, label):
+    def _parameters(self, law: Law, default: Law | None, label: str) -> int:
         """Where the numbers of a law begin among the parameters; contacts with the same law share them."""
         shared = law == default
         key = (type(law), None if shared else label)
@@ -210,11 +264,11 @@ class _Table:
         return self._known[key]
 
 
-def _neutral(model, size):
+def _neutral(model: mujoco.MjModel, size: int) -> FloatArray:
     return np.concatenate([model.qpos0, np.zeros(size - model.nq)])
 
 
-def _limits(limits):
+def _limits(limits: Stops | Literal["ignore", "refuse"] | None) -> Stops | Literal["ignore", "refuse"]:
     if limits is None:
         return Stops()
     if isinstance(limits, Stops) or limits in ("ignore", "refuse"):
@@ -222,8 +276,8 @@ def _limits(limits):
     raise ValueError(f"limits must be Stops(), 'ignore' or 'refuse'; got {limits!r}")
 
 
-def _floor(model, floor, height):
-    """The plane that contacts touch: its normal, and how high it is along it."""
+def _floor(model: mujoco.MjModel, floor: Number | str | None, height: float) -> tuple[FloatArray, float]:
+    """The plane that contacts touch: its normal, and its height along that normal."""
     planes = [g for g in range(model.ngeom) if model.geom_type[g] == int(mujoco.mjtGeom.mjGEOM_PLANE)]
     if isinstance(floor, str):
         wanted = [g for g in planes if mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_GEOM, g) == floor]
@@ -244,7 +298,7 @@ def _floor(model, floor, height):
     return normal, float(normal @ data.geom_xpos[still[0]])
 
 
-def _directions(normal):
+def _directions(normal: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Two directions in the plane with that normal: x and y for the ground."""
     along = np.array([1.0, 0.0, 0.0]) - normal[0] * normal
     if np.linalg.norm(along) < 0.5:
@@ -253,12 +307,13 @@ def _directions(normal):
     return along, np.cross(normal, along)
 
 
-def _joint_name(model, joint):
+def _joint_name(model: mujoco.MjModel, joint: int) -> str:
     return mujoco.mj_id2name(model, _JOINT, joint) or f"joint{joint}"
 
 
-def _state_names(model):
-    positions, velocities = [], []
+def _state_names(model: mujoco.MjModel) -> list[str]:
+    positions: list[str] = []
+    velocities: list[str] = []
     for joint in range(model.njnt):
         name, kind = _joint_name(model, joint), model.jnt_type[joint]
         quat, spin = [f"{name}:{q}" for q in ("qw", "qx", "qy", "qz")], [f"{name}:{w}" for w in ("wx", "wy", "wz")]
@@ -278,7 +333,7 @@ def _state_names(model):
     ]
 
 
-def _model_name(model, source):
+def _model_name(model: mujoco.MjModel, source: Path | mujoco.MjSpec | mujoco.MjModel) -> str:
     text = model.names[: model.names.find(b"\0")].decode()
     if text not in ("", "MuJoCo Model"):  # (what MuJoCo calls a model without a name)
         return text

@@ -3,8 +3,12 @@
 MuJoCo's model and the tables of contacts and coordinates are shared and never written to after they were made.
 """
 
+from __future__ import annotations
+
 import copy
 import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -13,6 +17,10 @@ from ...errors import PerformanceWarning
 from . import layout as at
 from .robot_file import caller_level
 
+if TYPE_CHECKING:
+    from ..._typing import FloatArray, IntArray
+    from .control import Driver
+
 ROUND = (int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_CAPSULE))
 CORE = 1e-3  # of its radius: to that a round geom that touches another is shrunk
 
@@ -20,7 +28,16 @@ CORE = 1e-3  # of its radius: to that a round geom that touches another is shrun
 class Memory:
     """``memory()`` makes a block: its address, and what keeps it alive. It can be pickled; blocks are made anew."""
 
-    def __init__(self, model, rows, places, driver, losses, n, parameters):
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        rows: Sequence[IntArray],
+        places: Sequence[FloatArray],
+        driver: Driver,
+        losses: Sequence[tuple[int, float, float]],
+        n: int,
+        parameters: int,
+    ) -> None:
         self.model = _private(model)
         self.rows = np.ascontiguousarray(rows, dtype=np.int64).reshape(-1, at.CONTACT_INTS)
         self.places = np.ascontiguousarray(places, dtype=float).reshape(-1, at.CONTACT_DOUBLES)
@@ -35,10 +52,10 @@ class Memory:
         for number, row in enumerate(self.rows):
             if row[at.KIND] == at.PAIR:
                 self._shrink(row, self.places[number])
-        self._feedback = None
-        self.failures: list = []
+        self._feedback: tuple[int, object] | None = None
+        self.failures: list[BaseException] = []
 
-    def _shrink(self, row, place):
+    def _shrink(self, row: IntArray, place: FloatArray) -> None:
         for column, pad in ((at.GEOM1, at.PAD), (at.GEOM2, at.PAD + 1)):
             geom = int(row[column])
             if int(self.model.geom_type[geom]) in ROUND:
@@ -46,11 +63,12 @@ class Memory:
                 self.model.geom_size[geom, 0] = CORE * full
                 place[pad] = (1.0 - CORE) * full
 
-    def original_radius(self, geom):
-        radii = self.__dict__.setdefault("_radii", {})
+    def original_radius(self, geom: int) -> float:
+        """The radius of a round geom before it was shrunk."""
+        radii: dict[int, float] = self.__dict__.setdefault("_radii", {})
         return radii.setdefault(geom, float(self.model.geom_size[geom, 0]))
 
-    def feedback(self):
+    def feedback(self) -> int:
         """The address of a feedback function, compiled when first needed (or, where that is not possible, called as Python)."""
         if self._feedback is None:
             function = self.driver.function
@@ -66,7 +84,7 @@ class Memory:
                 self._feedback = function.bind(False, self.sizes, self.failures)
         return self._feedback[0]
 
-    def __call__(self):
+    def __call__(self) -> tuple[int, object]:
         model, data = self.model, mujoco.MjData(self.model)
         mujoco.mj_forward(model, data)  # what MuJoCo cannot compute comes out here, as an exception
         block = np.zeros(at.BLOCK_SIZE, dtype=np.int64)
@@ -126,11 +144,11 @@ class Memory:
             block[slot] = number
         return block.ctypes.data, (block, data, arrays, self)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_feedback": None, "failures": []}
 
 
-def _private(model):
+def _private(model: mujoco.MjModel) -> mujoco.MjModel:
     """A copy with everything off that is not part of the smooth motion."""
     model = copy.copy(model)
     off = mujoco.mjtDisableBit
@@ -142,7 +160,7 @@ def _private(model):
     return model
 
 
-def coordinates(model):
+def coordinates(model: mujoco.MjModel) -> tuple[IntArray, IntArray]:
     """Pairs (index in qpos, dof) of the coordinates that are numbers, and of the quaternions (with their first dof)."""
     scalars, quats = [], []
     for kind, q, v in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr, strict=True):
@@ -153,10 +171,10 @@ def coordinates(model):
             quats.append((q, v))
         else:
             scalars.append((q, v))
-    return (np.array(pairs, dtype=np.int64).reshape(-1, 2) for pairs in (scalars, quats))
+    return tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2) for pairs in (scalars, quats))  # type: ignore[return-value]
 
 
-def _last_dofs(model):
+def _last_dofs(model: mujoco.MjModel) -> IntArray:
     """For each body the last of the dofs that move it, -1 where there is none."""
     last = np.full(model.nbody, -1, dtype=np.int64)
     for body in range(1, model.nbody):

@@ -4,67 +4,137 @@ Rendering without a screen needs ``MUJOCO_GL=egl`` (or ``osmesa``, slower and wi
 MuJoCo is imported; the command ``bouligand`` sets it, importing this does not.
 """
 
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import mujoco
 import numpy as np
 
 from ...plot.film import check_path, moments, save
 from .stage import RenderingError, Stage
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..._typing import FloatArray, Path
+    from ...solution.solution import Solution
+    from .robot import Robot
+
 __all__ = ["RenderingError", "film", "frames"]
 
 
-def film(robot, solution, path, fps=25, progress=None, **options):
-    """Save a film of a solution as GIF or MP4, by the path's suffix. ``options`` are those of `frames`.
+def film(
+    robot: Robot,
+    solution: Solution,
+    path: Path,
+    fps: float = 25,
+    progress: bool | str | None = None,
+    *,
+    speed: float = 1.0,
+    times: ArrayLike | None = None,
+    size: tuple[int, int] = (640, 480),
+    camera: str | int | mujoco.MjvCamera | None = None,
+    floor: float | None = 0.0,
+    mark: bool = True,
+) -> pathlib.Path:
+    """Save a film of a solution as GIF or MP4, chosen by the suffix of the path.
 
-    ``progress``: show a bar (with this title) if it takes more than two seconds.
+    Parameters
+    ----------
+    robot : Robot
+    solution : Solution
+    path : path
+        ``.gif`` (needs Pillow) or ``.mp4`` (needs imageio-ffmpeg), in a folder that exists.
+    fps : float
+        Frames per second.
+    progress : bool or str, optional
+        Show a progress bar (with this title) if it takes more than two seconds.
+    speed, times, size, camera, floor, mark
+        As in `frames`.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    RenderingError
+        If MuJoCo cannot render here.
     """
     path = check_path(path, fps)
-    pictures = frames(robot, solution, fps=fps, **options)
+    view: dict[str, Any] = {"size": size, "camera": camera, "floor": floor, "mark": mark}
+    pictures: Iterable[NDArray[np.uint8]] = frames(robot, solution, fps, speed, times, **view)
     if progress:
         from tqdm import tqdm
 
-        total = len(moments(solution.t[0], solution.t[-1], fps, options.get("speed", 1.0)))
+        total = len(_times(solution, fps, speed, times))
         title = progress if isinstance(progress, str) else "film"
         pictures = tqdm(pictures, total=total, desc=title, unit="frame", delay=2)
     return save(pictures, path, fps)
 
 
-def frames(robot, solution, fps=25, speed=1.0, times=None, size=(640, 480), camera=None, floor=0.0, mark=True):
-    """Pictures, arrays (height, width, 3) of uint8, one after the other.
+def frames(
+    robot: Robot,
+    solution: Solution,
+    fps: float = 25,
+    speed: float = 1.0,
+    times: ArrayLike | None = None,
+    size: tuple[int, int] = (640, 480),
+    camera: str | int | mujoco.MjvCamera | None = None,
+    floor: float | None = 0.0,
+    mark: bool = True,
+) -> Iterator[NDArray[np.uint8]]:
+    """Render the pictures of a film one after the other.
 
     Parameters
     ----------
     robot : Robot
-        With its ``model``, ``points(x)`` (where each contact is), ``touching(b)`` (which of them touch under a word), and
-        ``places``, which have a ``radius`` each.
     solution : Solution
-        Its states begin with qpos.
-    fps, speed : float
-        Frames a second; ``speed=0.1`` shows it ten times slower than it happens.
-
-    Other parameters
-    ----------------
+        A solution of that robot.
+    fps : float
+        Frames per second.
+    speed : float
+        ``speed=0.1`` shows the motion ten times slower than it happens.
     times : array, optional
         Times of the frames, instead of fps and speed.
-    size : (width, height)
+    size : (int, int)
+        Width and height in pixels.
     camera : str, int or mujoco.MjvCamera, optional
-        A camera of the model by name or number, or one of your own. Default: a free one that follows the robot.
+        A camera of the model by name or number, or one of your own. Default: a free camera that follows the robot.
     floor : float or None
-        Height of a chequered floor, drawn if the model has none (a plane without a material is chequered as well); None: none.
+        Height of a chequered floor, which is drawn if the model has no plane, or one without a material. None: no such floor.
     mark : bool
-        A red ball on each contact that touches.
+        Whether to mark each contact that touches by a red sphere.
+
+    Yields
+    ------
+    array (height, width, 3) of uint8
+
+    Raises
+    ------
+    RenderingError
+        If MuJoCo cannot render here.
     """
-    given = times is not None
-    times = np.asarray(times, dtype=float) if given else moments(solution.t[0], solution.t[-1], fps, speed)
-    states, words = solution(times), solution.word(times)
+    chosen = _times(solution, fps, speed, times)
+    states, words = solution(chosen), solution.word(chosen)
     nq, radii = robot.model.nq, np.array([place.radius for place in robot.places])
     stage = Stage(robot.model, size, camera, floor)
     try:
         stage.look_at(states[:, :nq])
         for x, b in zip(states, words, strict=True):
-            spots = []
+            spots: list[tuple[FloatArray, float]] = []
             if mark and len(radii):
                 which = np.flatnonzero(robot.touching(b))
                 spots = list(zip(robot.points(x)[which], radii[which], strict=True))
             yield stage.picture(x[:nq], spots)
     finally:
         stage.close()
+
+
+def _times(solution: Solution, fps: float, speed: float, times: ArrayLike | None) -> FloatArray:
+    if times is not None:
+        return np.asarray(times, dtype=float)
+    return moments(float(solution.t[0]), float(solution.t[-1]), fps, speed)

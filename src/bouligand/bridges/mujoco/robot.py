@@ -1,7 +1,11 @@
-"""A robot as a System, with what goes between its state and MuJoCo's data."""
+"""A robot as a System, and the conversions between its state and MuJoCo's data."""
+
+from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
 
 import mujoco
 import numpy as np
@@ -12,24 +16,60 @@ from . import compiled
 from . import layout as at
 from .given import finite
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ..._typing import BoolArray, FloatArray, Parameters
+    from ...derivative.bderivative import BDerivative
+    from .contacts import Place
+    from .memory import Memory
+
 
 class Robot(System):
     """A System whose motion MuJoCo computes. Made by `load`.
 
-    The state is ``x = (qpos, qvel, act, bristles)``, with MuJoCo's own coordinates; ``states`` names them. Quaternions are kept
-    unit.
+    The state is ``x = (qpos, qvel, act, bristles)`` in MuJoCo's own coordinates; ``states`` has their names. Quaternions are
+    normalised after every step.
 
     Attributes
     ----------
     model : mujoco.MjModel
         The model as it was read, with its own contacts and constraints.
     inputs : tuple of str
-        What a control sets: actuators, or joints where the file has none.
+        Names of the inputs that a control sets: actuators, or joints if the file has no actuators.
     contacts : tuple of str
-        Names of the places that may touch.
+        Names of the contacts.
+    places : tuple of Place
+        Where the contacts are: body, point and radius, or a pair of geoms.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> xml = '''
+    ... <mujoco><worldbody><body><joint name="hinge" axis="0 1 0"/>
+    ...   <geom type="capsule" fromto="0 0 0 0 0 -1" size="0.05" mass="1"/>
+    ... </body></worldbody></mujoco>'''
+    >>> pendulum = bd.bridges.mujoco.load(xml)
+    >>> pendulum.x(hinge=0.5)
+    array([0.5, 0. ])
+    >>> pendulum.energy(pendulum.neutral()).round(3)
+    array([ 0.   , -4.905])
     """
 
-    def __init__(self, model, memory, places, *, states, guards, params, unit, breakpoints, laws, name):
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        memory: Memory,
+        places: Sequence[Place],
+        *,
+        states: Iterable[str],
+        guards: Sequence[str],
+        params: Mapping[str, float],
+        unit: Iterable[slice],
+        breakpoints: ArrayLike,
+        laws: Iterable[tuple[Any, int]],
+        name: str | None,
+    ) -> None:
         self.model = model
         self.memory = memory
         self.places = tuple(places)
@@ -50,8 +90,18 @@ class Robot(System):
 
     # -------------------------------------------------------------------------------------------------------- states
 
-    def neutral(self, key=None):
-        """The state at rest in the reference pose of the file (``qpos0``), or in one of its keyframes (name or number)."""
+    def neutral(self, key: str | int | None = None) -> FloatArray:
+        """The state at rest in the reference pose of the file (``qpos0``), or that of one of its keyframes.
+
+        Parameters
+        ----------
+        key : str or int, optional
+            Name or number of a keyframe.
+
+        Returns
+        -------
+        array (n,)
+        """
         x = np.zeros(self.n)
         model = self.model
         if key is None:
@@ -66,8 +116,30 @@ class Robot(System):
         x[model.nq + model.nv : model.nq + model.nv + model.na] = frame.act
         return x
 
-    def x(self, data=None, *, qpos=None, qvel=None, act=None, **joints):
-        """A state, from an MjData, or from the neutral one with what is given: arrays, or numbers for joints by name."""
+    def x(
+        self,
+        data: mujoco.MjData | None = None,
+        *,
+        qpos: ArrayLike | None = None,
+        qvel: ArrayLike | None = None,
+        act: ArrayLike | None = None,
+        **joints: float,
+    ) -> FloatArray:
+        """A state: that of an MjData, or the neutral one with some values changed.
+
+        Parameters
+        ----------
+        data : mujoco.MjData, optional
+            Its qpos, qvel and act are taken.
+        qpos, qvel, act : array, optional
+            Values in MuJoCo's coordinates.
+        **joints : float
+            Positions of hinges and slides by name.
+
+        Returns
+        -------
+        array (n,)
+        """
         x = self.neutral()
         nq, nv, na = self.model.nq, self.model.nv, self.model.na
         if data is not None:
@@ -89,7 +161,7 @@ class Robot(System):
             x[self.states.index(name)] = finite(joint, value)
         return x
 
-    def data(self, x):
+    def data(self, x: ArrayLike) -> mujoco.MjData:
         """MuJoCo's data at a state, with positions and velocities computed (``mj_kinematics``, ``mj_comPos``, ``mj_comVel``)."""
         x = self._state(x)
         data = mujoco.MjData(self.model)
@@ -104,7 +176,7 @@ class Robot(System):
         mujoco.mj_comVel(self.model, data)
         return data
 
-    def _state(self, x):
+    def _state(self, x: ArrayLike) -> FloatArray:
         x = np.asarray(x, dtype=float)
         if x.shape != (self.n,):
             raise ValueError(f"x must have {self.n} values; got shape {x.shape}")
@@ -112,8 +184,8 @@ class Robot(System):
 
     # -------------------------------------------------------------------------------------------------- what it is like
 
-    def energy(self, x):
-        """Kinetic and potential energy of the robot, (2,) in J: without its contacts, with its springs and gravity."""
+    def energy(self, x: ArrayLike) -> FloatArray:
+        """Kinetic and potential energy in J, array (2,). The springs of the model and gravity are included, contacts are not."""
         data = self.data(x)
         mujoco.mj_makeM(self.model, data)
         mujoco.mj_energyPos(self.model, data)
@@ -121,8 +193,8 @@ class Robot(System):
         potential, kinetic = data.energy
         return np.array([kinetic, potential])
 
-    def points(self, x):
-        """Where each contact is, (number of contacts, 3): the centre of its ball, or of its first geom."""
+    def points(self, x: ArrayLike) -> FloatArray:
+        """Positions of the contacts in the world, (contacts, 3): the centre of its sphere, or of the first geom of a pair."""
         data = self.data(x)
         out = np.empty((len(self.places), 3))
         for i, place in enumerate(self.places):
@@ -132,8 +204,8 @@ class Robot(System):
                 out[i] = data.xpos[place.body] + data.xmat[place.body].reshape(3, 3) @ place.point
         return out
 
-    def touching(self, b):
-        """Which contacts push under a word, (number of contacts,)."""
+    def touching(self, b: ArrayLike) -> BoolArray:
+        """Which contacts push in the mode b, (contacts,) of bool."""
         b = np.asarray(b)
         rows = self.memory.rows[: len(self.places)]
         return np.array(
@@ -143,12 +215,12 @@ class Robot(System):
     # ------------------------------------------------------------------------------------------- tangent coordinates
 
     @property
-    def tangents(self):
-        """The number of tangent coordinates: nv + nv + the rest, fewer than n by one for each quaternion."""
+    def tangents(self) -> int:
+        """Number of tangent coordinates: 2 nv and the rest of the state; one less than n for each quaternion."""
         return self.n - self.model.nq + self.model.nv
 
-    def lift(self, x):
-        """G(x), (n, tangents): from a small motion in MuJoCo's velocity coordinates to that of x."""
+    def lift(self, x: ArrayLike) -> FloatArray:
+        """The matrix (n, tangents) from a small motion in tangent (velocity) coordinates to the change of x."""
         x, nq, nv = self._state(x), self.model.nq, self.model.nv
         G = np.zeros((self.n, self.tangents))
         G[nq:, nv:] = np.eye(self.n - nq)
@@ -158,8 +230,8 @@ class Robot(System):
             G[q : q + 4, v : v + 3] = 0.5 * _turned_by(x[q : q + 4])
         return G
 
-    def project(self, x):
-        """The pseudo-inverse of `lift`, (tangents, n)."""
+    def project(self, x: ArrayLike) -> FloatArray:
+        """The pseudo-inverse of `lift`, (tangents, n): from a change of x to tangent coordinates."""
         x, nq, nv = self._state(x), self.model.nq, self.model.nv
         P = np.zeros((self.tangents, self.n))
         P[nv:, nq:] = np.eye(self.n - nq)
@@ -170,9 +242,28 @@ class Robot(System):
             P[v : v + 3, q : q + 4] = 2.0 * _turned_by(quat).T / (quat @ quat)
         return P
 
-    def tangent(self, B, x0, x1):
-        """A derivative of the flow from x0 to x1, in tangent coordinates at both: of a matrix a matrix, of a B-derivative a
-        function.
+    @overload
+    def tangent(self, B: FloatArray, x0: ArrayLike, x1: ArrayLike) -> FloatArray: ...
+
+    @overload
+    def tangent(self, B: BDerivative, x0: ArrayLike, x1: ArrayLike) -> Callable[[ArrayLike], FloatArray]: ...
+
+    def tangent(
+        self, B: FloatArray | BDerivative, x0: ArrayLike, x1: ArrayLike
+    ) -> FloatArray | Callable[[ArrayLike], FloatArray]:
+        """A derivative of the flow from x0 to x1 in tangent coordinates.
+
+        Parameters
+        ----------
+        B : array (n, n) or BDerivative
+            The derivative in the coordinates of the state.
+        x0, x1 : array (n,)
+            The states at the start and at the end.
+
+        Returns
+        -------
+        array (tangents, tangents), or callable
+            Of a matrix a matrix; of a BDerivative a function from the perturbation at x0 to that at x1.
         """
         before, after = self.lift(x0), self.project(x1)
         if isinstance(B, np.ndarray):
@@ -181,8 +272,8 @@ class Robot(System):
 
     # ----------------------------------------------------------------------------------------------------- the rest
 
-    def parameters(self, p=None):
-        """As of any System; where they are the numbers of a law, they must be such that the law accepts them."""
+    def parameters(self, p: Parameters | None = None) -> FloatArray:
+        """The vector of all parameters, as `System.parameters`; numbers of a law are checked as by the law itself."""
         out = super().parameters(p)
         for law, first in self._laws if p is not None else ():
             names = law.parameter_names()
@@ -198,35 +289,37 @@ class Robot(System):
                 )
         return out
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         state["_functions"] = {}  # addresses: made anew on the other side
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self._take_functions()
 
-    def _take_functions(self):
+    def _take_functions(self) -> None:
         self._functions = {
             name: _Function(name, function, self._contexts) for name, function in _low_level(bool(self.guards)).items()
         }
 
 
 class _Function(UserFunction):
-    """One of the compiled functions, called from Python: where it failed because the feedback did, that says why."""
+    """One of the compiled functions. If a control function made it fail, calling it from Python raises what that raised."""
 
-    def _call_low_level(self, sizes, t, arguments, shape):
+    def _call_low_level(
+        self, sizes: Mapping[str, int], t: float, arguments: tuple[Any, ...], shape: tuple[int, ...]
+    ) -> FloatArray:
         try:
             return super()._call_low_level(sizes, t, arguments, shape)
         except RuntimeError as error:
-            memory = self.contexts.make
-            if self.name == "f" and memory.driver.function is not None:
+            memory: Any = None if self.contexts is None else self.contexts.make  # a Memory
+            if memory is not None and self.name == "f" and memory.driver.function is not None:
                 memory.driver.function(memory.sizes, t, arguments[0], arguments[2])
             raise error
 
 
-def _low_level(has_guards):
+def _low_level(has_guards: bool) -> dict[str, Any]:
     from scipy import LowLevelCallable
 
     entries = compiled.entries()
@@ -239,7 +332,7 @@ _SIGNATURE = {
 }
 
 
-def _turned_by(q):
+def _turned_by(q: FloatArray) -> FloatArray:
     """The (4, 3) matrix of w -> q (0, w)."""
     a, b, c, d = q
     return np.array([[-b, -c, -d], [a, -d, c], [d, a, -b], [-c, b, a]])

@@ -1,24 +1,42 @@
 """Robot files as they come: MJCF (.xml), compiled models (.mjb) and URDF, to a MuJoCo model."""
 
+from __future__ import annotations
+
 import inspect
 import os
 import pathlib
 import re
 import warnings
 import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..._typing import FloatArray, Path
 
 READABLE_MESHES = (".stl", ".obj", ".msh")
 
 
 class RobotFileWarning(UserWarning):
-    """Something in a robot file was changed so that it can be simulated."""
+    """A robot file contains something impossible (an inertia that no body can have), which was replaced."""
 
 
-def read_model(source, *, free_base=False, package_dirs=(), meshes=False, edit=None, height=0.0):
-    """A compiled MjModel of a path, of XML text, of an MjSpec or of an MjModel (which is taken as it is)."""
+def read_model(
+    source: Path | mujoco.MjSpec | mujoco.MjModel,
+    *,
+    free_base: bool = False,
+    package_dirs: Path | Iterable[Path] = (),
+    meshes: bool = False,
+    edit: Callable[[mujoco.MjSpec], object] | None = None,
+    height: float = 0.0,
+) -> mujoco.MjModel:
+    """A compiled MjModel of a path, of XML text, of an MjSpec or of an MjModel (which is taken as it is).
+
+    The options are those of `load`; ``height`` is that of the floor that is added for pictures if the model has none.
+    """
     if isinstance(source, mujoco.MjModel):
         if free_base or edit is not None:
             raise ValueError("free_base and edit need a file or an MjSpec: a compiled MjModel cannot be changed")
@@ -43,7 +61,16 @@ def read_model(source, *, free_base=False, package_dirs=(), meshes=False, edit=N
     return _from_text(text, path.parent, path, free_base, package_dirs, meshes, edit, height)
 
 
-def _from_text(text, folder, what, free_base, package_dirs, meshes, edit, height):
+def _from_text(
+    text: str,
+    folder: pathlib.Path,
+    what: str | pathlib.Path,
+    free_base: bool,
+    package_dirs: Path | Iterable[Path],
+    meshes: bool,
+    edit: Callable[[mujoco.MjSpec], object] | None,
+    height: float,
+) -> mujoco.MjModel:
     try:
         root = ET.fromstring(text)
     except ET.ParseError as error:
@@ -66,7 +93,7 @@ def _from_text(text, folder, what, free_base, package_dirs, meshes, edit, height
 # ------------------------------------------------------------------------------------------------------------------- URDF
 
 
-def _urdf(root, folder, package_dirs, meshes):
+def _urdf(root: ET.Element, folder: pathlib.Path, package_dirs: Path | Iterable[Path], meshes: bool) -> mujoco.MjSpec:
     """A spec of a URDF: without what dynamics does not need, inertias possible, frames of fixed links kept as sites."""
     _only_once(root)
     for link in root.iter("link"):
@@ -86,15 +113,15 @@ def _urdf(root, folder, package_dirs, meshes):
     spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"))
     for geom in spec.geoms:
         geom.mass = 0.0  # in a URDF a shape has none of its own
-    fixed = {joint.find("child").get("link") for joint in root.iter("joint") if joint.get("type") == "fixed"}
+    fixed = {child.get("link") for child in root.findall(".//joint[@type='fixed']/child")}
     for body in spec.bodies:
         if body.name in fixed:
             body.add_site(name=body.name)
     return spec
 
 
-def _only_once(root):
-    """Two elements of the same kind and name make the rest meaningless."""
+def _only_once(root: ET.Element) -> None:
+    """Refuse two links or two joints of the same name."""
     for tag in ("link", "joint"):
         names = [element.get("name") for element in root.findall(tag)]
         twice = sorted({str(name) for name in names if names.count(name) > 1})
@@ -102,12 +129,12 @@ def _only_once(root):
             raise ValueError(f"it has more than one {tag} called {', '.join(map(repr, twice))}")
 
 
-def _keep_mesh(mesh, tag, meshes):
+def _keep_mesh(mesh: ET.Element, tag: str, meshes: bool) -> bool:
     suffix = pathlib.PurePosixPath(mesh.get("filename", "")).suffix.lower()
     return meshes and tag == "visual" and suffix in READABLE_MESHES
 
 
-def _resolve(name, folder, package_dirs):
+def _resolve(name: str, folder: pathlib.Path, package_dirs: Path | Iterable[Path]) -> pathlib.Path:
     """The file that ``package://name/rest`` means: below a given folder, or below one that the URDF itself lies in."""
     if name.startswith("file://"):
         return pathlib.Path(name.removeprefix("file://"))
@@ -124,14 +151,14 @@ def _resolve(name, folder, package_dirs):
     raise ValueError(f"{name} is in none of {', '.join(map(str, places[:4]))} ...; say where with package_dirs=")
 
 
-def _balance(root):
+def _balance(root: ET.Element) -> None:
     """Make every inertia one that a body can have, with a warning; without mass and inertia, none at all."""
     changed = []
     for link in root.iter("link"):
         inertial = link.find("inertial")
         tensor = None if inertial is None else inertial.find("inertia")
         mass = None if inertial is None else inertial.find("mass")
-        if tensor is None or mass is None:
+        if inertial is None or tensor is None or mass is None:
             continue
         try:
             inertia, weight = _tensor(tensor), float(mass.get("value", 0.0))
@@ -157,14 +184,14 @@ def _balance(root):
 _ENTRIES = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
 
 
-def _tensor(element):
+def _tensor(element: ET.Element) -> FloatArray:
     inertia = np.zeros((3, 3))
     for key, (i, j) in _ENTRIES.items():
         inertia[i, j] = inertia[j, i] = float(element.get(key, 0.0))
     return inertia
 
 
-def _possible_inertia(inertia, mass):
+def _possible_inertia(inertia: FloatArray, mass: float) -> FloatArray:
     """The inertia itself, or the nearest possible: the second moments ``trace/2 - I`` of a body are never negative."""
     moments, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - inertia)
     least = 1e-9 * max(np.abs(moments).max(), mass * 1e-6)
@@ -177,7 +204,13 @@ def _possible_inertia(inertia, mass):
 # ---------------------------------------------------------------------------------------------------------------- compile
 
 
-def _compile(spec, free_base, edit, height, what):
+def _compile(
+    spec: mujoco.MjSpec,
+    free_base: bool,
+    edit: Callable[[mujoco.MjSpec], object] | None,
+    height: float,
+    what: str | pathlib.Path,
+) -> mujoco.MjModel:
     if free_base:
         _free(spec, what)
     if edit is not None:
@@ -208,7 +241,7 @@ def _compile(spec, free_base, edit, height, what):
         return model
 
 
-def _refused(body):
+def _refused(body: Any) -> bool:
     if not body.explicitinertial:
         return False
     full = np.asarray(body.fullinertia, dtype=float)
@@ -220,7 +253,7 @@ def _refused(body):
     return moments[0] + moments[1] < moments[2]
 
 
-def _free(spec, what):
+def _free(spec: mujoco.MjSpec, what: str | pathlib.Path) -> None:
     roots = [body for body in spec.worldbody.bodies if body.name != "floor"]
     if not roots:
         raise ValueError(f"free_base=True: {what} has no body")
@@ -232,14 +265,14 @@ def _free(spec, what):
     root.add_freejoint(name=_unused(spec, "base"))
 
 
-def _unused(spec, name):
+def _unused(spec: mujoco.MjSpec, name: str) -> str:
     taken = {element.name for element in (*spec.geoms, *spec.joints, *spec.sites)}
     while name in taken:
         name = f"{name}_"
     return name
 
 
-def caller_level():
+def caller_level() -> int:
     """How far up the stack the caller of the library is, for warnings."""
     depth, frame = 0, inspect.currentframe()  # (0: it counts itself)
     here = str(pathlib.Path(__file__).parent)

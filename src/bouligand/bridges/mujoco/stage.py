@@ -1,10 +1,18 @@
 """Where a robot is filmed: MuJoCo's renderer without a window, a camera that follows, a floor, light, and marks."""
 
+from __future__ import annotations
+
 import copy
 import os
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..._typing import FloatArray
 
 TOUCHING, SKY, LINK = (0.85, 0.12, 0.15, 1.0), (0.97, 0.98, 1.0, 1.0), (0.36, 0.44, 0.58, 1.0)
 TILES = 24  # along each side of a floor that is drawn because the model has none
@@ -12,13 +20,19 @@ _BOX, _SPHERE, _STRAIGHT = mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_SPHE
 
 
 class RenderingError(RuntimeError):
-    """MuJoCo cannot render here; the message says what to set."""
+    """MuJoCo cannot render without a window here; the message names the environment variable to set."""
 
 
 class Stage:
     """A renderer with its own copy of the model (nothing of the robot's is changed), a camera, a floor, and light."""
 
-    def __init__(self, model, size, camera, floor):
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        size: tuple[int, int],
+        camera: str | int | mujoco.MjvCamera | None,
+        floor: float | None,
+    ) -> None:
         self.width, self.height = (int(side) for side in size)
         self.model = copy.copy(model)
         visual = self.model.vis
@@ -43,7 +57,7 @@ class Stage:
             self.model.geom_rgba[model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE, 3] = 0.0
         self.renderer = _renderer(self.model, self.height, self.width)
 
-    def _known(self, camera):
+    def _known(self, camera: str | int | mujoco.MjvCamera) -> Any:
         if isinstance(camera, str):
             if mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_CAMERA, camera) < 0:
                 names = [self.model.camera(i).name for i in range(self.model.ncam)]
@@ -52,8 +66,8 @@ class Stage:
             raise ValueError(f"camera {camera} does not exist; the model has {self.model.ncam}")
         return camera
 
-    def look_at(self, positions):
-        """Where the robot is over the film decides the distance; the camera then follows its middle, smoothly as that moves."""
+    def look_at(self, positions: FloatArray) -> None:
+        """Choose the distance of the camera, which then follows the middle of the robot, from its positions over the film."""
         boxes = [self._box(qpos) for qpos in positions[:: max(1, len(positions) // 20)]]
         self.reach = float(max(np.linalg.norm(high - low) for low, high in boxes))
         if self.ground is None:
@@ -65,7 +79,7 @@ class Stage:
             self.camera.azimuth, self.camera.elevation = 130.0, -15.0
             self.camera.distance = (2.1 if self.boxes else 1.6) * self.reach
 
-    def _box(self, qpos):
+    def _box(self, qpos: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Corners of a box around the moving bodies."""
         self._place(qpos)
         moving = self.model.body_weldid[self.model.geom_bodyid] != 0
@@ -74,7 +88,7 @@ class Stage:
         radii = np.concatenate([self.model.geom_rbound[moving], np.zeros(bodies.sum())])[:, None]
         return (points - radii).min(axis=0), (points + radii).max(axis=0)
 
-    def _place(self, qpos):
+    def _place(self, qpos: FloatArray) -> None:
         self.data.qpos[:] = qpos
         mujoco.mj_normalizeQuat(self.model, self.data.qpos)
         mujoco.mj_kinematics(self.model, self.data)
@@ -82,21 +96,22 @@ class Stage:
         mujoco.mj_camlight(self.model, self.data)
         mujoco.mj_tendon(self.model, self.data)
 
-    def picture(self, qpos, spots):
-        """One frame; ``spots``: (place, radius) of what to mark."""
+    def picture(self, qpos: FloatArray, spots: list[tuple[FloatArray, float]]) -> NDArray[np.uint8]:
+        """One frame; ``spots``: (position, radius) of what to mark."""
         low, high = self._box(qpos)  # (places everything, too)
+        ground = low[2] if self.ground is None else self.ground
         if self.tracking:
             self.camera.lookat[:2] = 0.5 * (low + high)[:2]
-            self.camera.lookat[2] = max(self.ground + 0.3 * self.reach, 0.5 * (low + high)[2])
+            self.camera.lookat[2] = max(ground + 0.3 * self.reach, 0.5 * (low + high)[2])
         self.renderer.update_scene(self.data, self.camera, self.option)
         self._light(0.5 * (low + high))
         if self.tiled:
-            self._draw_floor(self.ground, 0.5 * (low + high))
+            self._draw_floor(ground, 0.5 * (low + high))
         for spot, radius in spots:
             self._add(_SPHERE, [max((0.045 if self.boxes else 0.02) * self.reach, 1.15 * radius), 0, 0], spot, TOUCHING)
         return self.renderer.render()
 
-    def _light(self, middle):
+    def _light(self, middle: FloatArray) -> None:
         """Where the model has none of its own: a lamp above, and a bright wall behind everything instead of black."""
         scene = self.renderer.scene
         if self.needs_sky:
@@ -115,7 +130,7 @@ class Stage:
             lamp.ambient[:], lamp.diffuse[:], lamp.specular[:] = 0.1, 0.6, 0.1
             scene.nlight += 1
 
-    def _draw_floor(self, height, middle):
+    def _draw_floor(self, height: float, middle: FloatArray) -> None:
         """Tiles that stay where they are while the robot walks over them."""
         tile = 0.25 * self.reach
         first = np.round(middle[:2] / tile).astype(int) - TILES // 2
@@ -125,7 +140,9 @@ class Stage:
                 centre = [i * tile, j * tile, height - 0.009 * tile]
                 self._add(_BOX, [tile / 2, tile / 2, 0.01 * tile], centre, [shade, shade, shade, 1.0])
 
-    def _add(self, kind, size, centre, colour, turn=_STRAIGHT):
+    def _add(
+        self, kind: Any, size: ArrayLike, centre: ArrayLike, colour: ArrayLike, turn: FloatArray = _STRAIGHT
+    ) -> Any:
         """One more shape in the scene (None where that is full)."""
         scene = self.renderer.scene
         if scene.ngeom >= scene.maxgeom:
@@ -137,11 +154,11 @@ class Stage:
         scene.ngeom += 1
         return geom
 
-    def close(self):
+    def close(self) -> None:
         self.renderer.close()
 
 
-def _floor(model, floor):
+def _floor(model: mujoco.MjModel, floor: float | None) -> tuple[float | None, bool]:
     """Height of the ground (None: not known), and whether tiles are to be drawn on it."""
     planes = np.flatnonzero(model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE)
     if not len(planes):
@@ -151,7 +168,7 @@ def _floor(model, floor):
     return float(model.geom_pos[first][2]), bool(level and model.geom_matid[first] < 0)
 
 
-def _renderer(model, height, width):
+def _renderer(model: mujoco.MjModel, height: int, width: int) -> mujoco.Renderer:
     try:
         return mujoco.Renderer(model, height, width, max_geom=model.ngeom + TILES**2 + 2000)
     except Exception as error:  # each backend has errors of its own

@@ -12,7 +12,8 @@ from .switching import MANY, Renaming, contacts
 from .writing import Equations, module_text
 
 
-def build(states, rates, guards, params, *, sides, t, mass, additive, compile, name, **options):
+def build(states, rates, guards, params, *, sides, t, mass, additive, compile, name, **options) -> SymbolicSystem:
+    """A System of these equations; the arguments are those of `system`."""
     if additive not in ("auto", True, False):
         raise ValueError(f"additive must be 'auto', True or False; got {additive!r}")
     given = gather(states, rates, guards, params, sides, t, mass)
