@@ -11,7 +11,7 @@ import numpy as np
 
 from .features import name_of
 from .given import finite
-from .laws import Coulomb, HuntCrossley, LuGre, Spring
+from .laws import FrictionLaw, LuGre, NormalLaw
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -64,8 +64,8 @@ class Contact:
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
     radius: float | None = None
     against: str | None = None
-    law: Spring | HuntCrossley | None = None
-    friction: Coulomb | LuGre | None = None
+    law: NormalLaw | None = None
+    friction: FrictionLaw | None = None
     name: str | None = None
 
     def __post_init__(self) -> None:
@@ -98,9 +98,9 @@ class Place:
 
 def check_laws(law: object, friction: object) -> None:
     """Raise unless these are laws of the normal and of the tangential force, or None."""
-    if law is not None and not isinstance(law, Spring | HuntCrossley):
+    if law is not None and not isinstance(law, NormalLaw):
         raise TypeError(f"law must be a Spring or a HuntCrossley; got {law!r}")
-    if friction is not None and not isinstance(friction, Coulomb | LuGre):
+    if friction is not None and not isinstance(friction, FrictionLaw):
         raise TypeError(f"friction must be a Coulomb or a LuGre; got {friction!r}")
 
 

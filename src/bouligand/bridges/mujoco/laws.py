@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
-from . import layout as at
 from .given import finite
 
 
@@ -48,8 +48,25 @@ class _Law:
             finite(f"{type(self).__name__}: {name}", getattr(self, name))
 
 
+class NormalLaw(_Law):
+    """A law of the force along the normal; `touching.normal_force` has it compiled, under its number ``kind``."""
+
+    kind: ClassVar[int]
+    adhesion: bool
+
+
+class FrictionLaw(_Law):
+    """A law of the force in the tangential plane; `touching.friction` has it compiled, under its number ``kind``."""
+
+    kind: ClassVar[int]
+
+
+SPRING, HUNT_CROSSLEY = 0, 1
+NO_FRICTION, COULOMB, LUGRE = 0, 1, 2
+
+
 @dataclass(frozen=True)
-class Spring(_Law):
+class Spring(NormalLaw):
     """A linear spring and damper along the normal: ``F = preload + stiffness d + damping v``.
 
     Parameters
@@ -75,7 +92,7 @@ class Spring(_Law):
     preload: float = 0.0  # N
     adhesion: bool = False
 
-    kind = at.SPRING
+    kind = SPRING
 
     def __post_init__(self) -> None:
         self._numbers()
@@ -92,7 +109,7 @@ class Spring(_Law):
 
 
 @dataclass(frozen=True)
-class HuntCrossley(_Law):
+class HuntCrossley(NormalLaw):
     """The law of Hunt and Crossley: ``F = stiffness d^exponent (1 + damping v)``, continuous at touchdown and lift-off.
 
     Parameters
@@ -118,7 +135,7 @@ class HuntCrossley(_Law):
     exponent: float = 1.5
     adhesion: bool = False
 
-    kind = at.HUNT_CROSSLEY
+    kind = HUNT_CROSSLEY
 
     def __post_init__(self) -> None:
         self._numbers()
@@ -136,7 +153,7 @@ class HuntCrossley(_Law):
 
 
 @dataclass(frozen=True)
-class Coulomb(_Law):
+class Coulomb(FrictionLaw):
     """Dry friction, regularised: ``-mu F v_t / sqrt(|v_t|^2 + slip_speed^2)``, with v_t the tangential velocity.
 
     Parameters
@@ -155,7 +172,7 @@ class Coulomb(_Law):
     mu: float
     slip_speed: float = 0.01  # m/s
 
-    kind = at.COULOMB
+    kind = COULOMB
 
     def __post_init__(self) -> None:
         self._numbers()
@@ -167,7 +184,7 @@ class Coulomb(_Law):
 
 
 @dataclass(frozen=True)
-class LuGre(_Law):
+class LuGre(FrictionLaw):
     """The LuGre law of friction, which sticks: bristles that bend, with two more states for each contact.
 
     ``z' = v_t - sigma0 |v_t| z / g``, ``F_t = -F (sigma0 z + sigma1 z' + sigma2 v_t)``, with
@@ -200,7 +217,7 @@ class LuGre(_Law):
     sigma2: float = 0.0  # s/m
     relax: float = 0.01  # s
 
-    kind = at.LUGRE
+    kind = LUGRE
 
     def __post_init__(self) -> None:
         self._numbers()

@@ -59,10 +59,6 @@ CONTACT_DOUBLES = 14
 PAD = RADIUS  # PAIR: by how much the two geoms were shrunk
 SIGN, BOUND, INERTIA = 0, 1, 2  # LIMIT
 
-# --- laws
-SPRING, HUNT_CROSSLEY = 0, 1
-NO_FRICTION, COULOMB, LUGRE = 0, 1, 2
-
 # --- scratch: compression, direction of the push on body 1, where, and the segment from MuJoCo
 DEPTH, PUSH, WHERE, SEGMENT, ROW = 0, 1, 4, 7, 13
 

@@ -15,7 +15,7 @@ from .contacts import Contact, Place, check_laws, find_places
 from .control import PD, Driver, PiecewiseConstant
 from .features import name_of, refuse
 from .given import finite
-from .laws import Coulomb, HuntCrossley, LuGre, Spring, Stops
+from .laws import FrictionLaw, LuGre, NormalLaw, Spring, Stops
 from .memory import Memory, coordinates
 from .robot import Robot
 from .robot_file import read_model
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..._typing import FloatArray, Function, IntArray, Number, Path
 
 DEFAULT_LAW = Spring(stiffness=20_000.0, damping=100.0)
-Law = Spring | HuntCrossley | Coulomb | LuGre | Stops
+Law = NormalLaw | FrictionLaw | Stops
 _JOINT = mujoco.mjtObj.mjOBJ_JOINT
 
 
@@ -33,8 +33,8 @@ def load(
     contacts: str | tuple[str, str] | Contact | Iterable[str | tuple[str, str] | Contact] | None = None,
     control: PiecewiseConstant | PD | Function | None = None,
     *,
-    law: Spring | HuntCrossley = DEFAULT_LAW,
-    friction: Coulomb | LuGre | None = None,
+    law: NormalLaw = DEFAULT_LAW,
+    friction: FrictionLaw | None = None,
     floor: Number | str | None = None,
     limits: Stops | Literal["ignore", "refuse"] | None = None,
     joint_friction: Number | Literal["ignore"] | None = None,
@@ -173,8 +173,8 @@ class _Table:
     def __init__(
         self,
         model: mujoco.MjModel,
-        law: Spring | HuntCrossley,
-        friction: Coulomb | LuGre | None,
+        law: NormalLaw,
+        friction: FrictionLaw | None,
         normal: FloatArray,
         offset: float,
     ) -> None:
@@ -218,7 +218,7 @@ class _Table:
             row[at.KIND] = at.PAIR
             row[at.GEOM1], row[at.GEOM2] = place.geoms
             row[at.BODY2] = self.model.geom_bodyid[place.geoms[1]]
-        if isinstance(friction, Coulomb | LuGre):
+        if friction is not None:
             row[at.FRICTION], row[at.P_FRICTION] = friction.kind, self._parameters(friction, self.friction, place.name)
         if isinstance(friction, LuGre):
             row[at.BRISTLE] = self._size + len(self.bristles)

@@ -4,6 +4,7 @@ import math
 
 from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
+from . import laws
 from . import layout as at
 from .mechanics import lift_row, point_velocity, push_body, set_positions, speed_row
 from .symbols import com_pos, com_vel, geom_distance, kinematics
@@ -75,7 +76,7 @@ def closing(w, contact, spot):
 def normal_force(contact, depth, rate, p):
     """The push along the normal. Smooth in depth and rate on both sides of depth = 0."""
     i = read_int(contact, at.P_NORMAL)
-    if read_int(contact, at.NORMAL) == at.SPRING:
+    if read_int(contact, at.NORMAL) == laws.SPRING:
         return read(p, i + 2) + read(p, i) * depth + read(p, i + 1) * rate
     load = read(p, i) * math.copysign(math.fabs(depth) ** read(p, i + 2), depth)
     return load * (1.0 + read(p, i + 1) * rate)
@@ -84,7 +85,7 @@ def normal_force(contact, depth, rate, p):
 @core
 def pull_guard(contact, depth, rate, p):
     """Positive while the contact pushes: the force itself, or (Hunt-Crossley) the factor of it that changes its sign."""
-    if read_int(contact, at.NORMAL) == at.SPRING:
+    if read_int(contact, at.NORMAL) == laws.SPRING:
         return normal_force(contact, depth, rate, p)
     return 1.0 + read(p, read_int(contact, at.P_NORMAL) + 1) * rate
 
@@ -133,7 +134,7 @@ def contact_forces(w, x, b, p, dx):
                 fx, fy, fz = friction(w, x, contact, spot, force, p, dx)
                 a, b_, c = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
                 push(w, contact, fx + force * a, fy + force * b_, fz + force * c)
-        elif read_int(contact, at.FRICTION) == at.LUGRE:  # in the air bristles relax
+        elif read_int(contact, at.FRICTION) == laws.LUGRE:  # in the air bristles relax
             i, relax = read_int(contact, at.BRISTLE), read(p, read_int(contact, at.P_FRICTION) + 6)
             write(dx, i, -read(x, i) / relax)
             write(dx, i + 1, -read(x, i + 1) / relax)
@@ -144,11 +145,11 @@ def contact_forces(w, x, b, p, dx):
 def friction(w, x, contact, spot, force, p, dx):
     """The tangential force of a contact with that normal force; of bristles also their rates."""
     law = read_int(contact, at.FRICTION)
-    if law == at.NO_FRICTION:
+    if law == laws.NO_FRICTION:
         return 0.0, 0.0, 0.0
     s, i = read_int(w, at.SCRATCH), read_int(contact, at.P_FRICTION)
     vx, vy, vz = slip(w, contact)
-    if law == at.COULOMB:
+    if law == laws.COULOMB:
         a, b, c = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
         normal = a * vx + b * vy + c * vz
         vx, vy, vz = vx - normal * a, vy - normal * b, vz - normal * c
@@ -229,7 +230,7 @@ def guard_rows(w, x, p, out, n):
         if read_int(contact, at.PULL) >= 0:
             target = out + 8 * n * read_int(contact, at.PULL)
             i = read_int(contact, at.P_NORMAL)
-            by_depth = read(p, i) if read_int(contact, at.NORMAL) == at.SPRING else 0.0
+            by_depth = read(p, i) if read_int(contact, at.NORMAL) == laws.SPRING else 0.0
             by_rate = read(p, i + 1)
             lift_row(w, x, row, by_depth, target)
             for j in range(nv):
