@@ -8,14 +8,12 @@ from .state import MARGIN
 @core(inline=True)
 def before(t):
     """The last moment before t that a field with a jump at t may see."""
-    compact()
     return t - 4e-16 * abs(t) if t != 0.0 else -1e-300
 
 
 @core(inline=True)
 def cap_at_break(w, row):
     """A step that ends on a breakpoint must not see what is behind it; others see any time."""
-    compact()
     s, t = w.s, w.steps[row].t
     s.cap = 1e300
     for moment in w.breaks:
@@ -26,7 +24,6 @@ def cap_at_break(w, row):
 @core
 def catch_up(w, event, leg, row):
     """Bring the word up to the start of a recorded step; returns the next row of ``events`` and the leg in force."""
-    compact()
     g, events, legs = w.g, w.events, w.legs
     while event < events.shape[0] and events[event].record < row:
         if events[event].shown != MARGIN:

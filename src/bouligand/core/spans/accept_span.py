@@ -5,8 +5,7 @@ import math
 
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..compiler.vectors import copy
-from ..evaluate import eval_f, eval_h, in_tolerances, nudge
+from ..evaluate import copy_state, eval_f, eval_h, in_tolerances, nudge
 from ..guards import QUICK, hold, take_over
 from ..state import MARGIN, SHOWN, SPAN
 from ..steps import outcomes
@@ -55,7 +54,7 @@ def accept_span(w, found, length):
     s.record_count = row + 1
     step = w.steps[row]
     step.t, step.kind, step.length, step.back, step.correction = end, SPAN, length, 0.0, 0.0
-    copy(v.x_end, w.states[row])
+    copy_state(v.x_end, w.states[row])
     least = math.nextafter(t, math.inf)
     for e in range(found):
         k, when = numbers.who[e], min(max(t + c.tau[e] * length, least), end)
@@ -209,7 +208,7 @@ def asked_for(w, found, length, end):
                 return outcomes.FAILED
             inside(w, theta, RUNNING, length, x)
         else:
-            copy(v.x_end, x)
+            copy_state(v.x_end, x)
         make_unit(w, x)
         s.eval_count += 1
     return outcomes.TAKEN

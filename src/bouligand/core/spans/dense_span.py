@@ -3,8 +3,7 @@
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..compiler.vectors import copy
-from ..evaluate import eval_f
+from ..evaluate import copy_state, eval_f
 from ..recorded import cap_at_break, catch_up, use_parameters
 from ..state import MARGIN
 from ..unit import make_unit
@@ -72,8 +71,8 @@ def retake_span(w, found, step):
     n, length = v.width, steps[step].length
     s.t = steps[step - 1].t
     cap_at_break(w, step)
-    copy(w.states[step - 1], v.x)
-    copy(w.states[step], v.x_end)
+    copy_state(w.states[step - 1], v.x)
+    copy_state(w.states[step], v.x_end)
     # the middle at first from x' at both ends
     flip_listed(w, 0, found)
     failed = eval_f(w, min(s.t + length, s.cap), v.x_end, v.f_end)

@@ -9,8 +9,8 @@ the integral up to the crossing. Then the jumps at any time, J, and their integr
 from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
-from ..compiler.vectors import clear, copy
-from ..evaluate import failed
+from ..compiler.vectors import clear
+from ..evaluate import copy_state, failed
 from ..guards import QUICK
 from ..state import LISTED
 
@@ -143,8 +143,8 @@ def sum_jumps(w, found, length):
     compact()
     v, c = w.v, w.spans
     before, sums, n, most = c.numbers.before, c.sums.every, v.width, many(w)
-    copy(v.x_middle, v.x_nodes[0])
-    copy(v.x_end, v.x_nodes[1])
+    copy_state(v.x_middle, v.x_nodes[0])
+    copy_state(v.x_end, v.x_nodes[1])
     for row in range(RUNNING):
         for i in range(n):
             sums[row, i] = 0.0

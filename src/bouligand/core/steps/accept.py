@@ -4,7 +4,7 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.vectors import copy
-from ..evaluate import eval_f
+from ..evaluate import copy_state, eval_f
 from ..guards import take_over
 from ..state import HOP
 from ..unit import make_unit_with_slope
@@ -23,7 +23,7 @@ def accept(w, landed):
     end = t + whole
     if not end > t:
         # the guard is here, to round-off
-        copy(v.f, v.f_end)
+        copy_state(v.f, v.f_end)
         return cross_and_evaluate(w, j)
     if not landed and s.stop - end <= 4e-16 * max(abs(end), whole):
         end = s.stop
@@ -33,7 +33,8 @@ def accept(w, landed):
     s.record_count = row + 1
     if s.observers > 0 and observe(w, s.length, end - t):
         return s.status
-    make_unit_with_slope(w, v.x_end, v.f_end)
+    if w.units.shape[0] > 0:
+        make_unit_with_slope(w, v.x_end, v.f_end)
     step = w.steps[row]
     step.t, step.kind = end, s.kind
     step.length, step.back, step.correction = s.length, s.back, s.correction
@@ -52,7 +53,7 @@ def accept(w, landed):
         if g.level[j] == 0.0:
             return cross_and_evaluate(w, j)
     elif s.kind < HOP:
-        copy(v.f_end, v.f)
+        copy_state(v.f_end, v.f)
         copy(g.hdot_end, g.hdot)
         s.rates_known, s.fresh = 1, 0
         if s.pool == 1:

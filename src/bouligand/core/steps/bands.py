@@ -1,13 +1,11 @@
 """The paper's mode: bands of fixed width in front of the guards, in which the trajectory is projected."""
 
-from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 
 
 @core(inline=True)
 def set_levels(g):
     """Band mode: aim at the edges of the bands that are still ahead. True inside one: then at the guards themselves."""
-    compact()
     inside = False
     for k in range(g.width):
         a = g.watched[k] * g.h[k]
@@ -27,7 +25,6 @@ def set_levels(g):
 @core
 def shrink_bands(w):
     """A trajectory that may turn round inside a band is integrated: the bands that hold it are halved, in the end given up."""
-    compact()
     s, g = w.s, w.g
     s.tries += 1
     for k in range(g.width):

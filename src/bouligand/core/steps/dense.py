@@ -8,8 +8,7 @@ spread over the step with flat ends, so that x is continuous and x' is right on 
 from .. import codes
 from ..compiler.intrinsics import address, compact
 from ..compiler.jit import core
-from ..compiler.vectors import copy
-from ..evaluate import failed
+from ..evaluate import copy_state, failed
 from ..schemes import METHODS, table
 from ..schemes.table import dense_stages
 from ..state import BACK, HOP
@@ -85,7 +84,7 @@ def requested(w, length, whole):
         if t_eval[q] < end:
             interpolate(v, s.kind, (t_eval[q] - s.t) / whole, length, whole, x)
         else:
-            copy(v.x_end, x)
+            copy_state(v.x_end, x)
         make_unit(w, x)
         s.eval_count += 1
     return False

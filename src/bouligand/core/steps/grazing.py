@@ -5,8 +5,7 @@ import math
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..compiler.vectors import copy
-from ..evaluate import eval_f, eval_h, in_tolerances
+from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
 
 
 @core
@@ -56,7 +55,7 @@ def tolerance_of_guard(w, t, x, j):
     if eval_h(w, t, x, g.h_trial):
         return -1.0
     here, total = g.h_trial[j], 0.0
-    copy(x, v.x_trial)
+    copy_state(x, v.x_trial)
     for i in range(v.width):
         size = v.atol[i] + s.rtol * abs(x[i])
         step = max(size, 1e-8 * abs(x[i]))

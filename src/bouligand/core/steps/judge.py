@@ -11,8 +11,7 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..compiler.vectors import copy
-from ..evaluate import eval_f, eval_h, in_tolerances
+from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
 from ..guards import hold
 from ..state import MARGIN, SWITCH
 from .crossing import cross, note
@@ -74,7 +73,7 @@ def stuck(w, j):
     g.t_last[j] = -math.inf
     note(w, s.t, j, g.b[j], g.h[j], SWITCH)
     note(w, s.t, j, g.b[j], g.h[j], MARGIN)
-    copy(v.hop_stages[0], v.f)
+    copy_state(v.hop_stages[0], v.f)
     s.rates_known = 0
     return codes.GO_ON
 

@@ -12,8 +12,7 @@ import math
 
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..compiler.vectors import copy
-from ..evaluate import eval_h, in_tolerances
+from ..evaluate import copy_state, eval_h, in_tolerances
 from ..guards import passed
 from ..state import BACK, HOP
 from . import outcomes
@@ -52,7 +51,7 @@ def land_by_hop(w, length, fixed):
     tries, share = 0, part(s, length, 2.0)
     start = g.watched[s.target] * g.h[s.target]
     while True:
-        copy(v.f, v.hop_stages[0])
+        copy_state(v.f, v.hop_stages[0])
         rung = hop(w, s.t, v.x, length, share, fixed)
         if rung == outcomes.RUNG_FAILED:
             return outcomes.FAILED, length, tries
@@ -135,7 +134,7 @@ def step_smoothly(w, length, landing, fixed, tries):
     return hop_back(w, length, length + shift, j, fixed, tries, near)
 
 
-@core(inline=True)
+@core
 def hop_back(w, length, aim, j, fixed, tries, near):
     """From the end of a smooth step (kept in v.x_smooth) back to guard j, which was passed about ``aim`` after its start."""
     compact()
@@ -155,7 +154,7 @@ def hop_back(w, length, aim, j, fixed, tries, near):
         s.target = j
         back = aim - length
         share = part(s, back, 0.5)
-        copy(v.f_smooth, v.hop_stages[0])
+        copy_state(v.f_smooth, v.hop_stages[0])
         rung = hop(w, s.t + length, v.x_smooth, back, share, fixed)
         if rung == outcomes.RUNG_FAILED:
             return outcomes.FAILED
@@ -182,15 +181,15 @@ def hop_back(w, length, aim, j, fixed, tries, near):
 def keep_end(v):
     """Keep the end of a step, to which a landing that does not work out returns."""
     compact()
-    copy(v.x_end, v.x_smooth)
-    copy(v.f_end, v.f_smooth)
+    copy_state(v.x_end, v.x_smooth)
+    copy_state(v.f_end, v.f_smooth)
 
 
 @core(inline=True)
 def restore_end(v):
     compact()
-    copy(v.x_smooth, v.x_end)
-    copy(v.f_smooth, v.f_end)
+    copy_state(v.x_smooth, v.x_end)
+    copy_state(v.f_smooth, v.f_end)
 
 
 @core(inline=True)
@@ -237,14 +236,12 @@ def settle_on_guard(w, whole, j, shift, share, fixed):
 @core(inline=True)
 def part(s, length, factor):
     """The part of the tolerance a landing step of this length may use: in proportion to time, so that many add up to one."""
-    compact()
     return factor * min(max(abs(length) / s.dt, 1e-3), 1.05)
 
 
 @core(inline=True)
 def bend_of(w, shift):
     """Size, in tolerances, of the second-order term of a correction along the flow."""
-    compact()
     v = w.v
     for i in range(v.width):
         v.scratch[i] = 0.5 * shift * shift * v.second[i]
@@ -254,7 +251,6 @@ def bend_of(w, shift):
 @core(inline=True)
 def shorten(s, length, shift):
     """Give the step up and try one that ends about where the guard is."""
-    compact()
     s.dt = max(length + min(shift, 0.0), 0.05 * length)
     s.rejected += 1
     return outcomes.REFUSED

@@ -9,8 +9,7 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..compiler.vectors import copy
-from ..evaluate import eval_h, in_tolerances
+from ..evaluate import copy_state, eval_h, in_tolerances
 from ..guards import ahead, arriving, rates, refined
 from ..recorded import before
 from . import outcomes
@@ -126,7 +125,7 @@ def resolve_corner(w):
             return codes.NEED_SPAN, False, tau, j
     here = max(4e-16 * max(abs(t), s.dt), 1.001 * s.gap, s.soon if ending else 0.0)
     if j >= 0 and g.level[j] == 0.0 and tau <= here:
-        copy(v.f, v.f_end)
+        copy_state(v.f, v.f_end)
         return cross_and_evaluate(w, j), True, tau, j
     if odd:
         s.question = codes.STUCK if stuck >= 0 else codes.TURNED
@@ -204,7 +203,6 @@ def choose_step(w, tau, j, in_band):
 @core(inline=True)
 def extrapolate(w, tau):
     """v.x_trial = the state about tau ahead, from x', x'' and (behind a smooth step) x'''."""
-    compact()
     v = w.v
     third = 1.0 / 3.0 if w.s.fresh == 0 else 0.0
     for i in range(v.width):

@@ -3,8 +3,7 @@
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..compiler.vectors import copy
-from ..evaluate import eval_h, nudge
+from ..evaluate import copy_state, eval_h, nudge
 from ..guards import dip, rates
 from . import outcomes
 from .dense import interpolate, prepare
@@ -53,7 +52,7 @@ def look_between(w, length):
     if lowest <= unsure and g.level[k] == 0.0:
         s.question, s.target = codes.NEAR, k
         s.asked_t, s.asked_value, s.asked_bend = t + where * length, lowest, abs(g.hdot_end[k] - g.hdot[k]) / length
-        copy(v.x_trial, v.x_near)
+        copy_state(v.x_trial, v.x_near)
     return outcomes.STEPPED
 
 

@@ -3,8 +3,7 @@
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..compiler.vectors import copy
-from ..evaluate import eval_f
+from ..evaluate import copy_state, eval_f
 from ..recorded import cap_at_break, catch_up, use_parameters
 from ..state import BACK, HOP
 from ..unit import make_unit
@@ -30,7 +29,7 @@ def sample(table):
             row += 1
         at = row if t_eval[q] == steps[row].t else row - 1
         if t_eval[q] == steps[at].t:
-            copy(w.states[at], x)
+            copy_state(w.states[at], x)
             continue
         if ready != row:
             event, leg = catch_up(w, event, leg, row)
@@ -53,7 +52,7 @@ def retake(w, row):
     s.t = steps[row - 1].t
     cap_at_break(w, row)
     s.kind, s.fresh, s.dt = kind, 0, length
-    copy(w.states[row - 1], v.x)
+    copy_state(w.states[row - 1], v.x)
     if eval_f(w, s.t, v.x, v.f):
         return True
     base = kind % BACK
@@ -63,10 +62,10 @@ def retake(w, row):
         if error == EVALUATION_FAILED or prepare(w, kind, length):
             return True
     else:
-        copy(v.f, v.hop_stages[0])
+        copy_state(v.f, v.hop_stages[0])
         if hop(w, s.t, v.x, length, 0.0, base - HOP) == outcomes.RUNG_FAILED:
             return True
         for i in range(v.width):
             v.f_end[i] += steps[row].correction * v.second[i]
-    copy(w.states[row], v.x_end)
+    copy_state(w.states[row], v.x_end)
     return False

@@ -98,7 +98,6 @@ def stretch(error, scheme):
 
     The next step waits for it. A guess and one step of Newton's take a quarter of the time of a power.
     """
-    compact()
     order = table.ORDER[scheme]
     y = 0.966 * rough_power(error, -1.0 / order)
     power = 1.0  # y ** order

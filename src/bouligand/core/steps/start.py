@@ -3,8 +3,7 @@
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..compiler.vectors import copy
-from ..evaluate import eval_f, eval_h, in_tolerances
+from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
 from ..guards import hold
 from ..schemes import table
 from ..unit import make_unit
@@ -88,7 +87,7 @@ def start(w):
     s.started = 1
     step = w.steps[0]
     step.t, step.kind, step.length, step.back, step.correction = t, 0, 0.0, 0.0, 0.0
-    copy(v.x, w.states[0])
+    copy_state(v.x, w.states[0])
     s.record_count = 1
     return codes.GO_ON
 

@@ -202,7 +202,6 @@ def cross(w, D, times, crossings, event, slot):
 @core(inline=True)
 def time_of(row, tangent):
     """When a tangent crosses, times hdot."""
-    compact()
     total = 0.0
     for i in range(tangent.shape[0]):
         total -= row[i] * tangent[i]

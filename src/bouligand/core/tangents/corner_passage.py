@@ -119,7 +119,6 @@ def next_crossing(w, leader):
 @core(inline=True)
 def against(corner, u, tangent):
     """The row of unit u times a tangent."""
-    compact()
     total = 0.0
     for q in range(corner.count[u]):
         total += corner.value[u, q] * tangent[corner.index[u, q]]
@@ -138,7 +137,6 @@ def flip(w, u):
 @core
 def field_jumps(w, u):
     """Whether f (now in v.f) changes when unit u is crossed; a failing f counts as yes."""
-    compact()
     v = w.v
     flip(w, u)
     bad = eval_f(w, w.corner.plan.t, v.x, v.f_end)

@@ -12,8 +12,7 @@ import math
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..compiler.vectors import copy
-from ..evaluate import eval_f
+from ..evaluate import copy_state, eval_f
 from ..recorded import before, catch_up, use_parameters
 from ..state import BACK, HOP, SPAN
 from .prepare import difference_steps
@@ -66,7 +65,7 @@ def fastest_modes(table, bounds, given, out):
             low, rate, place, behind = math.inf, 0.0, 0, 0.0
             if seen == step - 1 and not changed:
                 low, rate, place, behind = ahead, ahead, 1, ahead
-                copy(v.x_end, v.f)
+                copy_state(v.x_end, v.f)
             last, longest, changed, until = step, length, kind == SPAN, t + length
             while place <= inside + 1:
                 if place == 1:
@@ -103,14 +102,12 @@ def fastest_modes(table, bounds, given, out):
 @core(inline=True)
 def apart(one, other):
     """By how much two rates (times a step) differ, as a logarithm, where they are fast at all."""
-    compact()
     return abs(math.log((1.0 + one) / (1.0 + other)))
 
 
 @core(inline=True)
 def go_inside(w, step, length, place, inside):
     """v.x = the state at a place of a step: 0 its start, 1 its end, from 2 on inside, on a cubic. Returns where that is."""
-    compact()
     v, states = w.v, w.states
     c = float(place) if place < 2 else (place - 1.0) / (inside + 1.0)
     for i in range(v.width):
@@ -126,7 +123,6 @@ def go_inside(w, step, length, place, inside):
 @core(inline=True)
 def stir(rows):
     """Bring something of every state into the vector that is iterated on: the fastest mode may be another one from now on."""
-    compact()
     for i in range(rows.width):
         some = (0.3 + 0.1 * (i * 7 % 5)) / rows.per_step[i]
         rows.mode[i] = 0.3 * rows.mode[i] + (some if i % 2 == 0 else -some)
@@ -166,7 +162,6 @@ def turn_and_measure(w, given, t, slope, kept):
 
     The part ``kept`` of it stays.
     """
-    compact()
     v, rows, Df = w.v, w.tangents.rows, w.tangents.Df
     n, size = v.width, 0.0
     if given:

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..schemes import SCHEMES
 from ..schemes.stages import combinations
@@ -45,6 +44,5 @@ combine_back = combinations([[b[r], *A[:, r]] for A, b, _ in _FORMULAS for r in 
 @core(inline=True)
 def formula_of(kind):
     """Which of the formulas a recorded step was taken with."""
-    compact()
     base = kind % BACK
     return base - 1 if base < HOP else base + _FIRST_RUNG

@@ -121,7 +121,6 @@ def differences_of_h(w, varied, steps, J, t):
 @core(inline=True)
 def approach(w, k, row, slope):
     """hdot of guard k, from its row and x' in ``slope``; kept in g.hdot."""
-    compact()
     total = w.tangents.Dt_h[k]
     for i in range(w.v.width):
         total += row[i] * slope[i]
@@ -134,7 +133,6 @@ def uncertainty(w, row, hdot, t):
     """The time by which a crossing may be off: the guard's change over the state's error, over how fast it is approached, and
     what the clock itself may have lost by then. (An error is relative to how large the state has been, not to what it is.)
     """
-    compact()
     s, v, largest = w.s, w.v, w.tangents.rows.largest
     size = 0.0
     for i in range(v.width):

@@ -3,8 +3,7 @@
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..compiler.vectors import copy
-from ..evaluate import eval_f
+from ..evaluate import copy_state, eval_f
 from ..state import MARGIN, SHOWN, SWITCH
 from .guard_rows import approach, guard_row, uncertainty
 
@@ -40,7 +39,6 @@ def independent(w, event, other, slot, spot):
 @core
 def flip_back_and_forth(w, event, other, which, direction):
     """Change the word by the first crossing (which = 1), the second (2) or both (3), or back (direction -1)."""
-    compact()
     g, events = w.g, w.events
     for q in range(event, event + rows_of_crossing(w, event)):
         if which != 2:
@@ -140,7 +138,6 @@ def look_here(w, event, record, slot):
 @core(inline=True)
 def passive(w, event):
     """Rows of ``events`` that change nothing here: margins, and observers but for the one whose state is asked for."""
-    compact()
     g, events, at = w.g, w.events, w.tangents.at
     return events[event].shown == MARGIN or (g.observer[events[event].guard] != 0.0 and event != at.wanted)
 
@@ -148,7 +145,6 @@ def passive(w, event):
 @core(inline=True)
 def rows_of_crossing(w, event):
     """How many rows of ``events`` are one crossing: guards that were armed again by it, at the same instant, go with it."""
-    compact()
     events = w.events
     count = 1
     while (
@@ -165,7 +161,6 @@ def rows_of_crossing(w, event):
 @core
 def repeats(w, first, last):
     """Whether the guard of row ``last`` is among those from ``first`` on: it cannot be twice in one corner."""
-    compact()
     events = w.events
     found = False
     for q in range(first, last):
@@ -176,7 +171,6 @@ def repeats(w, first, last):
 @core(inline=True)
 def take_word(w, event):
     """Change the word as a row of ``events`` says."""
-    compact()
     g, events = w.g, w.events
     if events[event].shown != MARGIN:
         g.b[events[event].guard] = events[event].sign
@@ -185,7 +179,6 @@ def take_word(w, event):
 @core(inline=True)
 def take_back(w, event):
     """Change the word back to what it was before that row."""
-    compact()
     g, events = w.g, w.events
     if events[event].shown != MARGIN:
         g.b[events[event].guard] = -events[event].sign
@@ -194,7 +187,6 @@ def take_back(w, event):
 @core(inline=True)
 def go_to_record(w, record):
     """Go to a record: its time and state."""
-    compact()
     s = w.s
     s.t, s.cap = w.steps[record].t, 1e300
-    copy(w.states[record], w.v.x)
+    copy_state(w.states[record], w.v.x)

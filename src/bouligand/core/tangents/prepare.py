@@ -3,8 +3,7 @@
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..compiler.vectors import copy
-from ..evaluate import eval_h
+from ..evaluate import copy_state, eval_h
 from ..recorded import use_parameters
 
 _STEP = 2.0**-24
@@ -21,7 +20,7 @@ def prepare(table):
     v, g, t = w.v, w.g, w.steps[0].t
     difference_steps(w)
     use_parameters(w, w.tangents.at.leg)
-    copy(w.states[0], v.x)
+    copy_state(w.states[0], v.x)
     held = 0
     for i in range(v.width):
         v.x_trial[i] = v.x[i] * (1.0 + _STEP * (1.0 + 0.1 * (i * 7 % 5)) * (1.0 if i % 2 == 0 else -1.0))

@@ -22,7 +22,6 @@ from .formulas import FIRST, STAGES, TIMES, combine, combine_back, combine_wide
 @core(inline=True)
 def slopes(w, Df, Dp_f, t, x):
     """Df and, if it has columns, Dp_f at x. True if a function failed."""
-    compact()
     fn, jac, steps = w.fn, w.tangents.jacobians, w.tangents.differences
     state, b, p = address(x), address(w.g.b), address(w.p)
     if jac.Df != 0:
@@ -64,7 +63,6 @@ def take_pair(w, D, a, tv, formula, length):
     """Take tangent a over a step from v.x by a central difference of the step itself: the same stages on either side of the
     trajectory (side by side in the rows of tv), in turn, so that the processor can work on both at once. Only what the step
     adds is subtracted: the states would lose digits. True if f failed."""
-    compact()
     s, v, fn, p, steps, sides = w.s, w.v, w.fn, w.p, w.tangents.differences, w.tangents.sides
     n, d, first, stages = v.width, D.shape[1], FIRST[formula], STAGES[formula]
     t, cap = s.t, s.cap
