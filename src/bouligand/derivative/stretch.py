@@ -48,7 +48,7 @@ def cut(solution, since, until, wanted, observers, division):
         last = int(np.searchsorted(events["t"], until, side="right"))
     wanted = -1 if wanted is None else wanted - first
     more = _inside(record, solution.system, first, wanted, observers)
-    after, spans = events[first:], record.spans
+    after, spans = events[first:] if first else events, record.spans
     if more.size or not (from_start and to_end) or spans or division is not None:
         after, steps = after.copy(), steps.copy()
         if division is not None:
@@ -59,7 +59,7 @@ def cut(solution, since, until, wanted, observers, division):
         # an event's record is where its state is: the last one at or before its time
         after["record"] = np.maximum(np.searchsorted(steps["t"], after["t"], side="right") - 1, 0)
     t = steps["t"]
-    leg_p, legs = record.parameters()
+    leg_p, legs = record.parameters
     breaks, leg = record.breaks, 0
     if record.legs is not None:
         # where parameters change, f may jump as at a breakpoint

@@ -15,7 +15,7 @@ from ..core.state import (
     USER_DATA,
 )
 from ..core.views import record_view
-from .tables import TableMemory
+from .tables import RECORD_ARRAYS, TableMemory
 from .working import Working
 
 CHUNK = 128  # contacts evaluated at once
@@ -53,13 +53,15 @@ class SpanMemory(TableMemory):
 class TangentMemory(Working):
     """Of a derivative along a record: the memory of a run without a record of its own, Jacobians, and where it stands."""
 
+    tangents: TableMemory
+
     def __init__(self, system, params):
         n, m, parameters = system.n, system.m, len(system.defaults)
         super().__init__(n, m, parameters, units=system.unit, reset=system.reset)
         of_p = parameters if params else 0
         self.position = np.zeros(1, dtype=POSITION)
         self.at = _Position(self.position.data.cast("B"))
-        self.tangents = TableMemory(
+        tangents = TableMemory(
             TANGENTS,
             at=self.position,
             jacobians=np.zeros(1, dtype=JACOBIANS),
@@ -73,28 +75,25 @@ class TangentMemory(Working):
             guard_rows=np.zeros((3, n + of_p)),
             sides=np.empty((2, parameters)),
         )
-        self.put("tangents", self.tangents)
+        self.put("tangents", tangents)
 
     def open(self, system, record, rtol, atol, fn, jacobians):
         """Let the core go along a record with these functions, from its start."""
         self.fill()
         self.bind(fn, False)
         self.tangents.put("jacobians", jacobians)
-        self.tangents.put("whole", record.states)
+        self.tangents.put("whole", *record.placed["states"])
         s, g = self.s, self.g
         s.rtol, s.cap, s.t0, s.tf = rtol, 1e300, record.t[0], record.t[-1]
         self.v.atol[:] = atol
         g.observer[:], g.b[:] = system.observers, record.word_start
-        leg_p, legs = record.parameters()
-        self._put_rows(record.steps, record.states, record.events, record.breaks, leg_p, legs)
+        for name, (array, place) in record.placed.items():
+            self.put(name, array, place)
 
     def go_along(self, stretch):
         """The same along a stretch of it."""
-        self._put_rows(stretch.steps, stretch.states, stretch.events, stretch.breaks, stretch.leg_p, stretch.legs)
+        for name in RECORD_ARRAYS:
+            self.put(name, getattr(stretch, name))
         self.position.fill(0)
         at = self.at
         at.rows_at, at.halt, at.leg, at.wanted, at.end = -1, -1, stretch.leg, stretch.wanted, stretch.end
-
-    def _put_rows(self, *arrays):
-        for name, array in zip(("steps", "states", "events", "breaks", "leg_p", "legs"), arrays, strict=True):
-            self.put(name, array)

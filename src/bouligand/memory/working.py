@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.state import EVENT, FUNCTIONS, GUARD_ROWS, SCALARS, START_SIZE, STATE_ROWS, STEP, WORK
 from ..core.views import RowsView, record_view
-from .tables import TableMemory, place_of
+from .tables import TableMemory
 
 write_times = struct.Struct(f"{START_SIZE}d").pack_into  # like a memory's own ``write``, without the state
 
@@ -33,6 +33,8 @@ class Working(TableMemory):
     ``rows`` and ``events``: for how many steps and crossings there is room at first; none where a record is only gone along.
     """
 
+    Dh: np.ndarray  # (as all arrays of the table, an attribute since it was put there)
+
     def __init__(self, n, m, parameters, rows=0, events=0, units=NO_UNITS, reset=NO_MATRIX):
         plan = _plan(n, m, parameters, rows, events)
         self.kind = WORK
@@ -51,13 +53,12 @@ class Working(TableMemory):
         self.events = parts["events"].view(EVENT)
         # write(begin, 0, t0, t0, tf, tf, *x0): the last scalars and the state, what each integration has of its own
         self.write = plan.write
-        self.table = plan.table.copy()
-        self.table[plan.own, 0] += buffer.ctypes.data
-        self.address = self.table.ctypes.data
-        self.fn, self.units, self.reset, self.Dh = NO_FUNCTIONS, units, reset, NO_MATRIX
-        self.t_eval, self.x_eval, self.breaks = NO_TIMES, NO_MATRIX, NO_TIMES
-        for name in ("fn", "units", "reset"):
-            self.table[WORK.places[name]] = place_of(getattr(self, name))
+        table = plan.table.copy()
+        table[plan.own, 0] += buffer.ctypes.data
+        self._connect(table)
+        given = {"fn": NO_FUNCTIONS, "units": units, "reset": reset, "Dh": NO_MATRIX, "breaks": NO_TIMES}
+        for name, array in {**given, "t_eval": NO_TIMES, "x_eval": NO_MATRIX}.items():
+            TableMemory.put(self, name, array)
 
     @property
     def size(self):
@@ -84,8 +85,8 @@ class IntegrationMemory(Working):
         self.marked = False  # whether an integration left options in ``g``, or arrays of its own
         self.idle = 0  # references to it and to its memory while nobody uses it
 
-    def put(self, name, array):
-        super().put(name, array)
+    def put(self, name, array, place=None):
+        super().put(name, array, place)
         self.marked = True
 
     def bind(self, fn, has_jacobian):

@@ -6,9 +6,9 @@ from ..core.entries import Kernel
 from ..core.state import SPAN
 from ..errors import FunctionError
 from ..memory.pool import pool_of
+from ..memory.tables import RECORD_ARRAYS
 
 _sample = Kernel("steps.retake", "sample", "dense output")
-_OF_A_RECORD = ("steps", "states", "events", "breaks", "leg_p", "legs")
 _sample_spans = Kernel("spans.dense_span", "sample_spans", "dense output across many contacts")
 
 
@@ -62,16 +62,14 @@ def open_record(memory, record, lease):
     s.rtol, s.cap = 1.0, 1e300
     v.atol.fill(1.0)
     memory.g.b[:] = record.word_start
-    leg_p, legs = record.parameters()
-    memory.p[:] = leg_p[0]
-    arrays = (record.steps, record.states, record.events, record.breaks, leg_p, legs)
-    for name, array in zip(_OF_A_RECORD, arrays, strict=True):
-        memory.put(name, array)
+    memory.p[:] = record.parameters[0][0]
+    for name, (array, place) in record.placed.items():
+        memory.put(name, array, place)
 
 
 def close_record(memory):
     """Forget the record: memory that is kept for others must not keep an integration's."""
-    for name in (*_OF_A_RECORD, "t_eval", "x_eval"):
+    for name in (*RECORD_ARRAYS, "t_eval", "x_eval"):
         setattr(memory, name, None)
 
 

@@ -2,11 +2,12 @@
 tables, and what everything that goes along a trajectory once more starts from."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from ..core.state import BACK, MARGIN, SHOWN, SPAN
+from ..memory.tables import RECORD_ARRAYS, place_of
+from .lazy import lazy
 
 _FIRST_LEG = np.zeros(1, dtype=np.int64)
 
@@ -24,10 +25,14 @@ class Record:
     p: np.ndarray  # the parameters (at the end)
     legs: tuple | None = None  # (row, parameters) where parameters changed on the way, the first at row 0; None: never
 
+    def __getstate__(self):
+        # (addresses do not travel)
+        return {key: value for key, value in self.__dict__.items() if key != "placed"}
+
     def __len__(self):
         return len(self.steps)
 
-    @property
+    @lazy
     def t(self):
         return self.steps["t"]
 
@@ -36,7 +41,7 @@ class Record:
         """Of each step: the number of its scheme, of its hop, or SPAN; how it was cut back to a guard is left out."""
         return self.steps["kind"] % BACK
 
-    @property
+    @lazy
     def spans(self):
         """Whether there are steps across many crossings."""
         return bool((self.steps["kind"][1:] == SPAN).any())
@@ -56,7 +61,7 @@ class Record:
         """The rows of ``events`` that are near-grazings."""
         return self.events[self.events["shown"] == MARGIN]
 
-    @cached_property
+    @lazy
     def word_start(self):
         """The word at the start: each guard is on the other side than its first flip leaves it on."""
         word, flips = self.word_end.copy(), self.flips
@@ -69,12 +74,20 @@ class Record:
         """Which rows of ``events`` lie inside a step, not at its end."""
         return self.events["t"] < self.t[self.events["record"]]
 
+    @lazy
     def parameters(self):
         """The parameters, a row for each time that they were changed, and the records from which on they held."""
         if self.legs is None:
             return self.p.reshape(1, -1).copy(), _FIRST_LEG
         values = np.array([p for _, p in self.legs]).reshape(len(self.legs), -1)
         return values, np.array([row for row, _ in self.legs], dtype=np.int64)
+
+    @lazy
+    def placed(self):
+        """The arrays that the core goes along, by name, each with its place in memory (see `memory.tables`)."""
+        leg_p, legs = self.parameters
+        arrays = (self.steps, self.states, self.events, self.breaks, leg_p, legs)
+        return {name: (array, place_of(array)) for name, array in zip(RECORD_ARRAYS, arrays, strict=True)}
 
     def copy(self):
         """One that does not change when the integration goes on."""
