@@ -15,6 +15,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+from typing import Any
 
 PLATE = (0.0, 2.637, -0.046, 0.0, 0.0, 0.0)
 
@@ -125,6 +126,23 @@ def numbers(bd, np, name, sol):
     return out
 
 
+def ends(bd, np):
+    """Of each problem the state at its end, the number of its events and the mean of their times, and the image of a perturbation: for the tests."""
+    out = {}
+    for name, make in trajectories(bd, np).items():
+        sol = make()
+        out[name] = {"x": sol.x[-1].tolist(), "events": len(sol.events), "mean": float(np.mean(sol.events.t))}
+        if sol.system.n <= 12 and "bands" not in name:
+            out[name]["B"] = image(np, sol).tolist()
+    return out
+
+
+def image(np, sol):
+    """Of a perturbation, by the matrix of its piece."""
+    dx = np.linspace(0.2, 1.0, sol.system.n)
+    return sol.bderivative().matrix(dx) @ dx
+
+
 # ------------------------------------------------------------------------------------------------------ one tree
 
 
@@ -145,8 +163,9 @@ def work(tree):
     arms = {}
     for line in sys.stdin:
         command, *rest = json.loads(line)
+        answer: Any
         if command == "bits":
-            out = {}
+            out: dict[str, Any] = {}
             for name, make in trajectories(bd, np).items():
                 try:
                     result = numbers(bd, np, name, make())
@@ -240,11 +259,18 @@ class Tree:
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=str(cache)
         )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.to, self.back = self.process.stdin, self.process.stdout
+
+    def close(self):
+        self.to.close()
+        self.process.wait()
 
     def ask(self, *command):
-        self.process.stdin.write(json.dumps(command) + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
+        self.to.write(json.dumps(command) + "\n")
+        self.to.flush()
+        answer = self.back.readline()
         if not answer:
             raise SystemExit("a tree's process has died; see above")
         return json.loads(answer)
@@ -291,7 +317,7 @@ def compare_times(trees, rounds):
 def compare_starts(paths, folder, rounds=2):
     """From an empty cache, and from a filled one: seconds for the import and for the first solve."""
     for kind in ("cold", "warm"):
-        best = [{}, {}]
+        best: list[dict[str, float]] = [{}, {}]
         for turn in range(rounds):
             for q, path in enumerate(paths):
                 cache = folder / f"{q}-{turn if kind == 'cold' else 0}"
@@ -299,8 +325,7 @@ def compare_starts(paths, folder, rounds=2):
                 tree = Tree(path, cache)
                 for key, value in tree.ask("first").items():
                     best[q][key] = min(best[q].get(key, math.inf), value)
-                tree.process.stdin.close()
-                tree.process.wait()
+                tree.close()
         for key in best[0]:
             print(f"{kind} {key:14s} {best[0][key]:8.2f}s {best[1][key]:8.2f}s   {best[1][key] / best[0][key]:.3f}")
 
@@ -329,8 +354,7 @@ def main():
             if chosen.times:
                 compare_times(trees, chosen.rounds)
             for tree in trees:
-                tree.process.stdin.close()
-                tree.process.wait()
+                tree.close()
         if chosen.starts:
             compare_starts(paths, folder)
     return 0 if same else 1
