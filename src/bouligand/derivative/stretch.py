@@ -6,10 +6,11 @@ import numpy as np
 
 from ..core.schemes import METHODS
 from ..core.state import MARGIN, SPAN
+from ..memory.tables import Placed
 from ..solution.record import word_after
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Stretch:
     """Rows of a record from one time on, and what was in force there."""
 
@@ -25,6 +26,7 @@ class Stretch:
     leg: int  # and the leg in force at the start
     wanted: int  # the row of ``events`` at which the state is asked for, -1: at a time
     end: int  # the row of ``steps`` of the time that is asked for
+    placed: Placed  # the arrays that the core replays
 
     @property
     def t(self):
@@ -67,6 +69,7 @@ def cut(solution, since, until, wanted, observers, division):
         legs = np.concatenate([[0], np.searchsorted(t, changed)]).astype(np.int64)
         breaks = np.unique(np.concatenate([breaks, changed]))
         leg = int(np.searchsorted(legs, 0, side="right")) - 1
+    whole = steps is record.steps and after is events and record.legs is None
     return Stretch(
         steps=steps,
         states=states,
@@ -80,6 +83,7 @@ def cut(solution, since, until, wanted, observers, division):
         leg=leg,
         wanted=wanted,
         end=len(t) - 1 if until == t[-1] else int(np.searchsorted(t, until)),
+        placed=record.placed if whole else Placed.of(steps, states, after, breaks, leg_p, legs),
     )
 
 

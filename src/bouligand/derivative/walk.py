@@ -11,7 +11,6 @@ from ..core.entries import Kernel
 from ..core.state import AT_END, SMALL, TANGENT_ROWS, TO_GUARD
 from ..errors import FunctionError, GrazingError
 from ..memory.pool import pool_of
-from ..solution.dense import close_record
 from .refinement import divide, fastest_rates
 from .stretch import cut
 from .trajectory_corners import corner_here, refuse_jumps_of_f, start_corner
@@ -36,7 +35,7 @@ def walk_along(solution, since, until, wanted, params, merge, observers):
         stretch = cut(solution, since, until, wanted, observers, divide(record, rtol, solution._rates))
         return Walk(solution, stretch, lease, memory, kind, -1.0 if merge is None else float(merge))
     except BaseException:
-        close_record(memory)
+        memory.release()
         pool_of(system).give_back(kind, memory)
         raise
 
@@ -65,7 +64,7 @@ class Walk:
 
     def __del__(self):
         if hasattr(self, "_kind"):  # (else it has not been made)
-            close_record(self.memory)
+            self.memory.release()
             pool_of(self.system).give_back(self._kind, self.memory)
 
     # ------------------------------------------------------------------------------------------------------ forwards

@@ -15,7 +15,7 @@ from ..core.state import (
     USER_DATA,
 )
 from ..core.views import record_view
-from .tables import RECORD_ARRAYS, TableMemory
+from .tables import TableMemory
 from .working import Working
 
 CHUNK = 128  # contacts evaluated at once
@@ -59,11 +59,13 @@ class TangentMemory(Working):
         n, m, parameters = system.n, system.m, len(system.defaults)
         super().__init__(n, m, parameters, units=system.unit, reset=system.reset)
         of_p = parameters if params else 0
-        self.position = np.zeros(1, dtype=POSITION)
+        self.position = np.zeros(
+            len(POSITION), dtype=np.int64
+        )  # (of a record, but copied and filled as plain integers)
         self.at = _Position(self.position.data.cast("B"))
         tangents = TableMemory(
             TANGENTS,
-            at=self.position,
+            at=self.position.view(POSITION),
             jacobians=np.zeros(1, dtype=JACOBIANS),
             rows=np.zeros((DERIVATIVE_ROWS.count, n)),
             differences=np.empty(n + of_p + 1),
@@ -82,18 +84,20 @@ class TangentMemory(Working):
         self.fill()
         self.bind(fn, False)
         self.tangents.put("jacobians", jacobians)
-        self.tangents.put("whole", *record.placed["states"])
+        self.tangents.put("whole", record.states)
         s, g = self.s, self.g
         s.rtol, s.cap, s.t0, s.tf = rtol, 1e300, record.t[0], record.t[-1]
         self.v.atol[:] = atol
         g.observer[:], g.b[:] = system.observers, record.word_start
-        for name, (array, place) in record.placed.items():
-            self.put(name, array, place)
+        self.put_record(record.placed)
 
     def go_along(self, stretch):
         """The same along a stretch of it."""
-        for name in RECORD_ARRAYS:
-            self.put(name, getattr(stretch, name))
+        self.put_record(stretch.placed)
         self.position.fill(0)
         at = self.at
         at.rows_at, at.halt, at.leg, at.wanted, at.end = -1, -1, stretch.leg, stretch.wanted, stretch.end
+
+    def release(self):
+        super().release()
+        vars(self.tangents)["whole"] = None

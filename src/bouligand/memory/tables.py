@@ -1,11 +1,26 @@
 """A table of arrays in the form in which the core is given it: the address, rows and columns of each."""
 
 import struct
+from ctypes import addressof, c_char
+from typing import NamedTuple
 
 import numpy as np
 
-RECORD_ARRAYS = ("steps", "states", "events", "breaks", "leg_p", "legs")  # what the core goes along
+_RECORD = ("steps", "states", "events", "breaks", "leg_p", "legs")  # adjacent entries of `core.state.WORK`
 _write = struct.Struct("3q").pack_into
+_pack_record = struct.Struct(f"{3 * len(_RECORD)}q").pack
+
+
+class Placed(NamedTuple):
+    """The arrays of a record, and their entries in a table as bytes: looking up six addresses takes longer than a step."""
+
+    arrays: tuple
+    entries: bytes
+
+    @classmethod
+    def of(cls, steps, states, events, breaks, leg_p, legs):
+        arrays = (steps, states, events, breaks, leg_p, legs)
+        return cls(arrays, _pack_record(*(number for array in arrays for number in place_of(array))))
 
 
 class TableMemory:
@@ -23,19 +38,30 @@ class TableMemory:
     def _connect(self, table):
         self.table, self.address, self._bytes = table, table.ctypes.data, table.data.cast("B")
 
-    def put(self, name, array, place=None):
-        """Let the core work on this array (or table) from now on. ``place``: see `place_of`, where it is known already.
+    def put(self, name, array):
+        """Let the core work on this array (or table) from now on.
 
         Attributes that name an entry of the table are only set here: one that is there already is in the table as well.
         """
         if self.__dict__.get(name) is not array:
             self.__dict__[name] = array
-            _write(self._bytes, 24 * self.kind.places[name], *(place or place_of(array)))
+            _write(self._bytes, 24 * self.kind.places[name], *place_of(array))
+
+    def put_record(self, placed):
+        """Let the core replay this record (None: forget it). Its arrays are then no attributes of this object."""
+        self.replayed = placed
+        if placed is not None:
+            first = 24 * self.kind.places[_RECORD[0]]
+            self._bytes[first : first + len(placed.entries)] = placed.entries
 
 
 def place_of(array):
-    """Address, rows and columns; the address of a table of its own."""
+    """Address, rows and columns of an array, as its entry in a table; of another table, its address."""
     if isinstance(array, TableMemory):
         return array.address, 0, 0
-    address, shape = array.ctypes.data, array.shape
+    shape = array.shape
+    if array.flags.writeable and array.size:
+        address = addressof(c_char.from_buffer(array))  # (half the time of ``array.ctypes.data``)
+    else:
+        address = array.ctypes.data
     return (address, *shape) if len(shape) == 2 else (address, shape[0], 1)

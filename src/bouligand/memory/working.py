@@ -12,7 +12,7 @@ from itertools import accumulate
 import numpy as np
 
 from ..core.state import EVENT, FUNCTIONS, GUARD_ROWS, SCALARS, START_SIZE, STATE_ROWS, STEP, WORK
-from ..core.views import RowsView, record_view
+from ..core.views import KeptRowsView, RowsView, record_view
 from .tables import TableMemory
 
 write_times = struct.Struct(f"{START_SIZE}d").pack_into  # like a memory's own ``write``, without the state
@@ -34,6 +34,7 @@ class Working(TableMemory):
     """
 
     Dh: np.ndarray  # (as all arrays of the table, an attribute since it was put there)
+    rows_view: type[RowsView] = KeptRowsView
 
     def __init__(self, n, m, parameters, rows=0, events=0, units=NO_UNITS, reset=NO_MATRIX):
         plan = _plan(n, m, parameters, rows, events)
@@ -43,10 +44,10 @@ class Working(TableMemory):
         self.head, self.begin, self.state = parts["s"].data, buffer[plan.start : plan.start + START_SIZE + n].data, None
         self.state = self.begin[START_SIZE:]
         self.s = _Scalars(self.head)
-        self.v = RowsView(STATE_ROWS, parts["v"].reshape(-1, n))
+        self.v = self.rows_view(STATE_ROWS, parts["v"].reshape(-1, n))
         guards = parts["g"].reshape(GUARD_ROWS.count, m)
         guards.fill(0.0)
-        self.g = RowsView(GUARD_ROWS, guards)
+        self.g = self.rows_view(GUARD_ROWS, guards)
         self.p = parts["p"]
         self.parameters = self.p.data
         self.steps, self.states = parts["steps"].view(STEP), parts["states"].reshape(rows, n)
@@ -71,12 +72,19 @@ class Working(TableMemory):
             self.put("Dh", np.empty((self.g.width, self.v.width)))
 
     def fill(self):
-        """As new, for going along a record: every scalar and every row is zero."""
+        """As new, for a replay: every scalar and every row is zero."""
         self.buffer.fill(0.0)
+
+    def release(self):
+        """Forget the record that was replayed: its arrays belong to an integration, whose memory may be waiting for reuse."""
+        self.put_record(None)
+        self.t_eval = self.x_eval = None
 
 
 class IntegrationMemory(Working):
     """The memory of an integration, which the next one of the same system may use again."""
+
+    rows_view = RowsView  # (kept rows would count as users of the memory: see `pool`)
 
     def __init__(self, system, events):
         rows = max(8, min(ROOM, 4_000_000 // (system.n + 5)))
@@ -85,8 +93,8 @@ class IntegrationMemory(Working):
         self.marked = False  # whether an integration left options in ``g``, or arrays of its own
         self.idle = 0  # references to it and to its memory while nobody uses it
 
-    def put(self, name, array, place=None):
-        super().put(name, array, place)
+    def put(self, name, array):
+        super().put(name, array)
         self.marked = True
 
     def bind(self, fn, has_jacobian):

@@ -6,7 +6,6 @@ from ..core.entries import Kernel
 from ..core.state import SPAN
 from ..errors import FunctionError
 from ..memory.pool import pool_of
-from ..memory.tables import RECORD_ARRAYS
 
 _sample = Kernel("steps.retake", "sample", "dense output")
 _sample_spans = Kernel("spans.dense_span", "sample_spans", "dense output across many contacts")
@@ -47,7 +46,7 @@ def _take_again(solution, ordered, out, spanning):
     else:
         done = _sample(memory.address)
     t_failed = memory.s.t_failed
-    close_record(memory)
+    memory.release()
     pool.give_back("replay", memory)
     lease.give_back()
     if done < len(ordered):
@@ -63,14 +62,7 @@ def open_record(memory, record, lease):
     v.atol.fill(1.0)
     memory.g.b[:] = record.word_start
     memory.p[:] = record.parameters[0][0]
-    for name, (array, place) in record.placed.items():
-        memory.put(name, array, place)
-
-
-def close_record(memory):
-    """Forget the record: memory that is kept for others must not keep an integration's."""
-    for name in (*RECORD_ARRAYS, "t_eval", "x_eval"):
-        setattr(memory, name, None)
+    memory.put_record(record.placed)
 
 
 def fail(system, t):

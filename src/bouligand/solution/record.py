@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core.state import BACK, MARGIN, SHOWN, SPAN
-from ..memory.tables import RECORD_ARRAYS, place_of
+from ..memory.tables import Placed
 from .lazy import lazy
 
 _FIRST_LEG = np.zeros(1, dtype=np.int64)
@@ -84,10 +84,8 @@ class Record:
 
     @lazy
     def placed(self):
-        """The arrays that the core goes along, by name, each with its place in memory (see `memory.tables`)."""
-        leg_p, legs = self.parameters
-        arrays = (self.steps, self.states, self.events, self.breaks, leg_p, legs)
-        return {name: (array, place_of(array)) for name, array in zip(RECORD_ARRAYS, arrays, strict=True)}
+        """The arrays that the core replays, with their addresses."""
+        return Placed.of(self.steps, self.states, self.events, self.breaks, *self.parameters)
 
     def copy(self):
         """One that does not change when the integration goes on."""
