@@ -308,14 +308,15 @@ def _load_spans():
 
 def _first(function, what, keep, quickly=False):
     """For its first call: a function that Numba compiles (or reads from its cache) then; its machine code alone is kept."""
-    from ..core.compiler import jit
+    from ..core.compiler.compiling import compile_for
+    from ..core.compiler.jit import direct
 
     say_if_compiling(function, what)
 
     def call(*arguments):
-        jit.compile_for(function, arguments, quickly)
+        compile_for(function, arguments, quickly)
         code = function(*arguments)
-        keep(jit.direct(function))
+        keep(direct(function))
         return code
 
     return call

@@ -3,10 +3,15 @@
 import numpy as np
 from numba import njit
 
+from ...core.compiler.cache import keep_on_disk
+
 
 def compiled(function, cache):
     """A generated function as a dispatcher, its machine code kept on disk with ``cache``."""
-    return njit(function, cache=cache, error_model="numpy", boundscheck=True, nogil=True)
+    dispatcher = njit(function, error_model="numpy", boundscheck=True, nogil=True)
+    if cache:
+        keep_on_disk(dispatcher, function)
+    return dispatcher
 
 
 @njit(error_model="numpy", boundscheck=True, nogil=True)

@@ -37,7 +37,10 @@ def folder() -> pathlib.Path:
     base = getattr(numba.config, "CACHE_DIR", "") or ""
     if base:
         return pathlib.Path(base) / "bouligand-sympy"
-    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "bouligand" / "sympy"
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if not os.path.isabs(base):  # (no home)
+        base = tempfile.gettempdir()
+    return pathlib.Path(base) / "bouligand" / "sympy"
 
 
 def find(key: str) -> str | None:
