@@ -21,7 +21,9 @@ def session_of(name, python, *versions):
     @nox.session(python=python, name=name)
     def tests(session):
         session.install("--quiet", "--editable", ".[dev]", *versions)
-        session.run("python", "-c", "import numba, numpy, sys; print(sys.version, numba.__version__, numpy.__version__)")
+        session.run(
+            "python", "-c", "import numba, numpy, sys; print(sys.version, numba.__version__, numpy.__version__)"
+        )
         cache = pathlib.Path(session.create_tmp()) / "numba"
         env = {"NUMBA_CACHE_DIR": str(cache), "MUJOCO_GL": session.env.get("MUJOCO_GL") or "egl"}
         session.run("pytest", "-n", "2", *session.posargs, env=env)

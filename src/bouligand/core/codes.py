@@ -15,6 +15,7 @@ EVENTS_FULL = 4
 BUDGET_SPENT = 5  # the number of steps that the caller allowed
 NEED_WORD = 6  # a guard is zero at the start and no word was given
 NEED_SPAN = 7  # many guards are ahead: a spanning step
+LOOK = 9  # some time has passed: the caller may look at signals, then call again
 AT_CORNER = 8  # of the derivative: crossings that belong together, to be passed by the caller
 
 # --- questions for the judge

@@ -81,6 +81,10 @@ SCALARS = record(
     "trial_not_finite: int",  # 1: the last refused trial was not finite
     "held_count: int",  # entries in g.held_list
     "no_landing: int",  # 1: the guard ahead is beyond the end of the leg
+    "spanning: int",  # 1: between two spanning steps
+    "span_tries: int",  # attempts since the last spanning step
+    "look_at: int",  # count of evaluations of f at which to look at the clock again,
+    "looked_at: int",  # and at which it was looked at since when time is taken
     "dt",  # the natural length of a smooth step, which survives events
     "rtol",
     "atol",  # the absolute tolerance of all components; negative: the row v.atol is given
@@ -102,6 +106,7 @@ SCALARS = record(
     "reach",  # how far ahead a landing may be looked for, where two stages saw a step that could be longer; else 0
     "dt_span",  # the natural length of a spanning step (0: not known yet)
     "hops_until",  # no spanning step before this time: one was refused here
+    "looked",  # the clock when time began to be taken; 0: it is not
     # the last are written together with the state, which follows in memory: see `memory.working`
     "t",
     "t0",

@@ -83,7 +83,7 @@ class Walk:
             yield self.corners[0]
             found = 1
         while True:
-            code = _push(memory.address, *way, times, crossings, self.merge)
+            code = _in_turns(_push, memory.address, *way, times, crossings, self.merge)
             if code == codes.AT_CORNER:
                 if not self.complete:
                     self.corners.append(corner_here(self))
@@ -113,7 +113,7 @@ class Walk:
         at = self.memory.at
         if at.record < record:
             at.quiet, at.halt = corner.event_rows.stop, record
-            code = _push(self.memory.address, *way, _NO_TIMES, _NO_TIMES, self.merge)
+            code = _in_turns(_push, self.memory.address, *way, _NO_TIMES, _NO_TIMES, self.merge)
             at.quiet, at.halt = 0, -1
             if code != codes.GO_ON:
                 self.fail(code)
@@ -154,7 +154,7 @@ class Walk:
         at_once = _STAGES if self.n <= SMALL else 1  # stages whose slopes are kept
         Df, Dp_f = np.empty((at_once, self.n, self.n)), np.empty((at_once, self.n, self.np))
         tv = np.zeros((TANGENT_ROWS.count, self.n))
-        code = _pull(memory.address, gradient, tv, Df, Dp_f, self._crossings, *stop)
+        code = _in_turns(_pull, memory.address, gradient, tv, Df, Dp_f, self._crossings, *stop)
         if code != codes.GO_ON:
             self.fail(code)
 
@@ -175,6 +175,13 @@ class Walk:
                 guard=guard,
             )
         raise_failed(self.system, code, memory)
+
+
+def _in_turns(entry, *arguments):
+    """Call the core until it is done: it returns now and then, for Ctrl-C."""
+    while (code := entry(*arguments)) == codes.LOOK:
+        pass
+    return code
 
 
 def raise_failed(system, code, memory):

@@ -2,7 +2,6 @@
 
 import contextlib
 import struct
-import time
 
 import numpy as np
 
@@ -21,7 +20,7 @@ _judge = Kernel("steps.judge", "judge", "what happens seldom (breakpoints, grazi
 RUNNING, FINISHED, TERMINATED, FAILED = "running", "finished", "terminated", "failed"
 
 _LISTS = (list, tuple)
-_LOOK = 0.2  # seconds between looks at the clock, the progress bar and the keyboard
+_TO_THE_END = 2**62  # steps
 
 
 class Stepper:
@@ -189,29 +188,21 @@ class Stepper:
         """Go on to the end and return the Solution."""
         if on_failure not in ("raise", "return"):
             raise ValueError(f"on_failure must be 'raise' or 'return'; got {on_failure!r}")
-        if progress:
-            self._finish_with_bar(progress)
-        else:
-            self._advance(20_000)
-            if self.status == RUNNING:
-                self._finish_in_turns(lambda: None)
+        try:
+            if progress:
+                self._finish_with_bar(progress)
+            else:
+                self._advance(_TO_THE_END)
+        except KeyboardInterrupt as interrupt:
+            interrupt.solution = Solution(self)  # type: ignore[attr-defined]  # (the trajectory so far)
+            raise
         if self._spans is not None:
             pool_of(self.system).give_back("spans", self._spans)
             self._spans = None
         self._lease.give_back()
-        if self.error is not None and on_failure == "raise":
+        if self.error is not None and (on_failure == "raise" or not isinstance(self.error, Exception)):
             raise self.error
         return Solution(self)
-
-    def _finish_in_turns(self, look):
-        """Return to Python now and then: for Ctrl-C, and for ``look``."""
-        steps = 500
-        while self.status == RUNNING:
-            began = time.perf_counter()
-            self._advance(steps)
-            look()
-            rate = (time.perf_counter() - began) / steps
-            steps = int(min(max(_LOOK / rate, 10), 10 * steps))
 
     def _finish_with_bar(self, progress):
         from tqdm import tqdm
@@ -221,18 +212,28 @@ class Stepper:
         with tqdm(
             total=total, desc=title, bar_format="{l_bar}{bar}| t = {n:.4g} of {total:.4g} [{elapsed}<{remaining}]"
         ) as bar:
-            self._finish_in_turns(lambda: bar.update(self.t - start - bar.n))
 
-    def _advance(self, budget):
-        """Let the core run for a number of steps, and see to what it stops for."""
+            def show():
+                bar.update(self.t - start - bar.n)
+
+            self._advance(_TO_THE_END, show)
+            show()
+
+    def _advance(self, budget, look=None):
+        """Let the core run for a number of steps, and see to what it stops for. Now and then it returns: Python then sees to its
+        signals (Ctrl-C), and ``look`` is called."""
         run = _loop or _load()
         memory, table = self._memory, self._memory.address
         memory.s.budget = budget
         while True:
             code = run(table)
             if code == codes.NEED_SPAN:
-                code = self._span()
-            elif codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
+                code = self._span(look)
+            if code == codes.LOOK:
+                if look is not None:
+                    look()
+                continue
+            if codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
                 code = _judge(table)
             if code == codes.FINISHED:
                 self.status = FINISHED
@@ -256,14 +257,24 @@ class Stepper:
                 self._stop(failure(self, code))
                 return
 
-    def _span(self):
+    def _span(self, look):
         """Steps across many crossings."""
         span = _spans or _load_spans()
         if self._spans is None:
             self._spans = pool_of(self.system).borrow("spans", self.system)
             self._spans.use(self._lease)
             self._memory.put("spans", self._spans)
-        return span(self._memory.address)
+        memory = self._memory
+        while True:
+            code = span(memory.address)
+            if code == codes.RECORDS_FULL:
+                memory.grow("record")
+            elif code == codes.EVENTS_FULL:
+                memory.grow("events")
+            elif code != codes.LOOK:
+                return code
+            elif look is not None:
+                look()
 
     def _find_word(self):
         """A guard is zero at the start: which word is it?"""

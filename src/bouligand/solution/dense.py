@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..core import codes
 from ..core.entries import Kernel
 from ..core.state import SPAN
 from ..errors import FunctionError
@@ -34,23 +35,25 @@ def _take_again(solution, ordered, out, spanning):
     """The states at these times, all inside spanning steps or all not."""
     system, pool = solution.system, pool_of(solution.system)
     lease, memory = system._bind().lease(system), pool.borrow("replay", system)
-    open_record(memory, solution.record, lease)
-    memory.put("t_eval", ordered)
-    memory.put("x_eval", out)
-    if spanning:
-        spans = pool.borrow("spans", system)
+    spans = pool.borrow("spans", system) if spanning else None
+    if spans is not None:
         spans.use(lease)
         memory.put("spans", spans)
-        done = _sample_spans(memory.address)
-        pool.give_back("spans", spans)
-    else:
-        done = _sample(memory.address)
-    t_failed = memory.s.t_failed
-    memory.release()
-    pool.give_back("replay", memory)
-    lease.give_back()
-    if done < len(ordered):
-        fail(system, t_failed)
+    entry, done = _sample_spans if spanning else _sample, 0
+    try:
+        while done < len(ordered):  # (the core returns now and then, for Ctrl-C)
+            open_record(memory, solution.record, lease)
+            memory.put("t_eval", ordered[done:])
+            memory.put("x_eval", out[done:])
+            done += entry(memory.address)
+            if memory.s.status != codes.GO_ON:
+                fail(system, memory.s.t_failed)
+    finally:
+        memory.release()
+        pool.give_back("replay", memory)
+        if spans is not None:
+            pool.give_back("spans", spans)
+        lease.give_back()
 
 
 def open_record(memory, record, lease):

@@ -1,5 +1,6 @@
 """Dense output inside spanning steps, from the record: the step is taken once more with the crossings it is known to have."""
 
+from ..clock import time_to_look
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
@@ -27,6 +28,8 @@ def sample_spans(table):
             step += 1
         length = steps[step].length
         if ready != step:
+            if s.f_calls >= s.look_at and time_to_look(w):
+                return q
             event, leg = catch_up(w, event, leg, step)
             use_parameters(w, leg)
             found = recall(w, event, step, steps[step - 1].t, length)

@@ -9,6 +9,7 @@ that turns back, a step that is refused again and again) is left to hops, one gu
 """
 
 from .. import codes
+from ..clock import time_to_look
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
@@ -35,11 +36,61 @@ MOST_GROWTH = 2.5  # from one step to the next
 
 @core(entry=True)
 def span(table):
-    """Spanning steps, until there is nothing left to span, or a buffer is full, or a function fails; returns the code."""
+    """Spanning steps, until there is nothing left to span, or a buffer is full, or a function fails; returns the code.
+
+    Called again after a full buffer or a spent budget, it goes on as if it had not returned.
+    """
     compact()
     w = work(table)
-    s, v, g, steps, events = w.s, w.v, w.g, w.steps, w.events
-    m, tries = g.width, 0
+    s, steps, events, m = w.s, w.steps, w.events, w.g.width
+    if s.spanning == 0:
+        begin(w)
+    while True:
+        t, stop = s.t, s.stop
+        if s.record_count >= steps.shape[0]:
+            return codes.RECORDS_FULL
+        if s.event_count + 3 * m + 4 > events.shape[0]:
+            return codes.EVENTS_FULL
+        if t >= stop or s.step_count >= s.max_steps:
+            s.spanning = 0
+            return codes.GO_ON
+        if s.budget <= 0:
+            return codes.BUDGET_SPENT
+        if s.f_calls >= s.look_at and time_to_look(w):
+            return codes.LOOK
+        length = min(s.dt_span, s.dt_max)
+        if length >= 0.999999 * (stop - t):
+            length = stop - t
+        s.cap = before(stop) if stop < s.tf and t + length >= stop else 1e300
+        outcome, found, factor = attempt(w, length)
+        if outcome == outcomes.TAKEN:
+            outcome = accept_span(w, found, length)
+        if outcome == outcomes.FAILED:
+            s.spanning = 0
+            return s.status
+        if outcome == outcomes.TAKEN:
+            s.span_tries = 0
+            s.dt_span = length * min(max(0.8 * factor, 0.3), MOST_GROWTH)
+            continue
+        if outcome == outcomes.REFUSED:
+            s.rejected += 1
+            s.span_tries += 1
+            s.dt_span = length * min(max(0.9 * factor, 0.1), 0.9)
+            if s.span_tries <= MOST_TRIES and s.dt_span > 1e-12 * abs(t):
+                continue
+        elif outcome == outcomes.TOO_FEW:
+            s.dt_span = (1.2 if found > 0 else 1.0) * length
+        s.hops_until = t + max(0.5 * length, 1e-14 * abs(t))
+        s.cap = 1e300
+        s.spanning = 0
+        return codes.GO_ON
+
+
+@core
+def begin(w):
+    """Before the first of some spanning steps: nothing is known of jumps, and the first length is a guess."""
+    compact()
+    s, v, g = w.s, w.v, w.g
     clear(v.ramp[0], 0, v.width)
     clear(v.ramp[1], 0, v.width)
     s.rates_known = 0  # (g.hdot is used for something else)
@@ -49,42 +100,11 @@ def span(table):
         s.dt_span = 0.2 * s.dt
     length = s.dt_span
     for _ in range(20):
-        if arriving(g, length) <= max(8, m // 8):
+        if arriving(g, length) <= max(8, g.width // 8):
             s.dt_span = length
             break
         length *= 0.7  # (ties are there however short it is)
-    while True:
-        t, stop = s.t, s.stop
-        if s.record_count >= steps.shape[0]:
-            return codes.RECORDS_FULL
-        if s.event_count + 3 * m + 4 > events.shape[0]:
-            return codes.EVENTS_FULL
-        if t >= stop or s.budget <= 0 or s.step_count >= s.max_steps:
-            return codes.GO_ON
-        length = min(s.dt_span, s.dt_max)
-        if length >= 0.999999 * (stop - t):
-            length = stop - t
-        s.cap = before(stop) if stop < s.tf and t + length >= stop else 1e300
-        outcome, found, factor = attempt(w, length)
-        if outcome == outcomes.TAKEN:
-            outcome = accept_span(w, found, length)
-        if outcome == outcomes.FAILED:
-            return s.status
-        if outcome == outcomes.TAKEN:
-            tries = 0
-            s.dt_span = length * min(max(0.8 * factor, 0.3), MOST_GROWTH)
-            continue
-        if outcome == outcomes.REFUSED:
-            s.rejected += 1
-            tries += 1
-            s.dt_span = length * min(max(0.9 * factor, 0.1), 0.9)
-            if tries <= MOST_TRIES and s.dt_span > 1e-12 * abs(t):
-                continue
-        elif outcome == outcomes.TOO_FEW:
-            s.dt_span = (1.2 if found > 0 else 1.0) * length
-        s.hops_until = t + max(0.5 * length, 1e-14 * abs(t))
-        s.cap = 1e300
-        return codes.GO_ON
+    s.spanning, s.span_tries = 1, 0
 
 
 @core

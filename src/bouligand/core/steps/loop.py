@@ -6,6 +6,7 @@ contacts, it asks for spanning steps, which are a compiled function of their own
 """
 
 from .. import codes
+from ..clock import time_to_look
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
@@ -38,7 +39,9 @@ def run(table):
     if s.started == 0:
         code = start(w)
     elif s.stale == 1:
-        s.question = codes.CHANGED
+        s.question, s.spanning = codes.CHANGED, 0
+    elif s.spanning == 1:
+        code = codes.NEED_SPAN
     room = events_at_once(w)
     idle, done = 0, -1
     while code == codes.GO_ON:
@@ -100,6 +103,8 @@ def interrupted(w, room, idle):
         return codes.EVENTS_FULL
     if s.record_count >= w.steps.shape[0]:
         return codes.RECORDS_FULL
+    if s.f_calls >= s.look_at and time_to_look(w):
+        return codes.LOOK
     return s.question
 
 

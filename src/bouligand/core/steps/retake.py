@@ -1,5 +1,6 @@
 """Recorded steps taken once more, as they were taken: their stages give the states inside them."""
 
+from ..clock import time_to_look
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
@@ -17,7 +18,8 @@ from .smooth import EVALUATION_FAILED, smooth_step
 def sample(table):
     """x_eval = the states at the times t_eval (increasing), from the record: each step needed is taken again as it was.
 
-    g.b holds the word at the start, and is changed along the way. Returns the number of times done.
+    g.b holds the word at the start, and is changed along the way. Returns the number of times done: fewer where f failed, or
+    some time has passed.
     """
     compact()
     w = work(table)
@@ -32,6 +34,8 @@ def sample(table):
             copy_state(w.states[at], x)
             continue
         if ready != row:
+            if s.f_calls >= s.look_at and time_to_look(w):
+                return q
             event, leg = catch_up(w, event, leg, row)
             use_parameters(w, leg)
             if retake(w, row):

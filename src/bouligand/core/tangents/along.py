@@ -5,6 +5,7 @@ caller takes the tangents through those (see ``corner_passage``).
 """
 
 from .. import codes
+from ..clock import time_to_look
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import rows_of, work
@@ -86,6 +87,8 @@ def push(table, D, of_p, tv, times, crossings, merge):
         if record == at.end or record == at.halt or (at.wanted >= 0 and event > at.wanted):
             return codes.GO_ON
         # --- the next step
+        if s.f_calls >= s.look_at and time_to_look(w):
+            return codes.LOOK
         while at.leg + 1 < w.legs.shape[0] and w.legs[at.leg + 1] <= record:
             at.leg += 1
             use_parameters(w, at.leg)
@@ -239,6 +242,8 @@ def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event):
             continue
         if record == stop_record:
             return codes.GO_ON
+        if s.f_calls >= s.look_at and time_to_look(w):
+            return codes.LOOK
         while at.leg > 0 and w.legs[at.leg] > record - 1:
             at.leg -= 1
             use_parameters(w, at.leg)
