@@ -139,7 +139,7 @@ def plate(contacts, x0=START, tf=2.0):
 
 
 def oscillators(count, spread=0.05, tf=3.0, seed=5):
-    """C5: all reach their guard within ``spread`` seconds of each other, and some come back."""
+    """All reach their guard within ``spread`` seconds of each other, and some come back."""
     rng = np.random.default_rng(seed)
     x0 = np.r_[-0.5 + 0.8 * spread * (rng.random(count) - 0.5), np.full(count, 0.8)]
     title = f"{count} oscillators"

@@ -1,4 +1,4 @@
-"""The B-derivative against closed forms: the C rows of CASES."""
+"""The B-derivative against closed forms."""
 
 import numpy as np
 import pytest

@@ -79,7 +79,7 @@ def _moving_guard(t, x, p, out):
     out[0] = x[0] - 0.5 * t - 1.0
 
 
-moving = bd.System(_moving_field, _moving_guard, n=1, m=1)  # C2c
+moving = bd.System(_moving_field, _moving_guard, n=1, m=1)
 
 
 def _slope_field(t, x, b, p, dx):
@@ -190,7 +190,7 @@ def _planes(t, x, p, out):
         out[i] = x[i]
 
 
-six = bd.System(_six_field, _planes, n=3, m=3)  # C2b: three guards, six different orders
+six = bd.System(_six_field, _planes, n=3, m=3)  # three guards, six different orders
 
 
 def _chair_force(t, x, k, p, dx):

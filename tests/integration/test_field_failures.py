@@ -1,4 +1,4 @@
-"""Failures known in the field (CASES, F1 to F27): each is a test named after it."""
+"""Failures that are known of other integrators: each is a test named after it."""
 
 import math
 import subprocess
