@@ -1,8 +1,7 @@
 """What every peer is given: the same fields, guards, starts and times, and the answers to compare with.
 
-Three kinds, each with any number of guards: `balls` on springs that do not know of each other (one is the hopper), the
-`plate`, and C5's `oscillators`. Peers that take functions get these compiled ones; the others write the same law in their own
-language.
+Three kinds, each with any number of guards: independent `balls` on springs (one is the hopper), the `plate`, and
+`oscillators`. Peers that take functions get these compiled ones; the others write the same law in their own language.
 """
 
 from dataclasses import dataclass, field, replace
@@ -66,7 +65,7 @@ class Problem:
 
     @property
     def max_step(self):
-        """For those who look for events, or for contact, at the ends of steps: longer ones jump over a touch and release."""
+        """Longest step for peers that test for events or contact at the ends of steps: longer ones miss a touch and release."""
         return self.tf if self.kind == "oscillators" else 0.05
 
     @property

@@ -69,7 +69,7 @@ class Renaming:
 
 
 def _same_sign(one, other):
-    """+1 or -1 if the one is a positive or negative multiple of the other, 0 if that is not seen."""
+    """+1 or -1 if the one is a positive or negative multiple of the other, 0 if that cannot be shown."""
     if one == other:
         return 1
     if one == -other:
