@@ -41,7 +41,7 @@ def test_the_cache_is_used_and_never_stale(tmp_path):
     again, said = run(source, cache)
     assert again == steps
     assert said == ""
-    # what a derivative needs before it sets out is two entries of the core: one line for both
+    # the preparation of a derivative is two entries of the core: one line for both
     _, said = run(source, cache, "B = sol.bderivative()")
     assert said.count("\n") == 1
     assert "bouligand: compiling what derivatives need" in said
@@ -49,8 +49,8 @@ def test_the_cache_is_used_and_never_stale(tmp_path):
     # an edit in one core file, which the compiled loop only imports from
     core = source / "bouligand" / "core" / "steps" / "smooth.py"
     text = core.read_text()
-    assert "0.9 * stretch(error, scheme)" in text
-    core.write_text(text.replace("0.9 * stretch(error, scheme)", "0.45 * stretch(error, scheme)"))
+    assert "0.9 * step_factor(error, scheme)" in text
+    core.write_text(text.replace("0.9 * step_factor(error, scheme)", "0.45 * step_factor(error, scheme)"))
     edited, said = run(source, cache)
     assert edited > steps
     assert "bouligand: compiling the integrator" in said
