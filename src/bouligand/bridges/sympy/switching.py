@@ -1,6 +1,6 @@
 """How rates depend on the sides of the guards: conditions recognised, and sums over contacts found.
 
-In the generated code ``b3`` is the side of guard 3, and ``on3`` says whether it is positive.
+In the generated code ``b3`` is the side of guard 3, and ``on3`` whether it is positive.
 """
 
 from itertools import product
@@ -108,7 +108,7 @@ def contacts(rates, mass, m):
 
 
 def _split(e, index):
-    """An expression as what it is with all sides 0, and a mapping from k to what side k adds; each part is looked at once."""
+    """The value of an expression with all sides 0, and a mapping from k to what side k adds; each part is visited once."""
     if not e.free_symbols & index.keys():
         return e, {}
     if e in index:
