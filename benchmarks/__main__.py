@@ -3,7 +3,7 @@ shortcuts.
 
     python -m benchmarks [NAME ...] [--quick] [--out DIR] [--peers MODULE,...]
 
-Each leaves its table in a folder of its own under DIR; `work`, `ties` and `quadruped` also their JSON and figures, and go on
+Each leaves its table in a folder of its own under DIR; `work`, `ties` and `quadruped` also their JSON and figures, and continue
 where an interrupted run stopped. `python -m benchmarks page` puts the tables and figures of the last runs into the docs.
 """
 

@@ -127,7 +127,7 @@ def numbers(bd, np, name, sol):
 
 
 def ends(bd, np):
-    """For the tests, of each problem: the state at its end, the number and mean time of its events, a perturbation's image."""
+    """Of each problem: the state at its end, number and mean time of its events, image of a perturbation (for the tests)."""
     out = {}
     for name, make in trajectories(bd, np).items():
         sol = make()

@@ -87,7 +87,7 @@ class NotEventSelectedError(SolveError):
 
 
 class ChatteringError(SolveError):
-    """One guard is crossed again and again within a vanishing time (chattering, or events that accumulate)."""
+    """One guard is crossed repeatedly within a vanishing time (chattering, or events that accumulate)."""
 
 
 class NotFiniteError(SolveError):

@@ -137,7 +137,7 @@ def test_options_that_make_no_sense(options, message):
 
 
 def test_numbers_of_any_type_count():
-    """NumPy's numbers are not Python's: a floor or a friction given as one was left out without a word."""
+    """NumPy's numbers are not Python's: a floor or a friction given as one was silently ignored."""
     ball = """<mujoco><worldbody><body pos="0 0 1"><joint type="slide" axis="0 0 1" frictionloss="2"/>
     <geom name="ball" size="0.1" mass="1"/></body></worldbody></mujoco>"""
     robot = mj.load(

@@ -59,7 +59,7 @@ def test_the_cache_is_used(tree):
     again, said = tree.run()
     assert again == tree.steps
     assert said == ""
-    # what a derivative needs before it sets out is two entries of the core: one line for both
+    # the preparation of a derivative is two entries of the core: one line for both
     _, said = tree.run("B = sol.bderivative()")
     assert said.count("\n") == 1
     assert "bouligand: compiling what derivatives need" in said
@@ -108,8 +108,8 @@ def test_an_edited_core_is_compiled_again(tree):
     (index,) = tree.files("loop.run_*.nbi")
     stray = index.with_name(index.name + ".tmp.0123")
     stray.write_bytes(b"unfinished")
-    assert "0.9 * stretch(error, scheme)" in text
-    core.write_text(text.replace("0.9 * stretch(error, scheme)", "0.45 * stretch(error, scheme)"))
+    assert "0.9 * step_factor(error, scheme)" in text
+    core.write_text(text.replace("0.9 * step_factor(error, scheme)", "0.45 * step_factor(error, scheme)"))
     edited, said = tree.run()
     assert edited > tree.steps
     assert "bouligand: compiling the integrator" in said

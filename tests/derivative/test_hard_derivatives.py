@@ -1,4 +1,4 @@
-"""Cases that broke the B-derivative once: near-ties at the end, at an event, at a start, and what else an attack found."""
+"""Regressions of the B-derivative: near-ties at the end, at an event, at a start, and other cases from adversarial tests."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The memory of an integration is used again only when nobody can see it any more."""
+"""The memory of an integration is reused only when no object refers to it any more."""
 
 import gc
 import pickle

@@ -1,4 +1,4 @@
-"""Entries of the compiled core that few integrations need: imported when first called, and announced if they must be compiled."""
+"""Entries of the compiled core that few integrations need: imported and compiled when first called."""
 
 import importlib
 import sys
@@ -19,7 +19,7 @@ def say_if_compiling(dispatcher, what):
 
 
 class Kernel:
-    """The function ``name`` of the core's ``module``; ``what`` it is for is said before a compilation that takes seconds.
+    """The function ``name`` of the core's ``module``; ``what`` describes it in the message before a compilation.
 
     ``quickly``: see `core.compiler.compiling.compile_for`.
     """

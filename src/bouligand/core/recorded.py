@@ -1,4 +1,4 @@
-"""Going along a record once more: the word, the parameters and the breakpoint that a recorded step saw."""
+"""Replaying a record: the word, the parameters and the breakpoint of a recorded step."""
 
 from .compiler.intrinsics import compact
 from .compiler.jit import core
@@ -7,13 +7,13 @@ from .state import MARGIN
 
 @core(inline=True)
 def before(t):
-    """The last moment before t that a field with a jump at t may see."""
+    """The latest time before a breakpoint t at which f may be evaluated."""
     return t - 4e-16 * abs(t) if t != 0.0 else -1e-300
 
 
 @core(inline=True)
 def cap_at_break(w, row):
-    """A step that ends on a breakpoint must not see what is behind it; others see any time."""
+    """s.cap, the latest time at which f may be evaluated: before the breakpoint in a step that ends on one, else no limit."""
     s, t = w.s, w.steps[row].t
     s.cap = 1e300
     for moment in w.breaks:

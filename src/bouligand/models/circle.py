@@ -1,4 +1,4 @@
-"""A spiral that turns round when it leaves the unit circle: a curved guard (an example of NOSNOC's).
+"""A spiral that reverses its rotation when it leaves the unit circle: a curved guard (an example of NOSNOC's).
 
           .  - ~ - .          inside  (b < 0):  x' = A2 x, a spiral outwards, turning left
         /    2       \\        outside (b > 0):  x' = A1 x, a spiral outwards, turning right

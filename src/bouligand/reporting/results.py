@@ -66,7 +66,7 @@ class Run:
         write_json(head, {**self.head, "started": self.started, "sessions": self.sessions})
         self._done = {path.stem: json.loads(path.read_text()) for path in self._cells.glob("*.json")}
         if self._done:
-            print(f"{self.name}: going on after {len(self._done)} cells of an interrupted run", file=sys.stderr)
+            print(f"{self.name}: continuing after {len(self._done)} cells of an interrupted run", file=sys.stderr)
 
     def cell(self, key, compute):
         """The value of a cell: from an interrupted run if it is there, else computed and saved."""

@@ -125,7 +125,7 @@ _keep: list = []  # what the addresses belong to
 
 
 def entries():
-    """The C functions as ``{name: ctypes function}``, compiled or read from the cache when first asked for."""
+    """The C functions as ``{name: ctypes function}``, compiled or read from the cache at first use."""
     if not jit.JIT:
         raise RuntimeError("the MuJoCo bridge runs as compiled code only; unset NUMBA_DISABLE_JIT")
     if not _entries:

@@ -1,4 +1,4 @@
-"""Generated modules on disk, and the System that is made of one. Knows nothing of SymPy.
+"""Generated modules on disk, and the System that is made of one. Does not import SymPy.
 
 A module's file is named after the hash of what it was derived from (the expressions, this package's own source and SymPy's
 version), so that a later process finds it before any symbolic work; and it ends with the hash of its own text, so that a

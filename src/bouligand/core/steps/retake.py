@@ -1,4 +1,4 @@
-"""Recorded steps taken once more, as they were taken: their stages give the states inside them."""
+"""Replay of recorded steps, for dense output: their stages give the states inside them."""
 
 from ..clock import time_to_look
 from ..compiler.intrinsics import compact
@@ -16,7 +16,7 @@ from .smooth import EVALUATION_FAILED, smooth_step
 
 @core(entry=True)
 def sample(table):
-    """x_eval = the states at the times t_eval (increasing), from the record: each step needed is taken again as it was.
+    """x_eval = the states at the times t_eval (increasing), from the record: each step that is needed is replayed.
 
     g.b holds the word at the start, and is changed along the way. Returns the number of times done: fewer where f failed, or
     some time has passed.
@@ -49,7 +49,7 @@ def sample(table):
 
 @core
 def retake(w, row):
-    """Take a recorded step once more, with no decisions; its stages are then as they were. True if f failed."""
+    """Replay a recorded step, without step size control, so that its stages are available again. True if f failed."""
     compact()
     s, v, steps = w.s, w.v, w.steps
     kind, length = steps[row].kind, steps[row].length
