@@ -1,6 +1,7 @@
 """The B-derivative against one-sided differences of the flow, what always holds for it, and ties."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest

@@ -45,10 +45,13 @@ class Piece(Generic[GuardName]):
     Examples
     --------
     >>> import bouligand as bd
-    >>> sol = bd.solve(bd.models.three_legs(), (0.0, 0.3), bd.models.available()["three_legs"].start * [1, 0, 0, 0, 0, 0, 0])
-    >>> pieces = sol.bderivative().pieces()
-    >>> len(pieces), pieces[0].matrix.shape
-    (6, (7, 7))
+    >>> F = {(-1, -1): (1, 1), (-1, 1): (1, 0.75), (1, -1): (0.5, 1), (1, 1): (1, 0.5)}
+    >>> corner = bd.Corner(F, [[1, 0], [0, 1]])
+    >>> piece = corner.pieces()[0]
+    >>> piece.orders
+    [((1, 0),)]
+    >>> bool(abs(corner(piece.dx) - piece.matrix @ piece.dx).max() < 1e-12)
+    True
     """
 
     matrix: FloatArray
@@ -65,9 +68,7 @@ class _Path:
     orders: tuple[tuple[Any, ...], ...]
 
 
-def pieces(
-    links: Sequence[tuple[FloatArray, Corner[GuardName] | None]], n: int, limit: int
-) -> list[Piece[GuardName]]:
+def pieces(links: Sequence[tuple[FloatArray, Corner[GuardName] | None]], n: int, limit: int) -> list[Piece[GuardName]]:
     """Distinct pieces of the composition of ``links``: pairs of a matrix (rows are images) and a corner or None.
 
     The first n entries of an image are the state."""

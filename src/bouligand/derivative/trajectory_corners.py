@@ -174,7 +174,7 @@ class TrajectoryCorner(Corner[str]):
     >>> sol = bd.solve(bd.models.three_legs(), (0.0, 0.3), [0.7, 0, 0, 0, 0, 0, 0])
     >>> corner = sol.bderivative().corners[0]
     >>> corner.kind, corner.guards, round(corner.t, 6)
-    ('tie', ('foot0', 'foot1', 'foot2'), 0.247304)
+    ('tie', ('foot0', 'foot1', 'foot2'), 0.24731)
     """
 
     def __init__(

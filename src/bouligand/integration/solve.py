@@ -97,7 +97,7 @@ def solve(
     >>> hopper = bd.models.hopper()
     >>> sol = bd.solve(hopper, (0.0, 2.0), [2.0, 0.0], p={"g": 1.62}, rtol=1e-8)
     >>> sol.events.t.round(6)
-    array([1.111111, 1.212283])
+    array([1.111111, 1.212257])
 
     Stop at the second crossing of the foot, and report the state at given times only:
 

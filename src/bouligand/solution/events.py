@@ -49,9 +49,9 @@ class Events:
     >>> sol.events
     Events: 2
       t = 0.451523641  foot         +1  x = [ 1.       -4.429447]
-      t = 0.564964019  foot         -1  x = [1.       4.429447]
+      t = 0.55529175   foot         -1  x = [1.       4.429447]
     >>> sol.events.t.round(6)
-    array([0.451524, 0.564964])
+    array([0.451524, 0.555292])
     >>> [int(event["direction"]) for event in sol.events]
     [1, -1]
     >>> sol.events[sol.events.direction > 0]["guard"]

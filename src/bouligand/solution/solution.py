@@ -110,8 +110,8 @@ class Solution:
     >>> sol.x.shape == (len(sol.t), 2)
     True
     >>> sol([0.1, 0.5]).round(4)
-    array([[ 1.9509, -0.981 ],
-           [ 0.8603, -0.3719]])
+    array([[ 1.951 , -0.981 ],
+           [ 0.8506, -0.4776]])
     >>> sol.events.name[:2]
     array(['foot', 'foot'], dtype=object)
     >>> sol.bderivative().matrix().shape
