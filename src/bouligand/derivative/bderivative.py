@@ -90,7 +90,7 @@ class BDerivative(Generic[Gradient]):
     >>> B.is_linear
     False
     >>> B.orders([0.1, 0.0]), B([0.1, 0.0]).round(6)
-    ([('x = 0', 'y = 0')], array([0.1 , 0.  ]))
+    ([('x = 0', 'y = 0')], array([ 0.15, -0.05]))
     >>> B.orders([-0.1, 0.0]), B([-0.1, 0.0]).round(6)
     ([('y = 0', 'x = 0')], array([-0.1,  0.1]))
     """

@@ -244,8 +244,9 @@ def plate(
     Examples
     --------
     >>> import bouligand as bd
-    >>> bd.models.plate(100)
-    System(plate on 100 springs: 6 states (x, z, theta, vx, vz, omega), 100 guards, 105 parameters)
+    >>> plate = bd.models.plate(100)
+    >>> plate.n, plate.m, plate.guards[-1]
+    (6, 100, 'spring99')
     """
     if positions is None:
         if contacts < 1:
