@@ -108,7 +108,7 @@ class Corner(Generic[GuardName]):
     ----------
     F : callable or mapping
         The field at the corner for each word: ``F(word)`` with an array of -1.0 and +1.0, or a table keyed by tuples of
-        -1 and +1. Only the words on the way are asked for.
+        -1 and +1. It is only evaluated for the words that occur between the crossings.
     Dh : array (m, n)
         The gradients of the guards there.
     Dt_h : array (m,), optional
@@ -129,7 +129,7 @@ class Corner(Generic[GuardName]):
     ------
     ValueError
         If an argument has a wrong shape. (When the corner is used: `NotEventSelectedError` if a guard is not approached in a mode
-        on the way.)
+        between the crossings.)
 
     Examples
     --------
@@ -256,11 +256,14 @@ class Corner(Generic[GuardName]):
             weight = (jump[:-1] @ w[: self.n]) / jump[-1]
             w += self._rows[u] * weight
 
-    def _perturbation(self, dx: ArrayLike) -> FloatArray:
+    def _tangent(self, dx: ArrayLike) -> FloatArray:
+        """A perturbation of the state as a tangent: with zeros for the parameters, if the corner has any."""
         dx = _vector("dx", dx)
         if dx.shape != (self.n,):
             raise ValueError(f"dx must have {self.n} values, one for each state; got {dx.size}")
-        return dx
+        out = np.zeros(self._rows.shape[1])
+        out[: self.n] = dx
+        return out
 
     def __call__(self, dx: ArrayLike) -> FloatArray:
         """The perturbation after the corner.
@@ -286,9 +289,9 @@ class Corner(Generic[GuardName]):
         dx = np.asarray(dx, dtype=float)
         if dx.ndim == 2:
             return np.array([self(row) for row in dx])
-        D = self._perturbation(dx)[None].copy()
+        D = self._tangent(dx)[None]
         self._pass(D)
-        return D[0]
+        return D[0, : self.n].copy()
 
     def matrix(self, dx: ArrayLike) -> FloatArray:
         """The linear piece to which dx belongs: ``corner(dx) == corner.matrix(dx) @ dx``.
@@ -310,9 +313,9 @@ class Corner(Generic[GuardName]):
         array([[1., 0.],
                [1., 1.]])
         """
-        D = np.vstack([self._perturbation(dx), np.eye(self.n)])
+        D = np.vstack([self._tangent(dx), np.eye(self.n, self._rows.shape[1])])
         self._pass(D)
-        return D[1:].T.copy()
+        return D[1:, : self.n].T.copy()
 
     def order(self, dx: ArrayLike) -> tuple[GuardName, ...]:
         """The guards in the order in which the perturbed trajectory crosses them.
@@ -334,7 +337,7 @@ class Corner(Generic[GuardName]):
         >>> corner.order([0.5, -0.5])
         (0, 1)
         """
-        return tuple(self.guards[u] for u in self._pass(self._perturbation(dx)[None].copy()).order)
+        return tuple(self.guards[u] for u in self._pass(self._tangent(dx)[None]).order)
 
     def pieces(self, limit: int = 1000) -> list[Piece[GuardName]]:
         """The distinct linear pieces, each with the orders of crossing that lead to it (see `BDerivative.pieces`).
@@ -364,7 +367,7 @@ class Corner(Generic[GuardName]):
         """
         from .pieces import pieces
 
-        return pieces([(np.eye(self.n), self)], self.n, limit)
+        return pieces([(np.eye(self._rows.shape[1]), self)], self.n, limit)
 
     @property
     def is_linear(self) -> bool | None:

@@ -17,7 +17,7 @@ from ..core.entries import Kernel
 from ..core.schemes import METHODS, SCHEMES
 from ..core.state import BACK, HOP, SMALL, SPAN
 from ..errors import DerivativeError
-from ..solution.dense import fail
+from .failures import raise_failed
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray
@@ -69,7 +69,7 @@ def fastest_rates(system: System, rtol: float, rows: int, memory: TangentMemory)
     given = system.n <= SMALL and memory.has_Df
     worst = _fastest_modes(memory.address, bounds(rtol), given, out)
     if worst < 0.0:
-        fail(system, memory.s.t_failed)
+        raise_failed(system, memory.s.status, memory)
     system._bind().failures.clear()  # (of evaluations inside a step that were not needed)
     return out, worst
 

@@ -13,6 +13,7 @@ from ..core.entries import Kernel
 from ..core.state import AT_END, AT_START, MARGIN, SHOWN, SWITCH, TO_GUARD, WHOLE
 from ..errors import DerivativeError
 from .corner import Corner
+from .failures import raise_failed
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
@@ -209,8 +210,6 @@ class TrajectoryCorner(Corner[str]):
 
     def _fail(self, code: int) -> NoReturn:
         if code != codes.NOT_EVENT_SELECTED:
-            from .walk import raise_failed
-
             raise_failed(self._system, code, self._memory)
         super()._fail(code)
 

@@ -14,9 +14,10 @@ import numpy as np
 from ..core import codes
 from ..core.entries import Kernel
 from ..core.state import AT_END, SMALL, TANGENT_ROWS, TO_GUARD
-from ..errors import FunctionError, GrazingError
+from ..errors import GrazingError
 from ..memory.pool import pool_of
 from ..solution.dense import close_record
+from .failures import raise_failed, raise_user_error
 from .refinement import divide, fastest_rates
 from .stretch import cut
 from .trajectory_corners import corner_here, refuse_jumps_of_f, start_corner
@@ -24,10 +25,8 @@ from .trajectory_corners import corner_here, refuse_jumps_of_f, start_corner
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray
     from ..memory.extras import TangentMemory
-    from ..memory.working import Working
     from ..solution.solution import Solution
     from ..system.binding import Bound
-    from ..system.system import System
     from ..system.user_memory import Lease
     from .stretch import Stretch
     from .trajectory_corners import TrajectoryCorner
@@ -214,7 +213,7 @@ class Walk:
         """Raise the exception for a code of the core."""
         memory = self.memory
         if code == codes.GRAZING:
-            _raise_user_error(self.system)
+            raise_user_error(self.system)
             guard, t = self.system.guards[memory.at.culprit], memory.s.t
             raise GrazingError(
                 f"guard {guard!r} is not crossed at speed at t = {t:g} (hdot points back, or is zero): there the "
@@ -225,19 +224,3 @@ class Walk:
                 guard=guard,
             )
         raise_failed(self.system, code, memory)
-
-
-def raise_failed(system: System, code: int, memory: Working) -> NoReturn:
-    """Raise what a function of the user raised during a propagation, or an error that says where it failed."""
-    _raise_user_error(system)
-    t, x = memory.s.t_failed, memory.v.x_failed.copy()
-    where = f"at t = {t:g}, x = {x}, when the derivative was propagated along the trajectory"
-    raise FunctionError(codes.FAILURES[code].message.format(where=where), t=t, x=x)
-
-
-def _raise_user_error(system: System) -> None:
-    """Raise what a function of the user raised, if one did."""
-    bound = system._bind()
-    failures, bound.failures[:] = list(bound.failures), []
-    if failures:
-        raise failures[0]
