@@ -296,7 +296,9 @@ def test_the_function_that_fails_is_named():
     sol = bd.solve(bd.System(falling, Df=Df, **options), (0.0, 0.4), [2.0, 0.0], max_step=0.01)
     with pytest.raises(bd.FunctionError, match=r"a Jacobian of f failed at t = 0\.2") as caught:
         sol.bderivative()
-    assert caught.value.x[0] == pytest.approx(1.8, abs=0.03)
+    error = caught.value
+    assert error.x[0] < 1.8
+    assert error.x[0] == pytest.approx(2.0 - 0.5 * 9.81 * error.t**2, rel=1e-6)
     sol = bd.solve(bd.System(falling, Dp_f=Dp_f, **options), (0.0, 0.4), [2.0, 0.0])
     with pytest.raises(bd.FunctionError, match="a Jacobian of f failed"):
         sol.bderivative(params=True).vjp([1.0, 0.0])
