@@ -111,8 +111,8 @@ class Problem:
         if self.kind == "oscillators":
             paths = [oscillators_path(self.times, q, v, *self.p) for q, v in zip(*np.split(self.x0, 2), strict=True)]
             return np.hstack([path[:, :1] for path in paths] + [path[:, 1:] for path in paths])
-        options = {"rtol": 1e-12, "atol": 1e-14, "method": "dop853"}
-        return bd.solve(self.system(), (0.0, self.tf), self.x0, t_eval=self.times, **options).x
+        span = (0.0, self.tf)
+        return bd.solve(self.system(), span, self.x0, t_eval=self.times, rtol=1e-12, atol=1e-14, method="dop853").x
 
     def reordered(self):
         """The same with its guards listed backwards, and the numbers of the states in the old order."""

@@ -1,4 +1,8 @@
-"""What spanning steps and derivatives work on, besides the memory of every run."""
+"""The additional workspaces of spanning steps and of derivatives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,20 +22,28 @@ from ..core.views import record_view
 from .tables import TableMemory
 from .working import Working
 
+if TYPE_CHECKING:
+    from .._typing import FloatArray, IntArray, RecordArray
+    from ..derivative.stretch import Stretch
+    from ..solution.record import Record
+    from ..system.binding import Bound
+    from ..system.system import System
+    from ..system.user_memory import Lease
+
 CHUNK = 128  # contacts evaluated at once
 
 _Position = record_view(POSITION)
 
 
 class SpanMemory(TableMemory):
-    """Of spanning steps of a system: the crossings inside one, sums over them, and a context for ``g_many``."""
+    """The workspace of spanning steps: the crossings inside one, sums over them, and a context for ``g_many``."""
 
-    crossings: np.ndarray
-    sums: np.ndarray
-    g: np.ndarray
-    context: np.ndarray
+    crossings: FloatArray
+    sums: FloatArray
+    g: FloatArray
+    context: IntArray
 
-    def __init__(self, system):
+    def __init__(self, system: System) -> None:
         bound = system._bind()
         bound.bind_contacts(system)
         n, most = system.n, 2 * system.m + 8
@@ -45,23 +57,26 @@ class SpanMemory(TableMemory):
         )
         self.size = self.crossings.size + self.sums.size + self.g.size
 
-    def use(self, lease):
-        """Let ``g_many`` work in the memory that an integration has for the system's low-level functions."""
+    def use(self, lease: Bound | Lease) -> None:
+        """Let ``g_many`` use the same user data as the other functions of an integration."""
         self.context[USER_DATA] = lease.context[USER_DATA]
 
 
 class TangentMemory(Working):
-    """Of a derivative along a record: the memory of a run without a record of its own, Jacobians, and where it stands."""
+    """The workspace of a derivative along a record: that of a run without a record of its own, Jacobians, and the position."""
 
     tangents: TableMemory
 
-    def __init__(self, system, params):
+    @property
+    def has_Df(self) -> bool:
+        """Whether the system has the Jacobian Df."""
+        return bool(self.tangents.__dict__["jacobians"]["Df"][0])
+
+    def __init__(self, system: System, params: bool) -> None:
         n, m, parameters = system.n, system.m, len(system.defaults)
         super().__init__(n, m, parameters, units=system.unit, reset=system.reset)
-        of_p = parameters if params else 0
-        self.position = np.zeros(
-            len(POSITION), dtype=np.int64
-        )  # (of a record, but copied and filled as plain integers)
+        of_p = self.parameters_differentiated = parameters if params else 0
+        self.position = np.zeros(len(POSITION), dtype=np.int64)  # (a record, but copied and filled as plain integers)
         self.at = _Position(self.position.data.cast("B"))
         tangents = TableMemory(
             TANGENTS,
@@ -79,8 +94,10 @@ class TangentMemory(Working):
         )
         self.put("tangents", tangents)
 
-    def open(self, system, record, rtol, atol, fn, jacobians):
-        """Let the core go along a record with these functions, from its start."""
+    def open(
+        self, system: System, record: Record, rtol: float, atol: FloatArray, fn: RecordArray, jacobians: RecordArray
+    ) -> None:
+        """Prepare the replay of a record with these functions, from its start."""
         self.fill()
         self.bind(fn, False)
         self.tangents.put("jacobians", jacobians)
@@ -91,13 +108,14 @@ class TangentMemory(Working):
         g.observer[:], g.b[:] = system.observers, record.word_start
         self.put_record(record.placed)
 
-    def go_along(self, stretch):
-        """The same along a stretch of it."""
+    def open_stretch(self, stretch: Stretch) -> None:
+        """Prepare the replay of a stretch of that record."""
         self.put_record(stretch.placed)
         self.position.fill(0)
         at = self.at
         at.rows_at, at.halt, at.leg, at.wanted, at.end = -1, -1, stretch.leg, stretch.wanted, stretch.end
 
-    def release(self):
+    def release(self) -> None:
+        """As `Working.release`; also the states of the whole record."""
         super().release()
         vars(self.tangents)["whole"] = None

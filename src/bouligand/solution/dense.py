@@ -1,4 +1,8 @@
-"""Along the record of a solution once more: the states at any time, from steps that are taken again as they were taken."""
+"""Dense output: states at any time, by replaying the recorded steps exactly as they were taken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -8,11 +12,20 @@ from ..core.state import SPAN
 from ..errors import FunctionError
 from ..memory.pool import pool_of
 
+if TYPE_CHECKING:
+    from .._typing import FloatArray
+    from ..memory.working import Working
+    from ..system.binding import Bound
+    from ..system.system import System
+    from ..system.user_memory import Lease
+    from .record import Record
+    from .solution import Solution
+
 _sample = Kernel("steps.retake", "sample", "dense output")
 _sample_spans = Kernel("spans.dense_span", "sample_spans", "dense output across many contacts")
 
 
-def sample(solution, ordered, out):
+def sample(solution: Solution, ordered: FloatArray, out: FloatArray) -> None:
     """Write the states at increasing times, all within the trajectory, into ``out``."""
     record = solution.record
     if len(record) == 1:
@@ -22,17 +35,17 @@ def sample(solution, ordered, out):
     step = np.searchsorted(t, ordered).clip(1)
     spans = (record.steps["kind"][step] == SPAN) & (t[step] > ordered) & (t[step - 1] < ordered)
     if not spans.any():
-        _take_again(solution, ordered, out, spanning=False)
+        _replay(solution, ordered, out, spanning=False)
         return
     for which, spanning in ((spans, True), (~spans, False)):
         if which.any():
             part = np.empty((np.count_nonzero(which), solution.system.n))
-            _take_again(solution, ordered[which], part, spanning)
+            _replay(solution, ordered[which], part, spanning)
             out[which] = part
 
 
-def _take_again(solution, ordered, out, spanning):
-    """The states at these times, all inside spanning steps or all not."""
+def _replay(solution: Solution, ordered: FloatArray, out: FloatArray, spanning: bool) -> None:
+    """The states at these times, which are either all inside spanning steps or all inside other steps."""
     system, pool = solution.system, pool_of(solution.system)
     lease, memory = system._bind().lease(system), pool.borrow("replay", system)
     spans = pool.borrow("spans", system) if spanning else None
@@ -56,8 +69,8 @@ def _take_again(solution, ordered, out, spanning):
         lease.give_back()
 
 
-def open_record(memory, record, lease):
-    """Let the core go along a record, from its start."""
+def open_record(memory: Working, record: Record, lease: Bound | Lease) -> None:
+    """Prepare the replay of a record, from its start."""
     memory.fill()
     memory.bind(lease.fn, False)
     s, v = memory.s, memory.v
@@ -68,8 +81,8 @@ def open_record(memory, record, lease):
     memory.put_record(record.placed)
 
 
-def fail(system, t):
-    """Raise what a function raised when it was called again along the record."""
+def fail(system: System, t: float) -> NoReturn:
+    """Raise what a user's function raised during a replay."""
     bound = system._bind()
     failures, bound.failures[:] = list(bound.failures), []
-    raise failures[0] if failures else FunctionError(f"f failed at t = {t} when a step was taken again", t=t)
+    raise failures[0] if failures else FunctionError(f"f failed at t = {t} when a recorded step was replayed", t=t)

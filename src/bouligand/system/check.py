@@ -55,6 +55,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
+        """Whether there are no problems."""
         return not self.problems
 
     def __repr__(self) -> str:

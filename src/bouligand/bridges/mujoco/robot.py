@@ -246,10 +246,10 @@ class Robot(System):
     def tangent(self, B: FloatArray, x0: ArrayLike, x1: ArrayLike) -> FloatArray: ...
 
     @overload
-    def tangent(self, B: BDerivative, x0: ArrayLike, x1: ArrayLike) -> Callable[[ArrayLike], FloatArray]: ...
+    def tangent(self, B: BDerivative[object], x0: ArrayLike, x1: ArrayLike) -> Callable[[ArrayLike], FloatArray]: ...
 
     def tangent(
-        self, B: FloatArray | BDerivative, x0: ArrayLike, x1: ArrayLike
+        self, B: FloatArray | BDerivative[object], x0: ArrayLike, x1: ArrayLike
     ) -> FloatArray | Callable[[ArrayLike], FloatArray]:
         """A derivative of the flow from x0 to x1 in tangent coordinates.
 

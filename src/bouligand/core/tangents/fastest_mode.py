@@ -9,10 +9,11 @@ evaluations of f, or one of Df where that is given.
 
 import math
 
+from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_f
+from ..evaluate import copy_state, eval_f, failed
 from ..recorded import before, catch_up, use_parameters
 from ..state import BACK, HOP, SPAN
 from .prepare import difference_steps
@@ -141,6 +142,7 @@ def measure_rate(w, given, t, enough, slope):
     if given:
         arguments = (address(v.x), address(w.g.b), address(w.p), address(w.tangents.Df))
         if call(w.tangents.jacobians.Df, t, arguments, fn.context) != 0:
+            failed(w, codes.DF_FAILED, t, v.x)
             return -1.0
     elif eval_f(w, t, v.x, slope):
         return -1.0

@@ -26,14 +26,14 @@ def evaluate_jacobians(w, Df, Dp_f, t, x):
     state, b, p = address(x), address(w.g.b), address(w.p)
     if jac.Df != 0:
         if call(jac.Df, t, (state, b, p, address(Df)), fn.context) != 0:
-            return failed(w, codes.F_FAILED, t, x)
+            return failed(w, codes.DF_FAILED, t, x)
     elif differences(w, x, steps, Df, t, x):
         return True
     if Dp_f.shape[1] == 0:
         return False
     if jac.Dp_f != 0:
         if call(jac.Dp_f, t, (state, b, p, address(Dp_f)), fn.context) != 0:
-            return failed(w, codes.F_FAILED, t, x)
+            return failed(w, codes.DF_FAILED, t, x)
         return False
     return differences(w, w.p, steps[w.v.width :], Dp_f, t, x)
 
