@@ -19,15 +19,13 @@ if TYPE_CHECKING:
     from ..system.system import System
     from ..system.user_memory import Lease
     from .record import Record
-    from .solution import Solution
 
 _sample = Kernel("steps.retake", "sample", "dense output")
 _sample_spans = Kernel("spans.dense_span", "sample_spans", "dense output across many contacts")
 
 
-def sample(solution: Solution, ordered: FloatArray, out: FloatArray) -> None:
+def sample(system: System, record: Record, ordered: FloatArray, out: FloatArray) -> None:
     """Write the states at increasing times, all within the trajectory, into ``out``."""
-    record = solution.record
     if len(record) == 1:
         out[:] = record.states[0]
         return
@@ -35,18 +33,18 @@ def sample(solution: Solution, ordered: FloatArray, out: FloatArray) -> None:
     step = np.searchsorted(t, ordered).clip(1)
     spans = (record.steps["kind"][step] == SPAN) & (t[step] > ordered) & (t[step - 1] < ordered)
     if not spans.any():
-        _replay(solution, ordered, out, spanning=False)
+        _replay(system, record, ordered, out, spanning=False)
         return
     for which, spanning in ((spans, True), (~spans, False)):
         if which.any():
-            part = np.empty((np.count_nonzero(which), solution.system.n))
-            _replay(solution, ordered[which], part, spanning)
+            part = np.empty((np.count_nonzero(which), system.n))
+            _replay(system, record, ordered[which], part, spanning)
             out[which] = part
 
 
-def _replay(solution: Solution, ordered: FloatArray, out: FloatArray, spanning: bool) -> None:
+def _replay(system: System, record: Record, ordered: FloatArray, out: FloatArray, spanning: bool) -> None:
     """The states at these times, which are either all inside spanning steps or all inside other steps."""
-    system, pool = solution.system, pool_of(solution.system)
+    pool = pool_of(system)
     lease, memory = system._bind().lease(system), pool.borrow("replay", system)
     spans = pool.borrow("spans", system) if spanning else None
     if spans is not None:
@@ -55,7 +53,7 @@ def _replay(solution: Solution, ordered: FloatArray, out: FloatArray, spanning: 
     entry, done = _sample_spans if spanning else _sample, 0
     try:
         while done < len(ordered):  # (the core returns now and then, for Ctrl-C)
-            open_record(memory, solution.record, lease)
+            open_record(memory, record, lease)
             memory.put("t_eval", ordered[done:])
             memory.put("x_eval", out[done:])
             done += entry(memory.address)

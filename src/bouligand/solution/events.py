@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from ..core.state import SHOWN, SWITCH
+from .dense import sample
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import BoolArray, FloatArray, IntArray, RecordArray, SignArray
-    from .solution import Solution
+    from ..system.system import System
+    from .record import Record
 
 
 class Events:
@@ -58,9 +60,10 @@ class Events:
     array([0])
     """
 
-    def __init__(self, solution: Solution) -> None:
-        self._solution = solution
-        self._rows: RecordArray = solution.record.events[solution.record.shown]
+    def __init__(self, system: System, record: Record) -> None:
+        # (not the solution, which has these events: two objects that hold each other wait for the garbage collector)
+        self._system, self._record = system, record
+        self._rows: RecordArray = record.events[record.shown]
 
     @property
     def t(self) -> FloatArray:
@@ -75,7 +78,7 @@ class Events:
     @property
     def name(self) -> NDArray[np.object_]:
         """Names of the guards, array (ne,) of str."""
-        return np.array([self._solution.system.guards[k] for k in self.guard], dtype=object)
+        return np.array([self._system.guards[k] for k in self.guard], dtype=object)
 
     @cached_property
     def direction(self) -> SignArray:
@@ -90,18 +93,20 @@ class Events:
     @cached_property
     def x(self) -> FloatArray:
         """States, array (ne, n)."""
-        record, rows = self._solution.record, self._rows["record"]
+        record, rows = self._record, self._rows["record"]
         states = record.states[rows]
         between = record.t[rows] > self.t
         if between.any():
-            states[between] = self._solution(self.t[between])
+            inside = np.empty((np.count_nonzero(between), self._system.n))
+            sample(self._system, self._record, self.t[between], inside)
+            states[between] = inside
         return states
 
     def _words(self, after: bool) -> SignArray:
         """The word before each event, or after it (including guards that were re-armed at the same time)."""
-        record = self._solution.record
+        record = self._record
         flips = record.flips
-        out = np.empty((len(self), self._solution.system.m), dtype=np.int8)
+        out = np.empty((len(self), self._system.m), dtype=np.int8)
         word, q = record.word_start.astype(np.int8), 0
         for i, flip in enumerate(flips):
             event = flip["shown"] == SHOWN
@@ -131,7 +136,7 @@ class Events:
     @property
     def array(self) -> RecordArray:
         """All events as a structured array (ne,) with the fields ``t``, ``guard``, ``direction`` and ``x``."""
-        n = self._solution.system.n
+        n = self._system.n
         kind = [("t", float), ("guard", np.int64), ("direction", np.int8), ("x", float, (n,))]
         out: RecordArray = np.empty(len(self), dtype=kind)
         for field in ("t", "guard", "direction", "x"):

@@ -234,7 +234,7 @@ class Solution:
 
     @lazy
     def _events(self) -> Events:
-        return Events(self)
+        return Events(self.system, self.record)
 
     @property
     def t_events(self) -> list[FloatArray]:
@@ -292,7 +292,7 @@ class Solution:
         ordered = wanted.ravel()[order]
         self._within(ordered)
         out = np.empty((ordered.size, self.system.n))
-        sample(self, ordered, out)
+        sample(self.system, self.record, ordered, out)
         back = np.empty_like(out)
         back[order] = out
         return back.reshape(wanted.shape + (self.system.n,))
