@@ -11,7 +11,7 @@ nox.options.error_on_missing_interpreters = False
 nox.options.default_venv_backend = "venv"
 
 ENDS = {
-    "oldest": ("3.11", "numba==0.61.*", "numpy==1.26.*", "scipy==1.11.*"),
+    "oldest": ("3.11", "numba==0.61.*", "numpy==1.26.*", "scipy==1.12.*"),
     "middle": ("3.12", "numba==0.64.*", "numpy==2.1.*", "scipy"),
     "newest": ("3.13", "numba", "numpy", "scipy"),
 }

@@ -20,6 +20,24 @@ if TYPE_CHECKING:
     from ._typing import FloatArray, MaybeNone
     from .solution.solution import Solution
 
+__all__ = [
+    "BouligandError",
+    "ChatteringError",
+    "DerivativeError",
+    "FunctionError",
+    "GrazingError",
+    "NotEventSelectedError",
+    "NotFiniteError",
+    "PerformanceWarning",
+    "SlidingError",
+    "SolveError",
+    "StartError",
+    "StepSizeError",
+    "StiffnessError",
+    "TooManyPiecesError",
+    "TooManyStepsError",
+]
+
 
 class BouligandError(Exception):
     """Base class of the errors of this library.

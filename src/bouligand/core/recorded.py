@@ -1,8 +1,16 @@
-"""Replaying a record: the word, the parameters and the breakpoint of a recorded step."""
+"""The record of steps: writing a row; and replaying it: the word, the parameters and the breakpoint of a recorded step."""
 
 from .compiler.intrinsics import compact
 from .compiler.jit import core
 from .state import MARGIN
+
+
+@core(inline=True)
+def write_step(w, row, t, kind, length, back, correction):
+    """Row ``row`` of the record: a step of that kind, which ended at t, and the lengths of its parts."""
+    step = w.steps[row]
+    step.t, step.kind = t, kind
+    step.length, step.back, step.correction = length, back, correction
 
 
 @core(inline=True)

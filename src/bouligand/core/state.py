@@ -184,6 +184,7 @@ BACK = 100
 # A spanning step is one row; the crossings inside it are rows of ``events`` with its own number in ``record`` (they are in force
 # from the next step on), in order of time, later than the row before and not later than its own.
 SPAN = 20
+ORDERS = {**{HOP + rung: rung for rung in range(1, 6)}, SPAN: 5}  # of the formulas of these; a scheme has its own
 
 # ------------------------------------------------------------------------------------------------------ functions
 

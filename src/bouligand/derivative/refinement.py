@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.entries import Kernel
 from ..core.schemes import METHODS, SCHEMES
-from ..core.state import BACK, HOP, SMALL, SPAN
+from ..core.state import BACK, HOP, ORDERS, SMALL, SPAN
 from ..errors import DerivativeError
 from .failures import raise_failed
 
@@ -28,12 +28,7 @@ if TYPE_CHECKING:
 _fastest_modes = Kernel("tangents.fastest_mode", "fastest_modes", "what derivatives need", quickly=True)
 
 _DOPRI5 = METHODS["dopri5"]
-# the order of each kind of step: schemes, rungs of a hop, a spanning step
-_ORDERS = {
-    **{METHODS[scheme.name]: scheme.order for scheme in SCHEMES},
-    **{HOP + rung: rung for rung in range(1, 6)},
-    SPAN: 5,
-}
+_ORDERS = {**{METHODS[scheme.name]: scheme.order for scheme in SCHEMES}, **ORDERS}  # of each kind of step
 _SLACK = 1.0  # error of a perturbation's step that is accepted, in tolerances
 _WORTH = 1.7  # a step that is too long by less than this factor is not divided: dividing means copying the whole record
 MOST = 200_000  # largest number of steps after division

@@ -19,6 +19,8 @@ from typing import ClassVar
 
 from .given import finite
 
+__all__ = ["Coulomb", "HuntCrossley", "LuGre", "Spring", "Stops"]
+
 
 class _Law:
     """Base of the laws. Fields that are numbers become parameters of the system."""

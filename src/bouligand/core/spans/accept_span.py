@@ -6,6 +6,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import copy_state, eval_f, eval_h, in_tolerances, nudge
 from ..guards import QUICK, advance_guards, hold
+from ..recorded import write_step
 from ..state import MARGIN, SHOWN, SPAN
 from ..steps import outcomes
 from ..steps.crossing import note
@@ -51,8 +52,7 @@ def accept_span(w, found, length):
     make_unit(w, v.x_end)
     row = s.record_count
     s.record_count = row + 1
-    step = w.steps[row]
-    step.t, step.kind, step.length, step.back, step.correction = end, SPAN, length, 0.0, 0.0
+    write_step(w, row, end, SPAN, length, 0.0, 0.0)
     copy_state(v.x_end, w.states[row])
     least = math.nextafter(t, math.inf)
     for e in range(found):

@@ -6,6 +6,7 @@ from ..compiler.jit import core
 from ..compiler.vectors import copy
 from ..evaluate import copy_state, eval_f
 from ..guards import advance_guards
+from ..recorded import write_step
 from ..state import HOP
 from ..unit import make_unit_with_slope
 from .crossing import cross_and_evaluate
@@ -35,9 +36,7 @@ def accept(w, landed):
         return s.status
     if w.units.shape[0] > 0:
         make_unit_with_slope(w, v.x_end, v.f_end)
-    step = w.steps[row]
-    step.t, step.kind = end, s.kind
-    step.length, step.back, step.correction = s.length, s.back, s.correction
+    write_step(w, row, end, s.kind, s.length, s.back, s.correction)
     for i in range(n):
         states[row, i] = v.x_end[i]
         v.x[i] = v.x_end[i]

@@ -25,25 +25,6 @@ MOST_TRIES = 4  # to land on one guard
 
 
 @core(inline=True)
-def take_step(w, length, landing, fixed):
-    """Step from v.x to v.x_end: with ``landing`` by a hop onto the guard s.target, else (or where no hop fits) a smooth step.
-
-    ``fixed`` is the rung of the paper's projections, 0 where the tolerance decides.
-    """
-    compact()
-    s = w.s
-    tries = 0
-    s.back, s.correction, s.gap = 0.0, 0.0, 0.0
-    if landing:
-        outcome, length, tries = land_by_hop(w, length, fixed)
-        if outcome != outcomes.NO_HOP:
-            return outcome
-        if length > 1.1 * s.dt:
-            length, landing = s.dt, False
-    return step_smoothly(w, length, landing, fixed, tries)
-
-
-@core(inline=True)
 def land_by_hop(w, length, fixed):
     """Hop onto the guard s.target, at first by this length. Returns the outcome, the last length and the number of tries."""
     compact()

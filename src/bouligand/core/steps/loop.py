@@ -18,7 +18,7 @@ from .accept import accept
 from .bands import set_levels, shrink_bands
 from .crossing import cross_and_evaluate
 from .inside import passed_before
-from .landing import take_step
+from .landing import land_by_hop, step_smoothly
 from .missed import find_missed_touch
 from .start import start
 
@@ -211,6 +211,25 @@ def extrapolate(w, tau):
     third = 1.0 / 3.0 if w.s.fresh == 0 else 0.0
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + tau * (v.f[i] + 0.5 * tau * (v.second[i] + third * tau * v.third[i]))
+
+
+@core(inline=True)
+def take_step(w, length, landing, fixed):
+    """Step from v.x to v.x_end: with ``landing`` by a hop onto the guard s.target, else (or where no hop fits) a smooth step.
+
+    ``fixed`` is the rung of the paper's projections, 0 where the tolerance decides.
+    """
+    compact()
+    s = w.s
+    tries = 0
+    s.back, s.correction, s.gap = 0.0, 0.0, 0.0
+    if landing:
+        outcome, length, tries = land_by_hop(w, length, fixed)
+        if outcome != outcomes.NO_HOP:
+            return outcome
+        if length > 1.1 * s.dt:
+            length, landing = s.dt, False
+    return step_smoothly(w, length, landing, fixed, tries)
 
 
 @core(inline=True)

@@ -5,6 +5,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
 from ..guards import hold
+from ..recorded import write_step
 from ..schemes import table
 from ..unit import make_unit
 
@@ -85,8 +86,7 @@ def start(w):
     s.fresh = 1
     s.last = -1
     s.started = 1
-    step = w.steps[0]
-    step.t, step.kind, step.length, step.back, step.correction = t, 0, 0.0, 0.0, 0.0
+    write_step(w, 0, t, 0, 0.0, 0.0, 0.0)
     copy_state(v.x, w.states[0])
     s.record_count = 1
     return codes.GO_ON
