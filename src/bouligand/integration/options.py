@@ -162,7 +162,7 @@ def word(system, b0):
 
 def breaks(system, breakpoints, t0, tf):
     moments = np.union1d(system.breakpoints, times("breakpoints", breakpoints))
-    return moments[(moments > t0) & (moments < tf)]
+    return moments[(moments > t0) & (moments <= tf)]  # (of one at tf, nothing is seen but what is before it)
 
 
 def requested(t_eval, t0, tf, n):

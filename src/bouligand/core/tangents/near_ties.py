@@ -120,7 +120,7 @@ def look(w, event, record, slot):
 @core(inline=True)
 def look_here(w, event, record, slot):
     """The row, speed and x' of a crossing at the present state and word. Returns how uncertain its time is; 0 where the word
-    was changed by a jump of h at a breakpoint, which no perturbation moves; -1 on failure."""
+    was changed by a jump of h itself, which no perturbation moves; -1 on failure."""
     compact()
     s, event_row = w.s, w.events[event]
     row, f_before = w.tangents.guard_rows[slot], w.tangents.rows.f_before[slot]
@@ -128,10 +128,9 @@ def look_here(w, event, record, slot):
     if guard_row(w, t, k, record, row) or eval_f(w, t, w.v.x, f_before):
         return -1.0
     hdot = approach(w, k, row, f_before)
+    if event_row.jumped == 1:
+        return 0.0
     u, off = uncertainty(w, row, hdot, t), abs(event_row.residual) / max(abs(hdot), 1e-300)
-    for moment in w.breaks:
-        if moment == event_row.t and off > 1e3 * u:
-            return 0.0
     return min(u + off, LONGEST * (s.tf - s.t0))
 
 
