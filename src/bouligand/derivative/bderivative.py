@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.state import AT_START, SHOWN
+from ..core.state import AT_END, AT_START, SHOWN, TO_GUARD
 from ..errors import DerivativeError
+from .chain import Chain
 from .corner import Corner
-from .walk import walk_along
 
 _SMALL = 100  # up to this many perturbable things, the linear stretches are kept as matrices
 
@@ -73,7 +73,7 @@ class BDerivative:
             raise ValueError(f"merge must be a time, zero or more; got {merge!r}")
         self.solution, self.system, self.event, self.params = solution, solution.system, event, bool(params)
         self._arguments = (self.since, last if event is not None else self.t, wanted, self.params, merge)
-        self._walk = walk_along(solution, *self._arguments, observers=False)
+        self._walk = Chain(solution, *self._arguments, observers=False)
         self._links: list[_Link] | None = None
         self._calls = 0
         self.n, self.np = self._walk.n, self._walk.np
@@ -151,12 +151,12 @@ class BDerivative:
             corner = link.corner
             if corner is None:
                 continue
-            passage = corner._pass(D, dt0 if corner.mode == AT_START else None, jumps)
+            passage = corner._pass(D, dt0 if corner.mode == AT_START and not corner.at_break else None, jumps)
             passages.append(passage)
             if times is not None:
                 for u, when in zip(passage.order, passage.times, strict=True):
                     if u < len(corner.unit_rows):
-                        row = corner.unit_rows[u]
+                        row = corner.offset + corner.unit_rows[u]
                         times[row] = when
                         if walk.merge > 0.0:  # (with offsets, the leader's is seen from the corner's own time)
                             times[row, 0] += corner.t - walk.stretch.events["t"][row]
@@ -189,7 +189,7 @@ class BDerivative:
     def _watch_observers(self):
         """Let the way have a record at each observer's event: their times are asked for."""
         if self.system.observers.any():
-            self._walk = walk_along(self.solution, *self._arguments, observers=True)
+            self._walk = Chain(self.solution, *self._arguments, observers=True)
             self._links = None
 
     def _prepare(self, count):
@@ -278,18 +278,17 @@ class BDerivative:
         events = self._walk.stretch.events
         times = np.full((len(events), 1), np.nan)
         self._go(z[None].copy(), np.array([dt0]), times)
+        times[events["jumped"] == 1] = 0.0  # (a guard that jumps across the trajectory does so at the breakpoint)
         return times[: self._count][events["shown"][: self._count] == SHOWN, 0]
 
     @property
     def _count(self):
         """Rows of events on the way."""
-        stretch = self._walk.stretch
-        return stretch.wanted + 1 if stretch.wanted >= 0 else stretch.rows.stop - stretch.rows.start
+        return self._walk.rows.stop - self._walk.rows.start
 
     @property
     def events(self):
-        first = self._walk.stretch.rows.start
-        rows = slice(first, first + self._count)
+        rows = self._walk.rows
         shown = np.flatnonzero(self.solution.record.shown)
         return np.flatnonzero((shown >= rows.start) & (shown < rows.stop))
 
@@ -302,8 +301,9 @@ class BDerivative:
         w = np.asarray(w, dtype=float)
         if w.shape != (self.n,) or not np.isfinite(w).all():
             raise ValueError(f"w must have {self.n} finite values, one for each state; got {_describe(w)}")
-        walk, stretch, passages = self._walk, self._walk.stretch, []
-        walk.take_down()
+        passages = []
+        for walk in self._walk.walks:
+            walk.take_down()
         if self.corners:
             z, dt0 = self._leader(dx, dp, dt0, "vjp")
             passages = self._go(z[None].copy(), np.array([dt0]), jumps=True)
@@ -311,10 +311,20 @@ class BDerivative:
             self._perturbation(dx, dp, dt0)
         g = np.zeros(self._width)
         g[: self.n] = w
+        for walk in self._walk.walks[::-1]:
+            mine = passages[len(passages) - len(walk.corners) :]
+            passages = passages[: len(passages) - len(walk.corners)]
+            self._back(walk, mine, g)
+        return (g[: self.n].copy(), g[self.n :].copy()) if self.params else g.copy()
+
+    @staticmethod
+    def _back(walk, passages, g):
+        """Take the gradient g (changed in place) back along one walk, through whose corners the perturbation went like this."""
+        stretch = walk.stretch
         here = (stretch.end, int(np.searchsorted(stretch.events["t"], stretch.t[stretch.end], side="right")))
-        for corner, passage in zip(self.corners[::-1], passages[::-1], strict=True):
+        for corner, passage in zip(walk.corners[::-1], passages[::-1], strict=True):
             first, behind = corner.event_rows.start, corner.event_rows.stop
-            if corner.kind not in ("event", "end"):
+            if corner.mode not in (TO_GUARD, AT_END):
                 walk.back(g, here, (corner.last_record, behind))
                 walk.back(g, (corner.last_record, behind), (corner.record, first), quiet=first)
             corner._transposed(g, passage)
@@ -322,7 +332,6 @@ class BDerivative:
             walk.back(g, (corner.record, at_middle), (corner.first_record, first), quiet=first)
             here = (corner.first_record, first)
         walk.back(g, here, (0, 0))
-        return (g[: self.n].copy(), g[self.n :].copy()) if self.params else g.copy()
 
     # ------------------------------------------------------------------------------------------------------ pieces
 

@@ -3,6 +3,7 @@
 For people who bring their own integrator, and for `BDerivative`, which has one wherever guards are crossed together.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,7 +125,7 @@ class Corner:
         self._offset = np.zeros(len(rows))
         self._memory = memory = Working(x.size, word.size, p.size)
         memory.fill()
-        memory.v.x[:], memory.p[:] = x, p
+        memory.v.x[:], memory.p[:], memory.s.cap = x, p, math.inf
         memory.bind(fn, False)
         plan = np.zeros(1, dtype=CORNER_PLAN)
         self._plan = _Plan(plan.data.cast("B"))

@@ -14,7 +14,7 @@ from ..memory.pool import pool_of
 from ..solution.dense import close_record
 from .refinement import divide, fastest_rates
 from .stretch import cut
-from .trajectory_corners import corner_here, refuse_jumps_of_f, start_corner
+from .trajectory_corners import corner_before_break, corner_here, refuse_event_at_break, start_corner
 
 _prepare = Kernel("tangents.prepare", "prepare", "what derivatives need", quickly=True)
 _push = Kernel("tangents.along", "push", "derivatives", quickly=True)
@@ -24,8 +24,9 @@ _NO_PLACES = np.empty((0, 2), dtype=np.int64)
 _STAGES = TANGENT_ROWS.places["slopes"][1]
 
 
-def walk_along(solution, since, until, wanted, params, merge, observers):
-    """The way from ``since`` to ``until`` (or to the row ``wanted`` of the event table) along a solution."""
+def walk_along(solution, since, until, wanted, params, merge, observers, ended=None):
+    """The way from ``since`` to ``until`` (or to the row ``wanted`` of the event table) along a solution. ``ended``: the walk that
+    it goes on from, behind a breakpoint."""
     system, record, (rtol, atol) = solution.system, solution.record, solution._tolerances
     bound, kind = system._bind(), "tangents and p" if params else "tangents"
     lease, memory = bound.lease(system), pool_of(system).borrow(kind, system)
@@ -34,7 +35,7 @@ def walk_along(solution, since, until, wanted, params, merge, observers):
         if solution._rates is None:
             solution._rates = fastest_rates(system, rtol, len(record), memory)
         stretch = cut(solution, since, until, wanted, observers, divide(record, rtol, solution._rates))
-        return Walk(solution, stretch, lease, memory, kind, -1.0 if merge is None else float(merge))
+        return Walk(solution, stretch, lease, memory, kind, -1.0 if merge is None else float(merge), ended)
     except BaseException:
         close_record(memory)
         pool_of(system).give_back(kind, memory)
@@ -47,7 +48,7 @@ class Walk:
     ``corners`` are found on the first walk; they are the same for every perturbation.
     """
 
-    def __init__(self, solution, stretch, lease, memory, kind, merge):
+    def __init__(self, solution, stretch, lease, memory, kind, merge, ended):
         self.solution, self.system, self.stretch, self.merge = solution, solution.system, stretch, merge
         self.memory, self.lease = memory, lease  # (kept as long as this is)
         self.n, self.np = self.system.n, memory.tangents.Dp_f.shape[1]
@@ -56,9 +57,13 @@ class Walk:
         on_guard = _prepare(memory.address)
         if on_guard < 0:
             self.fail(codes.H_FAILED)
-        refuse_jumps_of_f(self)
+        refuse_event_at_break(self)
+        self.corners = [corner] if (corner := start_corner(self, on_guard > 0, ended)) else []
+        # behind a breakpoint, what happened at its very moment is done
+        at_break = stretch.t[0] in stretch.breaks
+        self._done = int(np.searchsorted(stretch.events["t"], stretch.t[0], side="right")) if at_break else 0
+        memory.at.event, memory.at.record = self._done, 0
         self._at_start = memory.position.copy()
-        self.corners = [corner] if (corner := start_corner(self, on_guard > 0)) else []
         self.starts_on_guard = bool(self.corners)
         self.complete, self._crossings = False, None
         self._kind = kind
@@ -74,7 +79,7 @@ class Walk:
         """Take the tangents D (changed in place) along; yields at every corner, for the caller to take them through it."""
         memory, tangents = self.memory, D.shape[0]
         memory.position[:] = self._at_start
-        memory.g.b[:] = self.stretch.word
+        memory.g.b[:] = self.stretch.word_after(self._done)
         of_p = np.ascontiguousarray(np.argwhere(D[:, self.n :])) if self.np and tangents else _NO_PLACES
         way = (D, of_p, self._rows_of_tangents(tangents))
         times = _NO_TIMES if times is None else times
@@ -86,8 +91,10 @@ class Walk:
         while True:
             code = _push(memory.address, *way, times, crossings, self.merge)
             if code == codes.AT_CORNER:
-                if not self.complete:
-                    self.corners.append(corner_here(self))
+                if not self.complete and (here := corner_here(self)):
+                    self.corners.append(here)
+                if found == len(self.corners):
+                    break  # at a breakpoint: all that is near is behind it
                 corner = self.corners[found]
                 found += 1
                 # the flow from its first crossing to its last one is taken half before, half behind
@@ -98,6 +105,10 @@ class Walk:
                 self._drift(way, corner, corner.last_record)
                 self._go_behind(corner)
             elif code == codes.GO_ON:
+                if not self.complete and (here := corner_before_break(self)):
+                    self.corners.append(here)
+                if found < len(self.corners):
+                    yield self.corners[found]
                 break
             else:
                 self.fail(code)

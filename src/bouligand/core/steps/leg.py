@@ -12,9 +12,9 @@ from ..compiler.jit import core
 from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
 from ..guards import hold
 from ..recorded import cap_leg
-from ..state import HOP, SHOWN
+from ..state import HOP, MARGIN, SHOWN
 from . import outcomes
-from .crossing import flip
+from .crossing import flip, note
 from .resolution import near_zero, shake
 
 
@@ -74,7 +74,11 @@ def follow_jumps(w):
         wrong = g.b[k] * g.h[k] < 0.0
         # (what its own landing has left of h, to either side, is no jump)
         left = max(instant * abs(g.hdot[k]), 3.0 * abs(before) if g.held[k] != 0.0 else 0.0)
-        if near_zero(g, k) or (wrong and abs(g.h[k] - before) <= left):
+        jumped = abs(g.h[k] - before) > left
+        zero = near_zero(g, k)
+        if jumped and g.held[k] == 0.0 and g.watched[k] != 0.0 and (zero or abs(before) <= 100.0 * left):
+            note(w, s.t, k, g.b[k], before, MARGIN)  # on it as far as the tolerances tell, on one side of the break only
+        if zero or (wrong and not jumped):
             hold(w, k)
             continue
         g.held[k] = 0.0

@@ -87,10 +87,11 @@ def run(table):
 
 @core(inline=True)
 def events_at_once(w):
-    """Rows of the event table that one pass may need; where f or h may change at once, every guard may be crossed at once."""
+    """Rows of the event table that one pass may need; where f or h may change at once, every guard may be crossed at once, and
+    have come near before."""
     compact()
     s = w.s
-    return 4 + 2 * (s.one_sided + s.observers) + (w.g.width if w.breaks.shape[0] > 0 or s.stale == 1 else 0)
+    return 4 + 2 * (s.one_sided + s.observers) + (2 * w.g.width if w.breaks.shape[0] > 0 or s.stale == 1 else 0)
 
 
 @core(inline=True)

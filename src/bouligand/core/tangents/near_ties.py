@@ -136,9 +136,10 @@ def look_here(w, event, record, slot):
 
 @core(inline=True)
 def passive(w, event):
-    """Rows of ``events`` that change nothing here: margins, and observers but for the one whose state is asked for."""
-    g, events, at = w.g, w.events, w.tangents.at
-    return events[event].shown == MARGIN or (g.observer[events[event].guard] != 0.0 and event != at.wanted)
+    """Rows of ``events`` at which perturbations do not change: margins, and, but for the one whose state is asked for, observers and
+    guards that have jumped across the trajectory (whose time nothing moves)."""
+    g, row, at = w.g, w.events[event], w.tangents.at
+    return row.shown == MARGIN or ((g.observer[row.guard] != 0.0 or row.jumped == 1) and event != at.wanted)
 
 
 @core(inline=True)
@@ -150,6 +151,7 @@ def rows_of_crossing(w, event):
         event + count < events.shape[0]
         and events[event].shown == SHOWN
         and events[event + count].shown == SWITCH
+        and events[event].jumped + events[event + count].jumped == 0
         and events[event + count].t == events[event].t
         and events[event + count].record == events[event].record
     ):
