@@ -1,9 +1,11 @@
 """Walks one behind another: a derivative is split at breakpoints at which a guard is crossed.
 
-A perturbation may cross such a guard before the breakpoint or behind it, where f, h and the word may be others. Up to the breakpoint
-it is taken as to an end (only what is crossed in time counts), from there on as from a start (what is not crossed yet is ahead): two
-corners at one place, each with the field and the guards of its own side.
+A perturbation may cross such a guard before the breakpoint or behind it, where f, h and the word may be others. Up to the
+breakpoint it is taken as to an end (only what is crossed in time counts), from there on as from a start (what is not crossed
+yet is ahead): two corners at one place, each with the field and the guards of its own side.
 """
+
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,7 +21,7 @@ class Chain:
     def __init__(self, solution, since, until, wanted, params, merge, observers):
         self.walks = []
         moments = [since, *_splits(solution, since, until, wanted), until]
-        for q, (first, last) in enumerate(zip(moments, moments[1:], strict=False)):
+        for q, (first, last) in enumerate(pairwise(moments)):
             ended = self.walks[-1] if self.walks else None
             if ended is not None:
                 ended.find_corners()

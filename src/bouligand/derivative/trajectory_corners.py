@@ -100,7 +100,8 @@ def corner_here(walk):
 
 
 def corner_before_break(walk, first=None, last=None):
-    """The corner at the end of a walk, where that is a breakpoint, or None: guards of these rows of events, and what was barely met.
+    """The corner at the end of a walk, where that is a breakpoint, or None: guards of these rows of events, and what was barely
+    met.
 
     It is before what jumps there: neither the word nor the guards are those behind the break.
     """
@@ -145,7 +146,9 @@ def make_corner(walk, record, word, units, event_rows, unit_rows, ends=False):
     ends = stretch.events["record"][event_rows]
     corner.event_rows, corner.unit_rows = event_rows, unit_rows
     corner.record, corner.last_record = record, int(ends[-1]) if len(ends) else record
-    corner.first_record = min(int(ends[0]), record) if len(ends) else record  # (one before a breakpoint stays before it)
+    corner.first_record = (
+        min(int(ends[0]), record) if len(ends) else record
+    )  # (one before a breakpoint stays before it)
     memory.at.rows_at = -1
     return corner
 
@@ -219,8 +222,8 @@ def refuse_event_at_break(walk):
     walk.memory.at.rows_at = -1
     if others or not np.allclose(*values, rtol=1e-6, atol=1e-9):
         raise DerivativeError(
-            f"event {system.guards[k]!r} happens at t = {moment:g}, a breakpoint at which f or h jumps: the state at that event has "
-            "no B-derivative that is implemented. Ask for a fixed time, or move the breakpoint or the start."
+            f"event {system.guards[k]!r} happens at t = {moment:g}, a breakpoint at which f or h jumps: the state at that event "
+            "has no B-derivative that is implemented. Ask for a fixed time, or move the breakpoint or the start."
         )
 
 
@@ -256,7 +259,7 @@ class TrajectoryCorner(Corner):
 
     @property
     def kind(self):
-        """Where it is: "tie", "start", "end", "event" (the one whose state is asked for), or "breakpoint": before it, or behind it."""
+        """Where it is: "tie", "start", "end", "event" (the one whose state is asked for) or "breakpoint" (two: before, behind)."""
         if self.at_break:
             return "breakpoint"
         return {WHOLE: "tie", AT_START: "start", AT_END: "end", TO_GUARD: "event"}[self.mode]

@@ -25,8 +25,8 @@ _STAGES = TANGENT_ROWS.places["slopes"][1]
 
 
 def walk_along(solution, since, until, wanted, params, merge, observers, ended=None):
-    """The way from ``since`` to ``until`` (or to the row ``wanted`` of the event table) along a solution. ``ended``: the walk that
-    it goes on from, behind a breakpoint."""
+    """The way from ``since`` to ``until`` (or to the row ``wanted`` of the event table) along a solution. ``ended``: the walk
+    that it goes on from, behind a breakpoint."""
     system, record, (rtol, atol) = solution.system, solution.record, solution._tolerances
     bound, kind = system._bind(), "tangents and p" if params else "tangents"
     lease, memory = bound.lease(system), pool_of(system).borrow(kind, system)

@@ -15,8 +15,8 @@ from ..evaluate import copy_state, eval_f, in_tolerances
 from ..guards import hold
 from ..state import MARGIN, SHOWN, SWITCH
 from .crossing import note
-from .leg import start_anew
 from .grazing import dwell_time, graze_matters, jump_on_guard, other_word, second_rate, tolerance_of_guard
+from .leg import start_anew
 
 
 @core(entry=True)

@@ -1,7 +1,7 @@
 """Legs: the stretches between breakpoints. What is too near to the end of one to be resolved, and what changes behind it.
 
-A leg is integrated with f and h as they are before the breakpoint at its end. Behind it both may have jumped: the word then follows
-h, all guards at once, since none of them was reached by the trajectory.
+A leg is integrated with f and h as they are before the breakpoint at its end. Behind it both may have jumped: the word
+then follows h, all guards at once, since none of them was reached by the trajectory.
 """
 
 import math
@@ -20,8 +20,8 @@ from .resolution import near_zero, shake
 
 @core
 def shortest(w, slope):
-    """The time that a landing resolves: the state, at this slope, moves by a hundredth of its tolerance, or the clock by a few units
-    in the last place."""
+    """The time that a landing resolves: the state, at this slope, moves by a hundredth of its tolerance, or the clock by a few
+    units in the last place."""
     compact()
     s, v = w.s, w.v
     return max(0.01 / max(in_tolerances(w, slope, v.x, v.x), 1e-300), 2e-15 * max(abs(s.t), abs(s.stop)))
@@ -77,7 +77,9 @@ def follow_jumps(w):
         jumped = abs(g.h[k] - before) > left
         zero = near_zero(g, k)
         if jumped and g.held[k] == 0.0 and g.watched[k] != 0.0 and (zero or abs(before) <= 100.0 * left):
-            note(w, s.t, k, g.b[k], before, MARGIN)  # on it as far as the tolerances tell, on one side of the break only
+            note(
+                w, s.t, k, g.b[k], before, MARGIN
+            )  # on it as far as the tolerances tell, on one side of the break only
         if zero or (wrong and not jumped):
             hold(w, k)
             continue

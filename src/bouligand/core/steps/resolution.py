@@ -23,8 +23,10 @@ def near_zero(g, k):
 
 @core
 def on_surface(w, k, tau):
-    """Whether the present state is on guard k, which is ``tau`` ahead, to round-off: no component of the state moves by more than a
-    few units in the last place until then, or h is zero as near as they tell. 1 yes, 0 no, -1: h failed. g.h_trial is used.
+    """Whether the present state is on guard k, which is ``tau`` ahead, to round-off. 1 yes, 0 no, -1: h failed.
+
+    It is where no component of the state moves by more than a few units in the last place until then, or where h is zero as
+    near as they tell. g.h_trial is used.
     """
     compact()
     v = w.v

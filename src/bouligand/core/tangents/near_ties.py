@@ -136,8 +136,8 @@ def look_here(w, event, record, slot):
 
 @core(inline=True)
 def passive(w, event):
-    """Rows of ``events`` at which perturbations do not change: margins, and, but for the one whose state is asked for, observers and
-    guards that have jumped across the trajectory (whose time nothing moves)."""
+    """Rows of ``events`` at which perturbations do not change: margins, and, but for the one whose state is asked for,
+    observers and guards that have jumped across the trajectory (whose time nothing moves)."""
     g, row, at = w.g, w.events[event], w.tangents.at
     return row.shown == MARGIN or ((g.observer[row.guard] != 0.0 or row.jumped == 1) and event != at.wanted)
 
