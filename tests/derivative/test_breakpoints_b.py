@@ -1,4 +1,4 @@
-"""B where guards are crossed at the moment of a breakpoint, and at ends on corners: against trajectories by hand on either side."""
+"""B where guards are crossed at the moment of a breakpoint, and at ends on corners: against trajectories by hand."""
 
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@ import bouligand as bd
 
 
 def system(m, legs, **options):
-    """m states and guards. Parameters: a table of x' for each leg and word, the guards' normals, level and speed of each leg, breaks."""
+    """m states and guards. Parameters: x' for each leg and word, the guards' normals, levels and speeds for each leg, breaks."""
     words = 2**m
     normals, levels = legs * words * m, legs * words * m + m * m
     breaks = levels + 2 * legs * m

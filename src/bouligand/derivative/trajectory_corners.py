@@ -259,7 +259,7 @@ class TrajectoryCorner(Corner):
 
     @property
     def kind(self):
-        """Where it is: "tie", "start", "end", "event" (the one whose state is asked for) or "breakpoint" (two: before, behind)."""
+        """Where it is: "tie", "start", "end", "event" (the one whose state is asked for), "breakpoint" (before or behind it)."""
         if self.at_break:
             return "breakpoint"
         return {WHOLE: "tie", AT_START: "start", AT_END: "end", TO_GUARD: "event"}[self.mode]
