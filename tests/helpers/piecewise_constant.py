@@ -45,9 +45,9 @@ def by_hand(tables, normals, legs, breaks, x, t, end, word=None):
     for table, (level, speed), stop in zip(tables, legs, [*breaks, end], strict=True):
         h = normals @ x - level - speed * t
         b = np.where(h > 0, 1, -1) if b is None else b
-        for k in np.flatnonzero(b * h < -1e-11):
-            b[k] = -b[k]
-            events.append((t, k, b[k]))
+        for jumped in np.flatnonzero(b * h < -1e-11):
+            b[jumped] = -b[jumped]
+            events.append((t, int(jumped), b[jumped]))
         while True:
             f = table[(b > 0) @ powers]
             rates = normals @ f - speed

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..core.state import AT_END, AT_START, MARGIN
-from .walk import walk_along
+from .walk import Walk, walk_along
 
 NEAR = 30.0  # times the relative tolerance: how near, of the whole time, a crossing is to a breakpoint that is split at
 
@@ -19,7 +19,7 @@ class Chain:
     """The way from ``since`` to ``until`` (or to the row ``wanted`` of the event table): one walk, or several."""
 
     def __init__(self, solution, since, until, wanted, params, merge, observers):
-        self.walks = []
+        self.walks: list[Walk] = []
         moments = [since, *_splits(solution, since, until, wanted), until]
         for q, (first, last) in enumerate(pairwise(moments)):
             ended = self.walks[-1] if self.walks else None

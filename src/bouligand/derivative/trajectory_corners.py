@@ -220,7 +220,7 @@ def refuse_event_at_break(walk):
         after = stretch.word_after(stretch.wanted + 1)
         values.append(np.concatenate([f(t, x, word, p), f(t, x, after, p), h(t, x, p)[[k]], rows[0], slopes]))
     walk.memory.at.rows_at = -1
-    if others or not np.allclose(*values, rtol=1e-6, atol=1e-9):
+    if others or not np.allclose(values[0], values[1], rtol=1e-6, atol=1e-9):
         raise DerivativeError(
             f"event {system.guards[k]!r} happens at t = {moment:g}, a breakpoint at which f or h jumps: the state at that event "
             "has no B-derivative that is implemented. Ask for a fixed time, or move the breakpoint or the start."
