@@ -12,9 +12,10 @@ from .compiler.jit import core
 
 @core(inline=True)
 def eval_f(w, t, x, out):
-    """out = f(t, x, b, p)."""
-    fn = w.fn
-    w.s.f_calls += 1
+    """out = f(t, x, b, p); before a breakpoint, as it is before the break."""
+    s, fn = w.s, w.fn
+    t = min(t, s.cap)
+    s.f_calls += 1
     if call(fn.f, t, (address(x), address(w.g.b), address(w.p), address(out)), fn.context) == 0:
         return False
     return failed(w, codes.F_FAILED, t, x)
@@ -22,7 +23,7 @@ def eval_f(w, t, x, out):
 
 @core(inline=True)
 def eval_h(w, t, x, out):
-    """out = h(t, x, p); in a step that ends on a breakpoint, h before the breakpoint."""
+    """out = h(t, x, p); on the leg before a breakpoint, h before the breakpoint."""
     s, fn = w.s, w.fn
     t = min(t, s.cap)
     s.h_calls += 1

@@ -95,7 +95,7 @@ SCALARS = record(
     "length",  # of the present step: its first part,
     "back",  # the way back to the guard,
     "correction",  # and the last correction
-    "cap",  # latest time a stage may see: just before a breakpoint in a step that ends there
+    "cap",  # the latest time that f and h may see: just before the breakpoint at which the present leg ends
     "margin",  # of a refused grazing: the smallest |h| found
     "probe",  # of dt: how far ahead h is evaluated for hdot
     "asked_t",  # of a question to the judge: its time,
@@ -111,7 +111,7 @@ SCALARS = record(
     "t",
     "t0",
     "tf",
-    "stop",  # end of the present leg: tf or the next breakpoint
+    "stop",  # end of the present leg: the next breakpoint, or tf
 )
 START_SIZE = 4  # scalars that are written together with the state
 
@@ -170,7 +170,8 @@ GUARD_ROWS = Rows(
 # a row for each accepted step; row q of ``states`` is the state at its end, row 0 the start
 STEP = record("t", "kind: int", "length", "back", "correction")
 # a row for each crossing (``shown``: SWITCH, SHOWN or MARGIN); ``record`` is the row of ``steps`` at which it happened
-EVENT = record("t", "guard: int", "sign", "residual", "record: int", "shown: int")
+# (``jumped`` is 1 where the trajectory did not reach the guard, but h itself jumped across zero)
+EVENT = record("t", "guard: int", "sign", "residual", "record: int", "shown: int", "jumped: int")
 SWITCH, SHOWN, MARGIN = (
     0,
     1,

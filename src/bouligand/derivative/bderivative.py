@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal
 
 import numpy as np
 
-from ..core.state import AT_START, SHOWN
+from ..core.state import AT_END, AT_START, SHOWN, TO_GUARD
 from ..errors import DerivativeError
-from .walk import walk_along
+from .chain import Chain
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .corner import Passage
     from .pieces import Piece
     from .trajectory_corners import TrajectoryCorner
+    from .walk import Walk
 
     # what `vjp` returns: an array, or with params=True a pair of them
     Gradient = TypeVar("Gradient", default=FloatArray, covariant=True)
@@ -136,7 +137,7 @@ class BDerivative(Generic[Gradient]):
             raise ValueError(f"merge must be a time, zero or more; got {merge!r}")
         self.solution, self.system, self.event, self.params = solution, solution.system, event, bool(params)
         self._arguments = (self.since, last if event is not None else self.t, wanted, self.params, merge)
-        self._walk = walk_along(solution, *self._arguments, observers=False)
+        self._walk = Chain(solution, *self._arguments, observers=False)
         self._links: list[_Link] | None = None
         self._calls = 0
         self.n: int = self._walk.n
@@ -224,12 +225,12 @@ class BDerivative(Generic[Gradient]):
             corner = link.corner
             if corner is None:
                 continue
-            passage = corner._pass(D, dt0 if corner.mode == AT_START else None, jumps)
+            passage = corner._pass(D, dt0 if corner.mode == AT_START and not corner.at_break else None, jumps)
             passages.append(passage)
             if times is not None:
                 for u, when in zip(passage.order, passage.times, strict=True):
                     if u < len(corner.unit_rows):
-                        row = corner.unit_rows[u]
+                        row = corner.offset + corner.unit_rows[u]
                         times[row] = when
                         if walk.merge > 0.0:  # (with offsets, the first time is relative to the corner's own)
                             times[row, 0] += corner.t - walk.stretch.events["t"][row]
@@ -263,7 +264,7 @@ class BDerivative(Generic[Gradient]):
     def _watch_observers(self) -> None:
         """Cut the stretch again, with a row at each event of an observer, because their times are requested."""
         if self.system.observers.any():
-            self._walk = walk_along(self.solution, *self._arguments, observers=True)
+            self._walk = Chain(self.solution, *self._arguments, observers=True)
             self._links = None
 
     def _prepare(self, count: int) -> None:
@@ -454,19 +455,18 @@ class BDerivative(Generic[Gradient]):
         events = self._walk.stretch.events
         times = np.full((len(events), 1), np.nan)
         self._propagate(z[None].copy(), np.array([dt0]), times)
+        times[events["jumped"] == 1] = 0.0  # (a guard that jumps across the trajectory does so at the breakpoint)
         return times[: self._count][events["shown"][: self._count] == SHOWN, 0]
 
     @property
     def _count(self) -> int:
         """Number of rows of events between start and outcome."""
-        stretch = self._walk.stretch
-        return stretch.wanted + 1 if stretch.wanted >= 0 else stretch.rows.stop - stretch.rows.start
+        return self._walk.rows.stop - self._walk.rows.start
 
     @property
     def events(self) -> IntArray:
         """The events between start and outcome, as numbers in ``solution.events``."""
-        first = self._walk.stretch.rows.start
-        rows = slice(first, first + self._count)
+        rows = self._walk.rows
         shown = np.flatnonzero(self.solution.record.shown)
         return np.flatnonzero((shown >= rows.start) & (shown < rows.stop))
 
@@ -502,9 +502,9 @@ class BDerivative(Generic[Gradient]):
         w = np.asarray(w, dtype=float)
         if w.shape != (self.n,) or not np.isfinite(w).all():
             raise ValueError(f"w must have {self.n} finite values, one for each state; got {_describe(w)}")
-        walk, stretch = self._walk, self._walk.stretch
         passages: list[Passage] = []
-        walk.record_crossings()
+        for walk in self._walk.walks:
+            walk.record_crossings()
         if self.corners:
             z, dt0 = self._selecting(dx, dp, dt0, "vjp")
             passages = self._propagate(z[None].copy(), np.array([dt0]), jumps=True)
@@ -512,10 +512,21 @@ class BDerivative(Generic[Gradient]):
             self._perturbation(dx, dp, dt0)
         g = np.zeros(self._width)
         g[: self.n] = w
+        for walk in self._walk.walks[::-1]:
+            mine = passages[len(passages) - len(walk.corners) :]
+            passages = passages[: len(passages) - len(walk.corners)]
+            self._adjoint_along(walk, mine, g)
+        gradient: Any = (g[: self.n].copy(), g[self.n :].copy()) if self.params else g.copy()
+        return gradient
+
+    @staticmethod
+    def _adjoint_along(walk: Walk, passages: list[Passage], g: FloatArray) -> None:
+        """Propagate the gradient g (changed in place) back along one walk, with the passages through its corners."""
+        stretch = walk.stretch
         here = (stretch.end, int(np.searchsorted(stretch.events["t"], stretch.t[stretch.end], side="right")))
-        for corner, passage in zip(self.corners[::-1], passages[::-1], strict=True):
+        for corner, passage in zip(walk.corners[::-1], passages[::-1], strict=True):
             first, behind = corner.event_rows.start, corner.event_rows.stop
-            if corner.kind not in ("event", "end"):
+            if corner.mode not in (TO_GUARD, AT_END):
                 walk.adjoint(g, here, (corner.last_record, behind))
                 walk.adjoint(g, (corner.last_record, behind), (corner.record, first), quiet=first)
             corner._adjoint(g, passage)
@@ -523,8 +534,6 @@ class BDerivative(Generic[Gradient]):
             walk.adjoint(g, (corner.record, at_middle), (corner.first_record, first), quiet=first)
             here = (corner.first_record, first)
         walk.adjoint(g, here, (0, 0))
-        gradient: Any = (g[: self.n].copy(), g[self.n :].copy()) if self.params else g.copy()
-        return gradient
 
     # ------------------------------------------------------------------------------------------------------ pieces
 

@@ -5,6 +5,7 @@ For users with an integrator of their own, and for `BDerivative`, which has a co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NoReturn
@@ -191,7 +192,7 @@ class Corner(Generic[GuardName]):
         self._offset = np.zeros(len(rows))
         self._memory = memory = Working(x.size, word.size, p.size)
         memory.fill()
-        memory.v.x[:], memory.p[:] = x, p
+        memory.v.x[:], memory.p[:], memory.s.cap = x, p, math.inf
         memory.bind(fn, False)
         plan = np.zeros(1, dtype=CORNER_PLAN)
         self._plan = _Plan(plan.data.cast("B"))

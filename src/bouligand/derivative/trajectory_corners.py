@@ -12,37 +12,48 @@ from ..core import codes
 from ..core.entries import Kernel
 from ..core.state import AT_END, AT_START, MARGIN, SHOWN, SWITCH, TO_GUARD, WHOLE
 from ..errors import DerivativeError
+from ..solution.record import word_after
 from .corner import Corner
 from .failures import raise_failed
 
 if TYPE_CHECKING:
-    from .._typing import FloatArray
+    from .._typing import BoolArray, FloatArray, IntArray
     from .walk import Walk
 
 _corner_rows = Kernel("tangents.guard_rows", "corner_rows", "corners")
 
 
-def start_corner(walk: Walk, on_guard: bool) -> TrajectoryCorner | None:
+def start_corner(walk: Walk, on_guard: bool, ended: Walk | None = None) -> TrajectoryCorner | None:
     """The corner at the start, if the stretch starts on guards: a perturbed start may be on either side of each. ``on_guard``:
-    whether some guard is zero there."""
+    whether some guard is zero there; ``ended``: after a breakpoint, the walk that ended there."""
     stretch, system = walk.stretch, walk.system
     t, events, behind = float(stretch.t[0]), stretch.events, stretch.before
     begins = float(walk.solution.record.t[0])
     # at a later start, the times of crossings have errors within the tolerance
     doubt = walk.solution._tolerances[0] * (t - begins)
     soonest = math.nextafter(t + doubt, math.inf)
+    met = ended.corners[-1] if ended is not None and ended.corners and ended.corners[-1].mode == AT_END else None
     if len(behind):
         behind = behind[behind["t"] >= t - doubt]
-    if not (on_guard or len(behind) or (len(events) and events["t"][0] <= soonest)):
+    if not (on_guard or len(behind) or (len(events) and events["t"][0] <= soonest) or met):
         return None
     crossed = int(np.searchsorted(events["t"], soonest, side="right"))
+    if met and ended is not None:
+        crossed = max(crossed, met.event_rows.stop - (len(ended.stretch.events) - len(events)))
     places = units_of(walk, 0, crossed)
     units = [[int(g) for g in events["guard"][q : q + w]] for q, w in places]
     touching = walk.memory.g.held != 0.0 if t == begins else np.zeros(system.m, dtype=bool)
     passed = behind["guard"][behind["shown"] != MARGIN]
     touching[passed[~system.observers[passed]]] = True
+    if met:
+        touching[met._flips] = True
+    touching[barely_met(walk, t)] = True
     touching[[g for unit in units for g in unit]] = False
     units += [[int(k)] for k in np.flatnonzero(touching)]
+    if t in stretch.breaks:
+        near = near_at_break(walk, 0, [unit[0] for unit in units], stretch.word_after(crossed), True)
+        places = [place for place, here in zip(places, near, strict=False) if here]
+        units = [unit for unit, here in zip(units, near, strict=True) if here]
     if not units or 0 <= stretch.wanted < crossed:
         return None
     before = stretch.word_after(crossed)
@@ -60,13 +71,14 @@ def units_of(walk: Walk, first: int, last: int) -> list[tuple[int, int]]:
     out: list[tuple[int, int]] = []
     while q < last:
         row, w = events[q], 1
-        if row["shown"] == MARGIN or (system.observers[row["guard"]] and q != wanted):
+        if row["shown"] == MARGIN or row["jumped"] or (system.observers[row["guard"]] and q != wanted):
             q += 1
             continue
         while (
             q + w < last
             and row["shown"] == SHOWN
             and events["shown"][q + w] == SWITCH
+            and not events["jumped"][q + w]
             and events["t"][q + w] == row["t"]
             and events["record"][q + w] == row["record"]
         ):
@@ -76,13 +88,15 @@ def units_of(walk: Walk, first: int, last: int) -> list[tuple[int, int]]:
     return out
 
 
-def corner_here(walk: Walk) -> TrajectoryCorner:
-    """The corner at which the core has stopped."""
+def corner_here(walk: Walk) -> TrajectoryCorner | None:
+    """The corner at which the core has stopped; None at a breakpoint if all that is near lies after it."""
     at, events, wanted = walk.memory.at, walk.stretch.events, walk.stretch.wanted
     first, last = at.first, at.first + at.many
     places = units_of(walk, first, last)
     units = [[int(g) for g in events["guard"][q : q + w]] for q, w in places]
     middle = int(events["record"][wanted if first <= wanted < last else places[len(places) // 2][0]])
+    if at.near_end and walk.stretch.t[walk.stretch.end] in walk.stretch.breaks:
+        return corner_before_break(walk, first, last)
     near_end = at.near_end
     corner = make_corner(walk, middle, walk.memory.g.b.copy(), units, slice(first, last), [q for q, _ in places])
     if first <= wanted < last:
@@ -95,24 +109,91 @@ def corner_here(walk: Walk) -> TrajectoryCorner:
     return corner
 
 
+def corner_before_break(walk: Walk, first: int | None = None, last: int | None = None) -> TrajectoryCorner | None:
+    """The corner at the end of a walk, if that is a breakpoint, or None: guards of these rows of events, and those barely met.
+
+    Neither the word nor the guards are those after the breakpoint.
+    """
+    stretch, events = walk.stretch, walk.stretch.events
+    moment = stretch.t[stretch.end]
+    if moment not in stretch.breaks:
+        return None
+    if first is None or last is None:
+        first = last = int(np.searchsorted(events["t"], moment, side="right"))
+    places = units_of(walk, first, last)
+    units = [[int(g) for g in events["guard"][q : q + w]] for q, w in places]
+    crossed = [g for unit in units for g in unit]
+    units += [[int(k)] for k in barely_met(walk, moment) if k not in crossed]
+    done = events[:first]
+    word = word_after(stretch.word, done[(done["jumped"] == 0) | (done["t"] < moment)])
+    near = near_at_break(walk, stretch.end, [unit[0] for unit in units], word, False)
+    places = [place for place, here in zip(places, near, strict=False) if here]
+    units = [unit for unit, here in zip(units, near, strict=True) if here]
+    if not units:
+        return None
+    middle = min(int(events["record"][places[len(places) // 2][0]]), stretch.end) if places else stretch.end
+    corner = make_corner(walk, middle, word, units, slice(first, last), [q for q, _ in places], ends=True)
+    corner.mode = AT_END
+    if walk.merge > 0.0:
+        keep_offsets(walk, corner, [events["t"][q] for q, _ in places])
+    return corner
+
+
+def barely_met(walk: Walk, moment: float) -> IntArray:
+    """Guards on which the trajectory was at a breakpoint, on one side of it only and without a crossing."""
+    rows = walk.stretch.events
+    return np.unique(rows["guard"][(rows["shown"] == MARGIN) & (rows["t"] == moment)])
+
+
 def make_corner(
-    walk: Walk, record: int, word: FloatArray, units: list[list[int]], event_rows: slice, unit_rows: list[int]
+    walk: Walk,
+    record: int,
+    word: FloatArray,
+    units: list[list[int]],
+    event_rows: slice,
+    unit_rows: list[int],
+    ends: bool = False,
 ) -> TrajectoryCorner:
-    """The corner at a row of the record, with the rows of Dh of its units there."""
+    """The corner at a row of the record, with the rows of Dh of its units there. ``ends``: of a corner at a breakpoint, before
+    it."""
     memory, stretch = walk.memory, walk.stretch
-    memory.v.x[:] = stretch.states[record]
-    t, leg = stretch.t[record], max(memory.at.leg, stretch.leg)
-    guards = np.array([unit[0] for unit in units], dtype=np.int64)
-    rows, slopes = np.zeros((len(units), walk.width)), np.zeros(len(units))
-    if _corner_rows(memory.address, t, leg, guards, rows, slopes):
-        walk.fail(codes.DH_FAILED)
+    leg = max(memory.at.leg, stretch.leg)
+    t, rows, slopes = rows_at(walk, record, leg, [unit[0] for unit in units], not ends)
     corner = TrajectoryCorner(walk, t, memory.v.x.copy(), stretch.leg_p[leg], word, units, rows, slopes)
-    ends = stretch.events["record"][event_rows]
+    rows_of_events = stretch.events["record"][event_rows]
     corner.event_rows, corner.unit_rows = event_rows, unit_rows
-    corner.record, corner.last_record = record, int(ends[-1]) if len(ends) else record
-    corner.first_record = int(ends[0]) if len(ends) else record
+    corner.record, corner.last_record = record, int(rows_of_events[-1]) if len(rows_of_events) else record
+    # (one before a breakpoint stays before it)
+    corner.first_record = min(int(rows_of_events[0]), record) if len(rows_of_events) else record
     memory.at.rows_at = -1
     return corner
+
+
+def rows_at(walk: Walk, record: int, leg: int, guards: list[int], after: bool) -> tuple[float, FloatArray, FloatArray]:
+    """The time at a record (of a breakpoint, ``after`` it or before), and the guards' rows of Dh and D_t h; v.x is its state."""
+    memory, t = walk.memory, float(walk.stretch.t[record])
+    memory.v.x[:] = walk.stretch.states[record]
+    at_break = t in walk.stretch.breaks
+    if at_break and not after:
+        t = t - 4e-16 * abs(t)
+    rows, slopes = np.zeros((len(guards), walk.width)), np.zeros(len(guards))
+    moment = math.nextafter(t, math.inf) if at_break and after else t  # (D_t h is taken on the side of its time)
+    if _corner_rows(memory.address, moment, leg, np.array(guards, dtype=np.int64), rows, slopes):
+        walk.fail(codes.DH_FAILED)
+    return t, rows, slopes
+
+
+def near_at_break(walk: Walk, record: int, guards: list[int], word: FloatArray, after: bool) -> BoolArray:
+    """Which guards are zero, within the tolerances, just after a breakpoint or just before it (h may jump there)."""
+    memory, stretch, n, solution = walk.memory, walk.stretch, walk.n, walk.solution
+    leg = max(memory.at.leg, stretch.leg)
+    t, rows, slopes = rows_at(walk, record, leg, guards, after)
+    x, p, rtol = stretch.states[record], stretch.leg_p[leg], solution._tolerances[0]
+    h = walk.system.function("h")(t, x, p)[guards]
+    speed = rows[:, :n] @ walk.system.function("f")(t, x, word, p) + slopes
+    sure = np.abs(rows[:, :n]) @ (memory.v.atol + rtol * np.abs(solution.record.states).max(axis=0))
+    # (ten tolerances: a guard that jumped is much farther away)
+    return np.abs(h) <= 10.0 * (sure + np.abs(speed) * (rtol * (t - solution.record.t[0]) + 1e-15 * abs(t)))
 
 
 def keep_offsets(walk: Walk, corner: TrajectoryCorner, moments: Sequence[float]) -> None:
@@ -120,7 +201,7 @@ def keep_offsets(walk: Walk, corner: TrajectoryCorner, moments: Sequence[float])
     first = corner.t
     word, line = corner._word.copy(), np.zeros(walk.n)
     field = corner._field(word)
-    corner.end = (walk.stretch.t[-1] - first) if corner.mode == AT_END else 0.0
+    corner.end = (walk.stretch.t[walk.stretch.end] - first) if corner.mode == AT_END else 0.0
     for u, moment in enumerate(moments):
         s, row = moment - first, corner._rows[u, : walk.n]
         corner._offset[u] = -(row @ line + (row @ field + corner._slopes[u]) * s)
@@ -134,25 +215,32 @@ def keep_offsets(walk: Walk, corner: TrajectoryCorner, moments: Sequence[float])
         corner._reference = line + field * corner.end
 
 
-def refuse_jumps_of_f(walk: Walk) -> None:
-    """Raise a DerivativeError if a guard is crossed at the very time at which f jumps: neither a matrix nor a corner is the
-    derivative there."""
+def refuse_event_at_break(walk: Walk) -> None:
+    """Raise a DerivativeError if the requested event happens at a breakpoint at which f or h jumps."""
     stretch, system, solution = walk.stretch, walk.system, walk.solution
-    if not stretch.breaks.size or stretch.wanted >= 0:
+    if stretch.wanted < 0 or not stretch.breaks.size or stretch.events["jumped"][stretch.wanted]:
         return
-    f, rtol, start, p = system.function("f"), solution._tolerances[0], solution.record.t[0], stretch.leg_p[-1]
-    events = stretch.events
-    for row in events[(events["shown"] != MARGIN) & (events["t"] <= stretch.t[stretch.end])]:
-        k, moment = row["guard"], stretch.breaks[np.abs(stretch.breaks - row["t"]).argmin()]
-        if system.observers[k] or abs(moment - row["t"]) > rtol * (moment - start):
-            continue
-        x, word = stretch.states[row["record"]], solution.word(row["t"], "left").astype(float)
-        just_before = f(moment - 4e-16 * abs(moment), x, word, p)
-        if not np.allclose(f(moment, x, word, p), just_before, rtol=1e-9, atol=1e-12):
-            raise DerivativeError(
-                f"guard {system.guards[k]!r} is crossed at t = {moment:g}, where f jumps (a breakpoint): the outcome has "
-                "no B-derivative there that is implemented. Move the breakpoint or the start."
-            )
+    row = stretch.events[stretch.wanted]
+    k, moment = int(row["guard"]), stretch.breaks[np.abs(stretch.breaks - row["t"]).argmin()]
+    rtol, start = solution._tolerances[0], solution.record.t[0]
+    if abs(moment - row["t"]) > rtol * (moment - start) or not stretch.t[0] < moment <= stretch.t[-1]:
+        return
+    f, h = system.function("f"), system.function("h")
+    record, word = int(np.searchsorted(stretch.t, moment)), stretch.word_after(stretch.wanted)
+    others = stretch.events["jumped"][stretch.events["t"] == moment].any()
+    values = []
+    for t, behind in ((moment - 4e-16 * abs(moment), False), (moment, True)):
+        leg = int(np.searchsorted(stretch.legs, record, side="right" if behind else "left")) - 1
+        x, p = stretch.states[record], stretch.leg_p[max(leg, 0)]
+        _, rows, slopes = rows_at(walk, record, max(leg, 0), [k], behind)
+        after = stretch.word_after(stretch.wanted + 1)
+        values.append(np.concatenate([f(t, x, word, p), f(t, x, after, p), h(t, x, p)[[k]], rows[0], slopes]))
+    walk.memory.at.rows_at = -1
+    if others or not np.allclose(values[0], values[1], rtol=1e-6, atol=1e-9):
+        raise DerivativeError(
+            f"event {system.guards[k]!r} happens at t = {moment:g}, a breakpoint at which f or h jumps: the state at that event "
+            "has no B-derivative that is implemented. Ask for a fixed time, or move the breakpoint or the start."
+        )
 
 
 class TrajectoryCorner(Corner[str]):
@@ -167,7 +255,7 @@ class TrajectoryCorner(Corner[str]):
     guards : tuple of str
         Names of the guards.
     kind : str
-        "tie", "start", "end" or "event".
+        "tie", "start", "end", "event" or "breakpoint".
 
     Examples
     --------
@@ -193,6 +281,7 @@ class TrajectoryCorner(Corner[str]):
         self.t, self.x = float(t), x
         self.event_rows = slice(0, 0)
         self.unit_rows: list[int] = []
+        self.at_break, self.offset = False, 0  # (see `Chain`)
         self.record = self.first_record = self.last_record = 0
         self.guards = tuple(system.guards[unit[0]] for unit in units)
         self._sum = system.has("g")
@@ -214,9 +303,10 @@ class TrajectoryCorner(Corner[str]):
         super()._fail(code)
 
     @property
-    def kind(self) -> Literal["tie", "start", "end", "event"]:
-        """Where it is: "tie" (on the way), "start", "end", or "event" (at which the outcome is taken)."""
-        return _KINDS[self.mode]
+    def kind(self) -> Literal["tie", "start", "end", "event", "breakpoint"]:
+        """Where it is: "tie" (on the way), "start", "end", "event" (at which the outcome is taken), or "breakpoint" (just before
+        or just after it)."""
+        return "breakpoint" if self.at_break else _KINDS[self.mode]
 
 
 _KINDS: dict[int, Literal["tie", "start", "end", "event"]] = {

@@ -19,7 +19,7 @@ from ..memory.pool import pool_of
 from .failures import raise_failed, raise_user_error
 from .refinement import divide, fastest_rates
 from .stretch import cut
-from .trajectory_corners import corner_here, refuse_jumps_of_f, start_corner
+from .trajectory_corners import corner_before_break, corner_here, refuse_event_at_break, start_corner
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray
@@ -49,10 +49,12 @@ def walk_along(
     params: bool,
     merge: float | None,
     observers: bool,
+    ended: Walk | None = None,
 ) -> Walk:
     """Prepare the propagation from ``since`` to ``until`` (or to the row ``wanted`` of the event table) along a solution.
 
-    ``observers``: whether events of observers get a row of their own, which is only needed for their times.
+    ``observers``: whether events of observers get a row of their own, which is only needed for their times. ``ended``: the walk
+    that it continues after a breakpoint.
     """
     system, record, (rtol, atol) = solution.system, solution.record, solution._tolerances
     bound, kind = system._bind(), "tangents and p" if params else "tangents"
@@ -62,7 +64,7 @@ def walk_along(
         if solution._rates is None:
             solution._rates = fastest_rates(system, rtol, len(record), memory)
         stretch = cut(solution, since, until, wanted, observers, divide(record, rtol, solution._rates))
-        return Walk(solution, stretch, lease, memory, kind, -1.0 if merge is None else float(merge))
+        return Walk(solution, stretch, lease, memory, kind, -1.0 if merge is None else float(merge), ended)
     except BaseException:
         memory.release()
         pool_of(system).give_back(kind, memory)
@@ -83,6 +85,7 @@ class Walk:
         memory: TangentMemory,
         kind: str,
         merge: float,
+        ended: Walk | None,
     ) -> None:
         self.solution, self.system, self.stretch, self.merge = solution, solution.system, stretch, merge
         self.memory, self.lease = memory, lease  # (given back when this is deleted)
@@ -92,11 +95,15 @@ class Walk:
         on_guard = _prepare(memory.address)
         if on_guard < 0:
             self.fail(codes.H_FAILED)
-        refuse_jumps_of_f(self)
-        self._at_start = memory.position.copy()
+        refuse_event_at_break(self)
         self.corners: list[TrajectoryCorner] = []
-        if (corner := start_corner(self, on_guard > 0)) is not None:
+        if (corner := start_corner(self, on_guard > 0, ended)) is not None:
             self.corners.append(corner)
+        # behind a breakpoint, what happened at its very moment is done
+        at_break = stretch.t[0] in stretch.breaks
+        self._done = int(np.searchsorted(stretch.events["t"], stretch.t[0], side="right")) if at_break else 0
+        memory.at.event, memory.at.record = self._done, 0
+        self._at_start = memory.position.copy()
         self.starts_on_guard = bool(self.corners)
         self.complete = False  # whether all corners have been found
         self._crossings: FloatArray | None = None
@@ -118,7 +125,7 @@ class Walk:
         """
         memory, tangents = self.memory, D.shape[0]
         memory.position[:] = self._at_start
-        memory.g.b[:] = self.stretch.word
+        memory.g.b[:] = self.stretch.word_after(self._done)
         of_p = np.ascontiguousarray(np.argwhere(D[:, self.n :])) if self.np and tangents else _NO_PLACES
         carried: Tangents = (D, of_p, self._rows_of_tangents(tangents))
         times = _NO_TIMES if times is None else times
@@ -130,8 +137,10 @@ class Walk:
         while True:
             code = _in_turns(_push, memory.address, *carried, times, crossings, self.merge)
             if code == codes.AT_CORNER:
-                if not self.complete:
-                    self.corners.append(corner_here(self))
+                if not self.complete and (here := corner_here(self)):
+                    self.corners.append(here)
+                if found == len(self.corners):
+                    break  # at a breakpoint: all that is near is behind it
                 corner = self.corners[found]
                 found += 1
                 # the flow between its first and its last crossing is propagated half before, half after the corner
@@ -142,6 +151,10 @@ class Walk:
                 self._drift(carried, corner, corner.last_record)
                 self._move_past(corner)
             elif code == codes.GO_ON:
+                if not self.complete and (here := corner_before_break(self)):
+                    self.corners.append(here)
+                if found < len(self.corners):
+                    yield self.corners[found]
                 break
             else:
                 self.fail(code)

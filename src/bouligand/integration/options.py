@@ -197,7 +197,7 @@ def word(system: System, b0: ArrayLike) -> ty.FloatArray:
 def breaks(system: System, breakpoints: ArrayLike | None, t0: float, tf: float) -> ty.FloatArray:
     """The breakpoints of system and integration inside the interval."""
     moments = np.union1d(system.breakpoints, times("breakpoints", breakpoints))
-    return moments[(moments > t0) & (moments < tf)]
+    return moments[(moments > t0) & (moments <= tf)]  # (of one at tf, nothing is seen but what is before it)
 
 
 def requested(t_eval: ArrayLike, t0: float, tf: float, n: int) -> tuple[ty.FloatArray, ty.FloatArray]:

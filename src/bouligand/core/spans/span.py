@@ -16,7 +16,6 @@ from ..compiler.tables import work
 from ..compiler.vectors import clear
 from ..evaluate import eval_f, eval_h, in_tolerances
 from ..guards import QUICK, arriving
-from ..recorded import before
 from ..schemes.table import dopri5_error
 from ..steps import outcomes
 from .accept_span import accept_span
@@ -59,7 +58,6 @@ def span(table):
         length = min(s.dt_span, s.dt_max)
         if length >= 0.999999 * (stop - t):
             length = stop - t
-        s.cap = before(stop) if stop < s.tf and t + length >= stop else 1e300
         outcome, found, factor = attempt(w, length)
         if outcome == outcomes.TAKEN:
             outcome = accept_span(w, found, length)
@@ -79,7 +77,6 @@ def span(table):
         elif outcome == outcomes.TOO_FEW:
             s.dt_span = (1.2 if found > 0 else 1.0) * length
         s.hops_until = t + max(0.5 * length, 1e-14 * abs(t))
-        s.cap = 1e300
         s.spanning = 0
         return codes.GO_ON
 

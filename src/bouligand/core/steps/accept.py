@@ -26,8 +26,8 @@ def accept(w, landed):
         # the present state is on the guard, to round-off
         copy_state(v.f, v.f_end)
         return cross_and_evaluate(w, j)
-    if not landed and s.stop - end <= 4e-16 * max(abs(end), whole):
-        end = s.stop
+    if s.stop - end <= 4e-16 * max(abs(end), whole):
+        end = s.stop  # (or a landing that ended behind it, by less than it resolves)
     if s.eval_count < t_eval.shape[0] and t_eval[s.eval_count] <= end and requested(w, s.length, end - t):
         return s.status
     row = s.record_count

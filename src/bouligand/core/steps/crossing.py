@@ -24,7 +24,7 @@ def note(w, t, k, sign, residual, shown):
     event = w.events[s.event_count]
     s.event_count += 1
     event.t, event.guard, event.sign, event.residual = t, k, sign, residual
-    event.record, event.shown = s.record_count - 1, shown
+    event.record, event.shown, event.jumped = s.record_count - 1, shown, 0
 
 
 @core
@@ -39,6 +39,7 @@ def cross(w, j):
     flip(w, j, latched)
     g.t_last[j] = t
     s.last = j
+    s.judged = 0
     if s.one_sided > 0:
         re_arm(w, j)
     s.fresh = 1

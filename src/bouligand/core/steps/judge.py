@@ -11,11 +11,12 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
+from ..evaluate import copy_state, eval_f, in_tolerances
 from ..guards import hold
-from ..state import MARGIN, SWITCH
-from .crossing import cross, note
+from ..state import MARGIN, SHOWN, SWITCH
+from .crossing import note
 from .grazing import dwell_time, graze_matters, jump_on_guard, other_word, second_rate, tolerance_of_guard
+from .leg import start_anew
 
 
 @core(entry=True)
@@ -64,7 +65,9 @@ def stuck(w, j):
         return matters
     # undo the crossing: the trajectory touched the guard and stays on its side
     for row in range(s.event_count - 1, -1, -1):
-        if events[row].guard == j:
+        if events[row].guard == j and events[row].shown != MARGIN:
+            if events[row].shown == SHOWN:
+                uncount(w, j)
             events[row].shown = SWITCH
             break
     g.b[j] = -g.b[j]
@@ -76,6 +79,17 @@ def stuck(w, j):
     copy_state(v.hop_stages[0], v.f)
     s.rates_known = 0
     return codes.GO_ON
+
+
+@core
+def uncount(w, j):
+    """An event of guard j that is taken back does not count: it neither ends the integration nor brings its end nearer."""
+    s, g = w.s, w.g
+    if s.ending == 1 and s.ended_by == j:
+        s.ending = 0
+        g.terminal[j] = 1.0
+    elif g.terminal[j] > 0.0:
+        g.terminal[j] += 1.0
 
 
 @core
@@ -144,32 +158,6 @@ def crossed_back(w, j):
         if events[row].guard == j and events[row].t > s.t - 20.0 * s.asked_value:
             crossings += 1
     return codes.CHATTERING if crossings >= 4 else codes.GRAZING
-
-
-@core
-def start_anew(w):
-    """Evaluate f and h anew at the present state: they may have changed at a breakpoint or with the parameters.
-
-    A guard whose h has jumped to the other sign is crossed here.
-    """
-    compact()
-    s, v, g = w.s, w.v, w.g
-    s.cap = 1e300
-    s.stale = 0
-    if eval_h(w, s.t, v.x, g.h):
-        return s.status
-    for k in range(g.width):
-        if g.b[k] * g.h[k] < 0.0 and g.held[k] == 0.0 and (g.watched[k] != 0.0 or g.observer[k] != 0.0):
-            observed = g.watched[k] == 0.0
-            cross(w, k)
-            g.held[k] = 0.0  # h jumped: the trajectory is not on the guard
-            if observed:
-                g.watched[k] = 0.0
-    if eval_f(w, s.t, v.x, v.f):
-        return s.status
-    s.rates_known = 0
-    s.fresh = 1
-    return codes.GO_ON
 
 
 @core

@@ -12,14 +12,15 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_h, in_tolerances
 from ..guards import arriving, first_arrival, rates, refine_arrival
-from ..recorded import before
 from . import outcomes
 from .accept import accept
 from .bands import set_levels, shrink_bands
 from .crossing import cross_and_evaluate
 from .inside import passed_before
 from .landing import land_by_hop, step_smoothly
+from .leg import drift_to_stop, shortest
 from .missed import find_missed_touch
+from .resolution import on_surface
 from .start import start
 
 # guards ahead from which on a spanning step is taken: MANY_AHEAD + MORE_OF_FEW // m^2 of m (with few guards, hops are cheap)
@@ -65,11 +66,14 @@ def run(table):
         if again or code != codes.GO_ON:
             continue
         # --- the next step
-        code, again, length, landing = choose_step(w, tau, j, in_band)
-        if again or code != codes.GO_ON:
-            continue
-        outcome = take_step(w, length, landing, s.projection if in_band else 0)
-        outcome = check_step(w, outcome, in_band)
+        if s.stop - s.t <= 1e-3 * s.dt and s.stop - s.t <= shortest(w, w.v.f):
+            outcome = drift_to_stop(w)
+        else:
+            code, again, length, landing = choose_step(w, tau, j, in_band)
+            if again or code != codes.GO_ON:
+                continue
+            outcome = take_step(w, length, landing, s.projection if in_band and landing else 0)
+            outcome = check_step(w, outcome, in_band)
         if outcome == outcomes.FAILED:
             code = s.status
         elif outcome == outcomes.TURNS:
@@ -85,10 +89,11 @@ def run(table):
 
 @core(inline=True)
 def events_at_once(w):
-    """Rows of the event table that one pass may need; where f or h may jump, every guard may be crossed at once."""
+    """Rows of the event table that one pass may need; where f or h may jump, every guard may be crossed at once, and have come
+    near before."""
     compact()
     s = w.s
-    return 4 + 2 * (s.one_sided + s.observers) + (w.g.width if w.breaks.shape[0] > 0 or s.stale == 1 else 0)
+    return 4 + 2 * (s.one_sided + s.observers) + (2 * w.g.width if w.breaks.shape[0] > 0 or s.stale == 1 else 0)
 
 
 @core(inline=True)
@@ -118,7 +123,7 @@ def resolve_corner(w):
     t, stop = s.t, s.stop
     s.soon = 0.0
     ending = t >= s.tf or s.ending == 1
-    if ending or (s.fresh == 1 and s.last >= 0):
+    if ending or s.fresh == 1:
         s.soon = min(1.0 / max(in_tolerances(w, v.f, v.x, v.x), 1e-300), 1e-3 * s.dt)
     tau, j, stuck, turned = first_arrival(g, s.soon)
     odd = s.judged == 0 and (stuck >= 0 or turned >= 0)
@@ -128,9 +133,14 @@ def resolve_corner(w):
             s.dt_span = s.dt_span if s.dt_span > 0.0 else within
             return codes.NEED_SPAN, False, tau, j
     here = max(4e-16 * max(abs(t), s.dt), 1.001 * s.gap, s.soon if ending else 0.0)
-    if j >= 0 and g.level[j] == 0.0 and tau <= here:
-        copy_state(v.f, v.f_end)
-        return cross_and_evaluate(w, j), True, tau, j
+    if j >= 0 and g.level[j] == 0.0 and tau <= max(here, 0.01 * s.soon, 1e-9 * s.dt):
+        # (nearer than a landing resolves, it is crossed on the spot if it is here to round-off)
+        found = 1 if tau <= here else on_surface(w, j, tau)
+        if found < 0:
+            return s.status, False, tau, j
+        if found == 1:
+            copy_state(v.f, v.f_end)
+            return cross_and_evaluate(w, j), True, tau, j
     if odd:
         s.question = codes.STUCK if stuck >= 0 else codes.TURNED
         s.target = stuck if stuck >= 0 else turned
@@ -178,6 +188,8 @@ def choose_step(w, tau, j, in_band):
     landing = False
     if s.no_landing == 1:
         length = min(length, remaining)
+    elif in_band and tau >= remaining:
+        length = min(length, remaining)  # no projection beyond the end: what is left of the band is integrated
     elif in_band:
         extrapolate(w, tau)
         if eval_h(w, t + tau, v.x_trial, g.h_trial):
@@ -185,7 +197,7 @@ def choose_step(w, tau, j, in_band):
         if refine_arrival(g, tau)[0] > 2.0 * tau:
             shrink_bands(w)
             return codes.GO_ON, True, length, landing
-        landing, length = tau < remaining, tau
+        landing, length = True, tau
     elif (j >= 0 and tau < 1.5 * reach) or (j < 0 and g.width > 0 and (s.fresh == 0 or foreseen)):
         # (where no guard is being approached, one that now recedes may come back)
         if j < 0 or s.fresh == 0 or tau > 0.1 * length:
@@ -199,7 +211,6 @@ def choose_step(w, tau, j, in_band):
     if length >= 0.999999 * remaining:
         landing = landing and tau < remaining
         length = length if landing else remaining
-    s.cap = before(stop) if stop < s.tf and t + length >= stop else 1e300
     s.target = j
     return codes.GO_ON, False, length, landing
 
@@ -238,11 +249,12 @@ def check_step(w, outcome, in_band):
     compact()
     s, g = w.s, w.g
     t, whole = s.t, s.length + s.back + s.correction
-    if outcome == outcomes.LANDED and t + s.length + s.back + s.correction > s.stop:
+    behind = t + whole - s.stop
+    if outcome == outcomes.LANDED and behind > 0.0 and behind > shortest(w, w.v.f_end):
         s.no_landing = 1
         outcome = outcomes.REJECTED
     alone = s.last < 0 or t > g.t_last[max(s.last, 0)]  # not one of a cluster of landings
-    if outcome == outcomes.LANDED and (alone or whole > 0.1 * s.dt) and not in_band:
+    if outcome == outcomes.LANDED and whole > (1e-9 if alone else 0.1) * s.dt and not in_band:
         where = passed_before(w, whole, s.target)
         if where != 0.0:
             outcome = outcomes.REJECTED if where > 0.0 else outcomes.FAILED

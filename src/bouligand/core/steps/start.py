@@ -5,11 +5,10 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
 from ..guards import hold
-from ..recorded import write_step
+from ..recorded import cap_leg, write_step
 from ..schemes import table
 from ..unit import make_unit
-
-_STEP = 2.0**-24
+from .resolution import near_zero, shake
 
 
 @core
@@ -22,21 +21,18 @@ def start(w):
         for i in range(n):
             v.atol[i] = s.atol
     make_unit(w, v.x)
-    if eval_h(w, t, v.x, g.h):
+    cap_leg(w)
+    shake(v)
+    if eval_h(w, t, v.x, g.h) or eval_h(w, t, v.x_trial, g.h_trial):
         return codes.H_FAILED
-    # round-off in h: its change when every component of x changes in its last digits
     total = 0.0
     for i in range(n):
         total += v.x[i]
-        v.x_trial[i] = v.x[i] * (1.0 + _STEP * (1.0 + 0.1 * (i * 7 % 5)) * (1.0 if i % 2 == 0 else -1.0))
-    if eval_h(w, t, v.x_trial, g.h_trial):
-        return codes.H_FAILED
     open_word = False
     s.held_count = 0
     for k in range(m):
         total += g.h[k]
-        noise = 8.0 * 2.2e-16 / _STEP * abs(g.h_trial[k] - g.h[k]) + 1e-300
-        zero = abs(g.h[k]) <= noise
+        zero = near_zero(g, k)
         g.held[k] = 0.0
         if zero:
             hold(w, k)

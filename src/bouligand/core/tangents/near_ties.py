@@ -120,7 +120,7 @@ def examine(w, event, record, slot):
 @core(inline=True)
 def examine_inline(w, event, record, slot):
     """Evaluate the row of Dh, hdot and x' of a crossing at the present state and word. Returns the uncertainty of its time; 0
-    where the word was changed by a jump of h at a breakpoint, which no perturbation moves; -1 on failure."""
+    where the word was changed by a jump of h itself, which no perturbation moves; -1 on failure."""
     compact()
     s, event_row = w.s, w.events[event]
     row, f_before = w.tangents.guard_rows[slot], w.tangents.rows.f_before[slot]
@@ -128,18 +128,18 @@ def examine_inline(w, event, record, slot):
     if guard_row(w, t, k, record, row) or eval_f(w, t, w.v.x, f_before):
         return -1.0
     hdot = approach(w, k, row, f_before)
+    if event_row.jumped == 1:
+        return 0.0
     u, off = uncertainty(w, row, hdot, t), abs(event_row.residual) / max(abs(hdot), 1e-300)
-    for moment in w.breaks:
-        if moment == event_row.t and off > 1e3 * u:
-            return 0.0
     return min(u + off, LONGEST * (s.tf - s.t0))
 
 
 @core(inline=True)
 def passive(w, event):
-    """Whether a row of ``events`` changes nothing: a margin, or an observer other than the requested event."""
-    g, events, at = w.g, w.events, w.tangents.at
-    return events[event].shown == MARGIN or (g.observer[events[event].guard] != 0.0 and event != at.wanted)
+    """Whether perturbations do not change at a row of ``events``: a margin; or, unless it is the requested event, an observer or
+    a guard that has jumped across the trajectory (whose time nothing moves)."""
+    g, row, at = w.g, w.events[event], w.tangents.at
+    return row.shown == MARGIN or ((g.observer[row.guard] != 0.0 or row.jumped == 1) and event != at.wanted)
 
 
 @core(inline=True)
@@ -151,6 +151,7 @@ def rows_of_crossing(w, event):
         event + count < events.shape[0]
         and events[event].shown == SHOWN
         and events[event + count].shown == SWITCH
+        and events[event].jumped + events[event + count].jumped == 0
         and events[event + count].t == events[event].t
         and events[event + count].record == events[event].record
     ):

@@ -5,8 +5,7 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_h
 from ..recorded import use_parameters
-
-_STEP = 2.0**-24
+from ..steps.resolution import near_zero, shake
 
 
 @core(entry=True)
@@ -22,14 +21,11 @@ def prepare(table):
     use_parameters(w, w.tangents.at.leg)
     copy_state(w.states[0], v.x)
     held = 0
-    for i in range(v.width):
-        v.x_trial[i] = v.x[i] * (1.0 + _STEP * (1.0 + 0.1 * (i * 7 % 5)) * (1.0 if i % 2 == 0 else -1.0))
+    shake(v)
     if eval_h(w, t, v.x, g.h) or eval_h(w, t, v.x_trial, g.h_trial):
         return -1
     for k in range(g.width):
-        # round-off in h: its change when every component of x changes in its last digits
-        noise = 8.0 * 2.2e-16 / _STEP * abs(g.h_trial[k] - g.h[k]) + 1e-300
-        g.held[k] = 1.0 if abs(g.h[k]) <= noise and g.observer[k] == 0.0 else 0.0
+        g.held[k] = 1.0 if near_zero(g, k) and g.observer[k] == 0.0 else 0.0
         held += int(g.held[k])
     return held
 

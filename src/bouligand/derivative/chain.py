@@ -1,0 +1,103 @@
+"""Consecutive walks: a derivative is split at breakpoints at which a guard is crossed.
+
+A perturbation may cross such a guard before the breakpoint or behind it, where f, h and the word may be others. Up to the
+breakpoint it is taken as to an end (only what is crossed in time counts), from there on as from a start (what is not crossed
+yet is ahead): two corners at one place, each with the field and the guards of its own side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.state import AT_END, AT_START, MARGIN
+from .walk import Walk, walk_along
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray
+    from ..solution.solution import Solution
+    from .trajectory_corners import TrajectoryCorner
+
+NEAR = 30.0  # times the relative tolerance: how near, of the whole time, a crossing is to a breakpoint that is split at
+
+
+class Chain:
+    """The way from ``since`` to ``until`` (or to the row ``wanted`` of the event table): one walk, or several."""
+
+    def __init__(
+        self,
+        solution: Solution,
+        since: float,
+        until: float,
+        wanted: int | None,
+        params: bool,
+        merge: float | None,
+        observers: bool,
+    ) -> None:
+        self.walks: list[Walk] = []
+        moments = [since, *_splits(solution, since, until, wanted), until]
+        for q, (first, last) in enumerate(pairwise(moments)):
+            ended = self.walks[-1] if self.walks else None
+            if ended is not None:
+                ended.find_corners()
+            final = q == len(moments) - 2
+            walk = walk_along(solution, first, last, wanted if final else None, params, merge, observers, ended)
+            self.walks.append(walk)
+        self.n, self.np, self.width, self.merge = walk.n, walk.np, walk.width, walk.merge
+        self.stretch, self.starts_on_guard = self.walks[0].stretch, self.walks[0].starts_on_guard
+        # rows of events: each walk counts its own from its start
+        self.offsets = [len(self.stretch.events) - len(walk.stretch.events) for walk in self.walks]
+
+    @property
+    def rows(self) -> slice:
+        """Of the record's table of events, those on the way."""
+        last = self.walks[-1].stretch
+        return slice(self.stretch.rows.start, last.rows.start + last.wanted + 1 if last.wanted >= 0 else last.rows.stop)
+
+    def propagate(self, D: FloatArray, times: FloatArray | None = None) -> Iterator[TrajectoryCorner]:
+        """As `Walk.propagate`, over all of them; yields corners with the place of their walk's events among all."""
+        for walk, offset in zip(self.walks, self.offsets, strict=True):
+            for corner in walk.propagate(D, None if times is None else times[offset:]):
+                inner = (corner.mode == AT_END and walk is not self.walks[-1]) or (
+                    corner.mode == AT_START and walk is not self.walks[0]
+                )
+                corner.at_break, corner.offset = inner, offset
+                yield corner
+
+    def find_corners(self) -> None:
+        """As `Walk.find_corners`, on all of them."""
+        for walk in self.walks:
+            walk.find_corners()
+
+    @property
+    def corners(self) -> list[TrajectoryCorner]:
+        """The corners of all of them, in order."""
+        return [corner for walk in self.walks for corner in walk.corners]
+
+
+def _splits(solution: Solution, since: float, until: float, wanted: int | None) -> FloatArray:
+    """The breakpoints (and changes of parameters) inside, at which something is crossed as far as the tolerances tell."""
+    record = solution.record
+    moments = record.breaks
+    if record.legs is not None:
+        moments = np.unique(np.concatenate([moments, [record.t[row] for row, _ in record.legs[1:]]]))
+    events = record.events
+    last = events["t"][wanted] if wanted is not None else until
+    moments = moments[(moments > since) & (moments < last)]
+    if not moments.size:
+        return moments
+    counts = (events["shown"] != MARGIN) | np.isin(events["t"], moments)  # (see `barely_met`)
+    events = events[counts & ~solution.system.observers[events["guard"]]]
+    if not len(events):
+        return moments[:0]
+    near = NEAR * solution._tolerances[0] * (record.t[-1] - record.t[0]) + 1e-15 * np.abs(moments)
+    places = np.searchsorted(events["t"], moments)
+    before = moments - events["t"][np.maximum(places - 1, 0)]
+    behind = events["t"][np.minimum(places, len(events) - 1)] - moments
+    close = (np.abs(before) <= near) | (np.abs(behind) <= near)
+    if wanted is not None:
+        close &= np.abs(last - moments) > near  # (see `refuse_event_at_break`)
+    return moments[close]
