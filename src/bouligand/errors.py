@@ -148,5 +148,11 @@ class TooManyPiecesError(BouligandError):
     """The derivative has more linear pieces than can be listed."""
 
 
+class FunctionWarning(UserWarning):
+    """A function does something that makes integrations slow or wrong: it tests h instead of b, or reads a global variable that
+    has changed since it was compiled.
+    """
+
+
 class PerformanceWarning(UserWarning):
     """Something works, but much slower than it could, such as a function that Numba cannot compile."""

@@ -14,6 +14,7 @@ from ..core.views import record_view
 from ..errors import NotEventSelectedError
 from ..memory.tables import TableMemory
 from ..memory.working import Working
+from ..system.caught import Failures
 from ..system.functions import UserFunction
 
 _pass_corner = Kernel("tangents.corner_passage", "pass_corner", "corners")
@@ -235,7 +236,7 @@ class _Field:
             table = {tuple(int(s) for s in key): value for key, value in dict(F).items()}
             self._value = lambda word: table[tuple(int(s) for s in word)]
         self._n = n
-        self.failures: list[BaseException] = []
+        self.failures = Failures()
         user = UserFunction("f", lambda t, x, b, p: self.at(b))
         address, self._callback = user.bind(False, {"n": n, "m": m, "p": 0}, self.failures)
         self.fn = np.zeros(1, dtype=FUNCTIONS)
@@ -252,7 +253,7 @@ class _Field:
         return value
 
     def failed(self):
-        raise self.failures.pop()
+        raise self.failures.take()
 
 
 def _vector(name, value):

@@ -187,7 +187,6 @@ def raise_failed(system, code, memory):
 
 
 def _raise_users(system):
-    bound = system._bind()
-    failures, bound.failures[:] = list(bound.failures), []
-    if failures:
-        raise failures[0]
+    error = system._bind().failures.take()
+    if error is not None:
+        raise error

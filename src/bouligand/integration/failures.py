@@ -66,11 +66,8 @@ def _user_error(stepper, name):
     system, bound = stepper.system, stepper.system._bound
     memory = stepper._memory
     t, x, b = memory.s.t_failed, memory.v.x_failed.copy(), memory.g.b.copy()
-    error = None
-    if bound.failures:
-        error = bound.failures[0]
-        bound.failures.clear()
-    else:
+    error = bound.failures.take()
+    if error is None:
         # a compiled function only says that it failed: call it once more, at the very stage where it did
         user = system._functions[name]
         try:

@@ -117,6 +117,8 @@ class Stepper:
     def _mark(self, t0, tf, eps, projection, t_eval, terminal, breakpoints, b0):
         """What most integrations do without. Returns whether guards are anything else than signs that flip."""
         system, work = self.system, self._memory
+        if system._bound is not None and system._bound.frozen:
+            system._bound.warn_of_changes()
         special = system._special or eps is not None or projection is not None or terminal is not None
         if special:
             options.mark(work, system, eps, projection, terminal)

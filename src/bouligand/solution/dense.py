@@ -75,6 +75,4 @@ def close_record(memory):
 
 def fail(system, t):
     """Raise what a function raised when it was called again along the record."""
-    bound = system._bind()
-    failures, bound.failures[:] = list(bound.failures), []
-    raise failures[0] if failures else FunctionError(f"f failed at t = {t} when a step was taken again", t=t)
+    raise system._bind().failures.take() or FunctionError(f"f failed at t = {t} when a step was taken again", t=t)

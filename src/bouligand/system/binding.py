@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.state import FUNCTIONS, JACOBIANS, TIMELESS
-from ..errors import PerformanceWarning
-from .functions import user_data
+from ..errors import FunctionWarning, PerformanceWarning
+from .addresses import WritesArgumentError, user_data
+from .caught import Failures
+from .frozen import Value, values_of
 from .user_memory import Lease
+from .warning import warn_user
 
 if TYPE_CHECKING:
-    from .._typing import FloatArray, IntArray, RecordArray
+    from .._typing import IntArray, RecordArray
     from .functions import UserFunction
     from .system import System
 
@@ -44,7 +47,8 @@ class Bound:
     def __init__(self, system: System) -> None:
         from ..core.compiler import jit
 
-        self.failures: list[BaseException] = []
+        self.failures = Failures()
+        self.frozen: list[Value] = []  # what compiled functions have taken in for good
         self.fn: RecordArray = np.zeros(1, dtype=FUNCTIONS)  # their addresses
         self._jacobians: RecordArray = np.zeros(1, dtype=JACOBIANS)
         self.keep: list[object] = []
@@ -99,10 +103,32 @@ class Bound:
             self._have[params] = True
         return self._jacobians
 
+    def _watch(self, system: System, values: list[Value]) -> None:
+        """Remember what a compiled function has taken in, and look at it before each integration."""
+        self.frozen += values
+        if values:
+            system._plain = False
+
+    def warn_of_changes(self) -> None:
+        """Warn, once for each, of global variables and closures that have changed since the functions were compiled."""
+        changed = [value for value in self.frozen if value.has_changed()]
+        if changed:
+            self.frozen = [value for value in self.frozen if all(value is not other for other in changed)]
+            names = ", ".join(dict.fromkeys(value.name for value in changed))
+            warn_user(
+                f"{names}: changed since the functions of this system were compiled, which go on with the old value. Make a new "
+                "System, or pass what changes in p",
+                FunctionWarning,
+            )
+
     def _take(self, system: System, user: UserFunction, addresses: RecordArray, reasons: list[str]) -> None:
         wanted = system._compile
         try:
             address, keep = user.bind(wanted is not False, system.sizes, self.failures)
+            if wanted is not False:
+                self._watch(system, values_of(user.given))
+        except WritesArgumentError:
+            raise
         except Exception as error:
             reason = f"{user.name} does not compile: {_first_line(error)}"
             if wanted is True:
@@ -125,21 +151,6 @@ class Bound:
             reasons.append("compile=False")
         addresses[user.name] = address
         self.keep.append(keep)
-
-
-def probe(system: System, t: float, x: FloatArray, p: FloatArray) -> None:
-    """Call f and h once from Python, so that a wrong shape or an exception is reported before anything else happens."""
-    word = np.empty(0)
-    for name in ("h", "f"):
-        user = system._functions[name]
-        arguments = (x.copy(), p) if name == "h" else (x.copy(), word, p)
-        try:
-            values = user(system.sizes, t, *arguments)
-            user.check_shape(system.sizes, values, t, x)
-        except Exception as error:
-            error.add_note(f"in {name}(t = {t:g}, x = {x}), called once to check it before the integration")
-            raise
-        word = np.where(values.ravel() >= 0.0, 1.0, -1.0)
 
 
 def _first_line(error: Exception) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, Never, overload
 
 from . import declarations as declared
-from .binding import Bound, Compiled, probe
+from .binding import Bound, Compiled
 from .composing import check_parts, composed_field, no_guards
 from .declarations import times
 from .functions import UserFunction
+from .probing import probe
 from .user_memory import Contexts
 
 if TYPE_CHECKING:
@@ -286,7 +287,7 @@ class System:
         return self._bound
 
     def _probe(self, t: float, x: ty.FloatArray, p: ty.FloatArray) -> None:
-        """Call f and h once from Python, so that a wrong shape or an exception is reported before anything else happens."""
+        """Look at f and h once from Python, so that what is wrong with them is reported before anything else happens."""
         if not self._probed:
             probe(self, t, x, p)
             self._probed = True
