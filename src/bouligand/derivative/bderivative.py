@@ -7,6 +7,7 @@ import numpy as np
 
 from ..core.state import AT_START, SHOWN
 from ..errors import DerivativeError
+from ..system.arguments import index, number, numbers, one_of, whole
 from .corner import Corner
 from .walk import walk_along
 
@@ -56,9 +57,10 @@ class BDerivative:
             shown = np.flatnonzero(record.shown)
             if t is not None:
                 raise ValueError("give t or event, not both: the state is taken at a fixed time, or at an event")
-            if not -len(shown) <= int(event) < len(shown):
+            event = index("event", event)
+            if not -len(shown) <= event < len(shown):
                 raise ValueError(f"event must be one of the solution's {len(shown)} events; got {event!r}")
-            event = int(event) % len(shown)
+            event %= len(shown)
             wanted = int(shown[event])
             self.t = float(record.events["t"][wanted])
         else:
@@ -69,7 +71,7 @@ class BDerivative:
             raise DerivativeError(
                 "the parameters were changed on the way: there is no derivative in them (params=True)"
             )
-        if merge is not None and not float(merge) >= 0.0:
+        if merge is not None and not number("merge", merge) >= 0.0:
             raise ValueError(f"merge must be a time, zero or more; got {merge!r}")
         self.solution, self.system, self.event, self.params = solution, solution.system, event, bool(params)
         self._arguments = (self.since, last if event is not None else self.t, wanted, self.params, merge)
@@ -85,7 +87,7 @@ class BDerivative:
         """One perturbation as (state, parameters), and its dt0."""
         z = np.zeros(self._width)
         if dx is not None:
-            dx = np.asarray(dx, dtype=float)
+            dx = dx if type(dx) is np.ndarray and dx.dtype == float else numbers("dx", dx)
             # (the product: a quick look, that all is finite and not too large)
             if dx.shape != (self.n,) or not (math.isfinite(dx.dot(dx)) or np.isfinite(dx).all()):
                 raise ValueError(f"dx must have {self.n} finite values, one for each state; got {_describe(dx)}")
@@ -94,10 +96,7 @@ class BDerivative:
             if not self.params:
                 raise ValueError("dp needs a derivative with parameters: sol.bderivative(params=True)")
             z[self.n :] = self._parameters(dp)
-        dt0 = float(dt0)
-        if not math.isfinite(dt0):
-            raise ValueError(f"dt0 must be finite; got {dt0}")
-        return z, dt0
+        return z, dt0 if dt0 == 0.0 else number("dt0", dt0)
 
     def _parameters(self, dp):
         if isinstance(dp, dict):
@@ -105,11 +104,11 @@ class BDerivative:
             for key, value in dp.items():
                 if key not in self.system.params:
                     raise ValueError(
-                        f"no parameter is called {key!r}; parameters: {', '.join(self.system.params) or 'none'}"
+                        f"dp: no parameter is called {key!r}; parameters: {', '.join(self.system.params) or 'none'}"
                     )
-                out[self.system.params.index(key)] = value
+                out[self.system.params.index(key)] = number(f"dp: {key}", value)
             dp = out
-        dp = np.asarray(dp, dtype=float)
+        dp = numbers("dp", dp)
         if dp.shape != (self.np,) or not np.isfinite(dp).all():
             raise ValueError(f"dp must have {self.np} finite values, one for each parameter; got {_describe(dp)}")
         return dp
@@ -206,7 +205,14 @@ class BDerivative:
         """
         ranks = _rank(dx), _rank(dp), _rank(dt0)
         if ranks[0] > 1 or ranks[1] > 1 or ranks[2] > 0:
-            given = [(v, single) for v, rank, single in zip((dx, dp, dt0), ranks, (1, 1, 0), strict=True)]
+            names, singles = ("dx", "dp", "dt0"), (1, 1, 0)
+            for name, rank, single in zip(names, ranks, singles, strict=True):
+                if rank > single + 1:
+                    raise ValueError(f"{name} must be one perturbation or a batch of them; got {rank} dimensions")
+            given = [
+                (numbers(name, v) if rank > single else v, single)
+                for name, v, rank, single in zip(names, (dx, dp, dt0), ranks, singles, strict=True)
+            ]
             lengths = {len(v) for (v, single), rank in zip(given, ranks, strict=True) if rank > single}
             if len(lengths) > 1:
                 raise ValueError(
@@ -227,8 +233,7 @@ class BDerivative:
 
         Where there are no corners, no perturbation is needed.
         """
-        if wrt not in ("x", "p", "t0"):
-            raise ValueError(f"wrt must be 'x', 'p' or 't0'; got {wrt!r}")
+        one_of("wrt", wrt, ("x", "p", "t0"))
         if wrt == "p" and not self.params:
             raise ValueError("wrt='p' needs a derivative with parameters: sol.bderivative(params=True)")
         if self._width <= _SMALL:
@@ -299,7 +304,7 @@ class BDerivative:
         A discrete adjoint: the steps are taken back one by one. With ``Df`` and ``Dp_f`` given its cost does not grow with
         the number of parameters.
         """
-        w = np.asarray(w, dtype=float)
+        w = numbers("w", w)
         if w.shape != (self.n,) or not np.isfinite(w).all():
             raise ValueError(f"w must have {self.n} finite values, one for each state; got {_describe(w)}")
         walk, stretch, passages = self._walk, self._walk.stretch, []
@@ -338,6 +343,7 @@ class BDerivative:
         """
         from .pieces import pieces
 
+        limit = whole("limit", limit, 1)
         self._build()
         links = [(link.matrix, link.corner) for link in self._links or []]
         return pieces(links, self.n, limit)
@@ -370,7 +376,7 @@ def _terminal_event(solution):
 
 
 def _time(name, value, first, last):
-    value = float(value)
+    value = number(name, value)
     if not first <= value <= last:
         raise ValueError(f"{name} must lie within the trajectory, [{first:g}, {last:g}]; got {value:g}")
     return value
@@ -382,7 +388,11 @@ def _rank(value):
         return 0
     if isinstance(value, np.ndarray):
         return value.ndim
-    return 1 if isinstance(value, dict) else np.ndim(value) if len(value) == 0 or np.ndim(value[0]) > 0 else 1
+    if isinstance(value, dict):
+        return 1
+    if isinstance(value, list | tuple):
+        return 2 if len(value) and np.ndim(value[0]) > 0 else 1
+    return 0 if isinstance(value, str | bytes) else np.ndim(value)
 
 
 def _item(value, q, rank):

@@ -14,6 +14,7 @@ from ..core.views import record_view
 from ..errors import NotEventSelectedError
 from ..memory.tables import TableMemory
 from ..memory.working import Working
+from ..system.arguments import number, numbers, whole
 from ..system.caught import Failures
 from ..system.functions import UserFunction
 
@@ -50,14 +51,15 @@ def saltation(f_before, f_after, Dh, Dt_h=0.0):
         raise ValueError(
             f"f_before, f_after and Dh must have one value for each state; got {f_before.size}, {f_after.size}, {Dh.size}"
         )
-    hdot = Dh @ f_before + float(Dt_h)
+    Dt_h = number("Dt_h", Dt_h)
+    hdot = Dh @ f_before + Dt_h
     if hdot == 0.0:
         raise NotEventSelectedError(
             "hdot = Dh f_before + Dt_h is zero: the guard is grazed, and has no saltation matrix"
         )
-    if hdot * (Dh @ f_after + float(Dt_h)) <= 0.0:
+    if hdot * (Dh @ f_after + Dt_h) <= 0.0:
         raise NotEventSelectedError(
-            f"hdot is {hdot:.3g} before and {Dh @ f_after + float(Dt_h):.3g} after the crossing: the guard is not left on the "
+            f"hdot is {hdot:.3g} before and {Dh @ f_after + Dt_h:.3g} after the crossing: the guard is not left on the "
             "other side (sliding)"
         )
     return np.eye(Dh.size) + np.outer(f_after - f_before, Dh) / hdot
@@ -99,7 +101,7 @@ class Corner:
     """
 
     def __init__(self, F, Dh, Dt_h=None, before=None):
-        rows = np.array(Dh, dtype=float)
+        rows = numbers("Dh", Dh)
         if rows.ndim != 2 or not np.isfinite(rows).all():
             raise ValueError(f"Dh must be a finite (guards, states) array; got shape {rows.shape}")
         m, n = rows.shape
@@ -191,7 +193,7 @@ class Corner:
 
     def __call__(self, dx):
         """What the perturbation (or each of a batch, (nbatch, n)) is behind the corner, seen at the same time."""
-        dx = np.asarray(dx, dtype=float)
+        dx = numbers("dx", dx)
         if dx.ndim == 2:
             return np.array([self(row) for row in dx])
         D = self._perturbation(dx)[None].copy()
@@ -212,6 +214,7 @@ class Corner:
         """The distinct linear pieces, each with the orders that lead to it (see `BDerivative.pieces`)."""
         from .pieces import pieces
 
+        limit = whole("limit", limit, 1)
         return pieces([(np.eye(self.n), self)], self.n, limit)
 
     @property
@@ -233,7 +236,7 @@ class _Field:
         if callable(F):
             self._value = F
         else:
-            table = {tuple(int(s) for s in key): value for key, value in dict(F).items()}
+            table = _table(F)
             self._value = lambda word: table[tuple(int(s) for s in word)]
         self._n = n
         self.failures = Failures()
@@ -245,7 +248,7 @@ class _Field:
 
     def at(self, word):
         try:
-            value = np.asarray(self._value(np.array(word)), dtype=float)
+            value = numbers("F", self._value(np.array(word)))
         except KeyError:
             raise KeyError(f"F has no entry for the word {tuple(int(s) for s in word)}") from None
         if value.shape != (self._n,):
@@ -256,8 +259,15 @@ class _Field:
         raise self.failures.take()
 
 
+def _table(F):
+    try:
+        return {tuple(int(s) for s in key): value for key, value in dict(F).items()}
+    except (TypeError, ValueError):
+        raise TypeError(f"F must be a function of the word, or a table keyed by tuples of -1 and +1; got {F!r}") from None
+
+
 def _vector(name, value):
-    out = np.asarray(value, dtype=float)
+    out = numbers(name, value)
     if out.ndim == 0:
         out = out.reshape(1)
     if out.ndim != 1 or not np.isfinite(out).all():

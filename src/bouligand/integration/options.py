@@ -11,6 +11,8 @@ import numpy as np
 from ..core.schemes import METHODS
 from ..core.state import SCALARS
 from ..core.views import record_view
+from ..system.arguments import finite_numbers, number, numbers, whole
+from ..system.declarations import guard_index
 from ..system.system import times
 
 PROJECTIONS = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
@@ -42,8 +44,7 @@ def settings(rtol, atol, method, max_step, max_steps):
         raise ValueError(f"rtol must be between 1e-15 and 1; got {rtol!r}")
     if not max_step > 0.0:
         raise ValueError(f"max_step must be positive; got {max_step}")
-    if not max_steps >= 1 or max_steps != int(max_steps):
-        raise ValueError(f"max_steps must be a whole number, at least 1; got {max_steps}")
+    whole("max_steps", max_steps, 1)
     if method != "auto" and method not in METHODS:
         raise ValueError(f"method must be 'auto', {', '.join(map(repr, METHODS))}; got {method!r}")
     head = np.zeros(len(SCALARS))
@@ -60,7 +61,7 @@ def settings(rtol, atol, method, max_step, max_steps):
 
 def _absolute(atol, n):
     """An absolute tolerance: a number, or one for each state."""
-    atol = np.asarray(atol, dtype=float)
+    atol = numbers("atol", atol)
     if atol.ndim > 0 and atol.shape != (n,):
         raise ValueError(f"atol must be a number, or one for each of the {n} states; got shape {atol.shape}")
     if not (atol >= 0.0).all() or not np.isfinite(atol).all():
@@ -72,9 +73,12 @@ def begin(work, system, t_span, x0, rtol, atol, method, max_step, max_steps):
     """Write scalars, interval and state to a workspace: the long way, for what is no plain number or list of numbers."""
     t0, tf = span(t_span)
     several = np.ndim(atol) > 0
-    for name, value in (("rtol", rtol), ("max_step", max_step), ("max_steps", max_steps)):
-        if np.ndim(value) > 0:
-            raise ValueError(f"{name} must be a number; got {value!r}")
+    scalars = (("rtol", rtol), ("max_step", max_step), ("max_steps", max_steps))
+    rtol, max_step, max_steps = (_scalar(name, value) for name, value in scalars)
+    if not isinstance(method, str):
+        raise ValueError(f"method must be 'auto', {', '.join(map(repr, METHODS))}; got {method!r}")
+    if atol is not None and not several:
+        atol = number("atol", atol)
     work.head[:] = settings(rtol, None if several else atol, method, max_step, max_steps)
     if several:
         work.s.atol = -1.0
@@ -83,12 +87,20 @@ def begin(work, system, t_span, x0, rtol, atol, method, max_step, max_steps):
     return t0, tf
 
 
+def _scalar(name, value):
+    """A number, also one in an array of its own."""
+    if isinstance(value, np.ndarray) and value.ndim == 0 and not np.ma.is_masked(value):
+        value = value.item()
+    if not isinstance(value, Real):
+        raise ValueError(f"{name} must be a number; got {value!r}")
+    return value
+
+
 def state(system, x0):
     """The state at the start, as a list."""
     try:
-        x = np.asarray(x0)
-        fits = x.shape == (system.n,) and x.dtype.kind not in "cSU"  # (neither complex nor text)
-        x = x.astype(float) if fits else x
+        x = numbers("x0", x0)
+        fits = x.shape == (system.n,)
     except (TypeError, ValueError):
         fits = False
     if not fits:
@@ -144,17 +156,19 @@ def terminal_guards(g, system, terminal):
     if isinstance(terminal, str | int | np.integer):
         terminal = {terminal: 1}
     if not hasattr(terminal, "items"):
-        terminal = dict.fromkeys(terminal, 1)
+        try:
+            terminal = dict.fromkeys(terminal, 1)
+        except TypeError:
+            raise TypeError(f"terminal names the guards to stop at, or maps them to a count; got {terminal!r}") from None
     for guard, count in terminal.items():
-        if not (int(count) == count and count >= 1):
-            raise ValueError(f"terminal: stop at which crossing of {guard!r}? a whole number from 1; got {count!r}")
-        k = system.guard_index(guard)
+        count = whole(f"terminal: stop at which crossing of {guard!r}? it", count, 1)
+        k = guard_index(system.guards, guard, "terminal")
         g.terminal[k] = count
         g.observer[k] = 0.0  # an observer that ends the integration is landed on like any other guard
 
 
 def word(system, b0):
-    signs = np.asarray(b0, dtype=float)
+    signs = numbers("b0", b0)
     if signs.shape != (system.m,) or not np.isin(signs, (-1.0, 1.0)).all():
         raise ValueError(f"b0 must have {system.m} signs, -1 or +1, one for each guard; got {b0!r}")
     return signs
@@ -166,7 +180,7 @@ def breaks(system, breakpoints, t0, tf):
 
 
 def requested(t_eval, t0, tf, n):
-    wanted = np.array(t_eval, dtype=float)
+    wanted = finite_numbers("t_eval", t_eval)
     if wanted.ndim != 1 or (np.diff(wanted) < 0).any():
         raise ValueError("t_eval must be a vector of increasing times")
     if wanted.size and not (wanted[0] >= t0 and wanted[-1] <= tf):

@@ -12,6 +12,8 @@ from ..errors import StartError
 from ..memory.pool import pool_of
 from ..memory.working import write_times
 from ..solution.solution import Solution
+from ..system.arguments import one_of
+from ..system.system import System
 from . import options, spanning
 from .failures import failure
 from .start_word import consistent_word
@@ -21,6 +23,7 @@ _judge = Kernel("steps.judge", "judge", "what happens seldom (breakpoints, grazi
 RUNNING, FINISHED, TERMINATED, FAILED = "running", "finished", "terminated", "failed"
 
 _LISTS = (list, tuple)
+_ARRAY = np.ndarray
 _LOOK = 0.2  # seconds between looks at the clock, the progress bar and the keyboard
 
 
@@ -76,6 +79,8 @@ class Stepper:
     ):
         scales = rtol, atol, method, max_step, max_steps
         self._set_up(system, t_span, x0, p, *scales, eps, projection, t_eval, terminal, breakpoints, b0)
+        if not np.isfinite(self._memory.v.x).all():
+            raise failure(self, codes.NOT_FINITE)
 
     # fmt: off
     def _set_up(
@@ -84,9 +89,14 @@ class Stepper:
         """What `__init__` does, without names: `solve` comes here at once, which saves half a microsecond."""
         # fmt: on
         self.system = system
-        self._p = system.defaults if p is None else system.parameters(p)
+        try:
+            self._p = system.defaults if p is None else system.parameters(p)
+            work = self._memory = (system._pool or pool_of(system)).integration(system)
+        except AttributeError:
+            if isinstance(system, System):
+                raise
+            raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}") from None
         self._legs = self._spans = self.error = None
-        work = self._memory = (system._pool or pool_of(system)).integration(system)
         work.parameters[:] = self._p
         try:
             t0, tf = t_span
@@ -96,7 +106,8 @@ class Stepper:
                 work.write(work.begin, 0, t0, t0, tf, tf, *x0)
             else:
                 write_times(work.begin, 0, t0, t0, tf, tf)
-                work.state[:] = x0
+                # (a copy of any other kind of array would lose what it has besides its numbers, such as a mask)
+                work.state[:] = x0 if type(x0) is _ARRAY else None
         except (TypeError, ValueError, struct.error):
             written = False
         if not written:  # what is no array or list of numbers, or wrong
@@ -189,8 +200,8 @@ class Stepper:
 
     def finish(self, on_failure="raise", progress=None):
         """Go on to the end and return the Solution."""
-        if on_failure not in ("raise", "return"):
-            raise ValueError(f"on_failure must be 'raise' or 'return'; got {on_failure!r}")
+        if on_failure != "raise":
+            one_of("on_failure", on_failure, ("raise", "return"))
         if progress:
             self._finish_with_bar(progress)
         else:

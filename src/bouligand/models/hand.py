@@ -23,6 +23,8 @@ from functools import cache
 
 import numpy as np
 
+from ..system.arguments import finite_numbers, whole
+from ..system.declarations import MOST
 from ..system.system import System
 from .drawing import BODY, EDGE, FREE, contact_colour, frame
 from .model import Model
@@ -109,12 +111,12 @@ def hand(fingers=3, torque=0.16, **params):
 
     The usual start is ``start(fingers)``. With the disc off the middle the contacts are nearly simultaneous, not exactly.
     """
-    if int(fingers) != fingers or fingers < 1:
-        raise ValueError(f"fingers must be a whole number, at least 1; got {fingers!r}")
+    fingers = whole("fingers", fingers, 1, MOST)
     unknown = set(params) - set(DEFAULTS)
     if unknown:
         raise ValueError(f"hand does not know {sorted(unknown)}; parameters: torque, {', '.join(DEFAULTS)}")
-    if np.size(torque) not in (1, fingers):
+    torque = finite_numbers("torque", torque)
+    if torque.ndim > 1 or torque.size not in (1, fingers):
         raise ValueError(f"torque must be a number, or one for each of the {fingers} fingers; got {torque!r}")
     field, guards = _functions()
     every = range(int(fingers))

@@ -14,6 +14,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..system.arguments import whole
+from ..system.declarations import MOST
 from ..system.system import System
 from .model import Model
 
@@ -49,6 +51,7 @@ def guard_row(t, x, k, p, out):
 
 def oscillators(count=1, a=1.0, damping=0.4, delta=0.5):
     """``count`` oscillators; the state is all positions, then all velocities."""
+    count = whole("count", count, 1, MOST)
     return System(
         field,
         guards,

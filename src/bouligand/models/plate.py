@@ -16,6 +16,8 @@ from functools import cache
 
 import numpy as np
 
+from ..system.arguments import finite_numbers, whole
+from ..system.declarations import MOST
 from ..system.system import System
 from .drawing import EDGE, contact_colour, frame, spring
 from .model import Model
@@ -198,10 +200,11 @@ def _sums_in_any_order(function):
 def plate(contacts=2, stiffness=2000.0, damping=5.0, mass=1.0, g=9.81, L0=1.0, positions=None):
     """The plate on ``contacts`` springs, evenly spaced along its length; each has an equal share of stiffness and damping."""
     if positions is None:
-        if contacts < 1:
-            raise ValueError(f"contacts must be at least 1; got {contacts}")
+        contacts = whole("contacts", contacts, 1, MOST)
         positions = np.linspace(-LENGTH / 2, LENGTH / 2, contacts) if contacts > 1 else np.zeros(1)
-    positions = np.asarray(positions, dtype=float)
+    positions = finite_numbers("positions", positions)
+    if positions.ndim != 1 or not positions.size:
+        raise ValueError(f"positions must be a vector of at least one place; got shape {positions.shape}")
     contacts = len(positions)
     params = {
         "g": g,

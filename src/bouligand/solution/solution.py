@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..memory.working import NO_TIMES
+from ..system.arguments import number, numbers, one_of
 from .dense import sample
 from .events import Events
 from .lazy import lazy
@@ -180,7 +181,7 @@ class Solution:
 
     def __call__(self, t):
         """The state at a time, shape (n,), or at an array of times, shape (len(t), n)."""
-        wanted = np.asarray(t, dtype=float)
+        wanted = numbers("t", t)
         order = np.argsort(wanted, axis=None, kind="stable")
         ordered = wanted.ravel()[order]
         self._within(ordered)
@@ -191,6 +192,9 @@ class Solution:
         return back.reshape(wanted.shape + (self.system.n,))
 
     def _within(self, ordered):
+        """Refuse times before or behind the trajectory, and NaN (which is the last in order)."""
+        if not len(self.record):
+            raise ValueError("t: the integration did not start, there is no trajectory to look at")
         first, last = self.record.t[0], self.record.t[-1]
         if ordered.size and not (ordered[0] >= first and ordered[-1] <= last):
             raise ValueError(
@@ -201,9 +205,10 @@ class Solution:
 
     def word(self, t, side="right"):
         """The word at a time, shape (m,), or at an array of times; at an event that after it, or before (side="left")."""
-        if side not in ("left", "right"):
-            raise ValueError(f"side must be 'left' or 'right'; got {side!r}")
-        wanted = np.asarray(t, dtype=float)
+        one_of("side", side, ("left", "right"))
+        wanted = numbers("t", t)
+        if wanted.size:
+            self._within(np.sort(wanted, axis=None))
         flips = self.record.flips
         count = np.searchsorted(flips["t"], wanted.ravel(), side=side)
         out = np.empty((wanted.size, self.system.m), dtype=np.int8)
@@ -217,7 +222,8 @@ class Solution:
 
     def rate(self, t, side="right"):
         """x' at a time: f at the state of that time, under the word on that side of it."""
-        t, p = float(t), self.record.p
+        t, p = number("t", t), self.record.p
+        one_of("side", side, ("left", "right"))
         for row, since in self.record.legs or ():
             begins = self.record.t[row]
             if begins < t or (begins == t and side == "right") or row == 0:

@@ -40,6 +40,11 @@ class Value(NamedTuple):
         return now is not self.was and _content(now) != self.content
 
 
+    def differs(self) -> bool:
+        """The same, with a look also into large arrays."""
+        return _content(self.now()) != self.content
+
+
 def values_of(function: Any) -> list[Value]:
     """Numbers, texts, tuples and arrays that a function (and the functions it calls) reads from outside."""
     return [value for part in _reached(function) for value in _own_values(part)]

@@ -6,6 +6,7 @@ It costs a few dozen evaluations, once.
 from __future__ import annotations
 
 from itertools import product
+from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -42,21 +43,21 @@ def probe(system: System, t: float, x: FloatArray, p: FloatArray) -> None:
         return
     h = system.function("h")(t, x, p).ravel()
     word = np.where(h >= 0.0, 1.0, -1.0)
-    refuse_unset_outputs(system, t, x, word, p, began)
+    refuse_unset_outputs(system, t, x, word, p, began + PATIENCE)
     if perf_counter() - began < PATIENCE:
         for k, sign in switches_itself(system, t, x, p, began + PATIENCE)[:1]:
             warn_user(message(system, k, sign), FunctionWarning)
 
 
 def refuse_unset_outputs(
-    system: System, t: float, x: FloatArray, word: FloatArray, p: FloatArray, began: float
+    system: System, t: float, x: FloatArray, word: FloatArray, p: FloatArray, until: float = inf
 ) -> None:
-    """Raise if f does not write all of its output in some mode near that at the start."""
+    """Raise if f does not write all of its output in some mode around that at x. ``until``: when to stop looking."""
     user = system._functions["f"]
     if not user.in_place or user.is_low_level:
         return
     for other in words_around(word):
-        if perf_counter() - began > PATIENCE:
+        if perf_counter() > until:
             return
         try:
             with np.errstate(all="ignore"):

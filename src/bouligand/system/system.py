@@ -26,6 +26,12 @@ _OPTIONAL = ("fh", "Dh", "Dh_row", "Df", "Dt_h", "Dp_f", "Dp_h", "f0", "g", "g_m
 _MADE_ANEW = ("_bound", "_lock", "_pool")  # what a pickled system does without
 
 
+def _known(name: str) -> str:
+    if name not in ("f", "h", *_OPTIONAL):
+        raise ValueError(f"a system has no function {name!r}; it may have f, h, {', '.join(_OPTIONAL)}")
+    return name
+
+
 class System:
     """A differential equation ``x' = f(t, x, b, p)`` that switches on guards ``h(t, x, p) = 0``.
 
@@ -159,8 +165,10 @@ class System:
     ) -> None:
         if unknown:
             raise TypeError(f"System does not know {sorted(unknown)}; functions it knows: {', '.join(_OPTIONAL)}")
-        if compile not in ("auto", True, False):
+        if not isinstance(compile, bool) and not (isinstance(compile, str) and compile == "auto"):
             raise ValueError(f"compile must be 'auto', True or False; got {compile!r}")
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"name must be a text; got {name!r}")
         self.states, self.n = declared.names_and_size("states", "n", states, n, "x")
         if guards is None and m is None and h is None:
             m = 0
@@ -236,7 +244,7 @@ class System:
 
     def has(self, name: str) -> bool:
         """Whether the function of that name (``"Dh"``, ``"g"``, ...) was given."""
-        return name in self._functions
+        return _known(name) in self._functions
 
     @overload
     def function(self, name: Literal["f", "h"]) -> Callable[..., ty.FloatArray]: ...
@@ -264,7 +272,7 @@ class System:
         >>> hopper.function("h")(0.0, [2.0, 0.0], hopper.defaults)
         array([-1.])
         """
-        if name == "f" and "f" not in self._functions:
+        if _known(name) == "f" and "f" not in self._functions:
             self._compose()
         user = self._functions.get(name)
         return None if user is None else lambda t, *arguments: user(self.sizes, t, *arguments)
