@@ -47,6 +47,7 @@ class BDerivative:
                 f"the solution did not reach its end ({solution.message}); there is no outcome to take the derivative of. "
                 "Give t, a time that it did reach."
             )
+        self._made_of = (solution, t, since, event, params, merge)
         record = solution.record
         first, last = record.t[0], record.t[-1]
         self.since = first if since is None else _time("since", since, first, last)
@@ -80,6 +81,9 @@ class BDerivative:
         self._calls = 0
         self.n, self.np = self._walk.n, self._walk.np
         self._width = self.n + self.np
+
+    def __reduce__(self):
+        return type(self), self._made_of
 
     # ------------------------------------------------------------------------------------------------ perturbations
 

@@ -111,8 +111,12 @@ class Corner:
         if times.shape != (m,) or word.shape != (m,) or not np.isin(word, (-1.0, 1.0)).all():
             raise ValueError(f"Dt_h and before must have {m} values, one for each guard, those of before -1 or +1")
         field = _Field(F, n, m)
+        self._made_of = (F, Dh, Dt_h, before)
         self._set_up(field.fn, np.empty(0), 0.0, np.zeros(n), word, rows, times, np.arange(m), np.arange(m + 1))
         self._field, self._given = field.at, field
+
+    def __reduce__(self):
+        return type(self), self._made_of
 
     def _set_up(self, fn, p, t, x, word, rows, times, flips, firsts):
         """What the compiled core needs: rows compressed to what is not zero, and a workspace."""

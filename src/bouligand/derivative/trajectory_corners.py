@@ -94,7 +94,8 @@ def make_corner(walk, record, word, units, event_rows, unit_rows):
     rows, slopes = np.zeros((len(units), walk.width)), np.zeros(len(units))
     if _corner_rows(memory.address, t, leg, guards, rows, slopes):
         walk.fail(codes.DH_FAILED)
-    corner = TrajectoryCorner(walk, t, memory.v.x.copy(), stretch.leg_p[leg], word, units, rows, slopes)
+    at = memory.v.x.copy()
+    corner = TrajectoryCorner(walk.system, walk.lease, t, at, stretch.leg_p[leg], word, units, rows, slopes)
     ends = stretch.events["record"][event_rows]
     corner.event_rows, corner.unit_rows = event_rows, unit_rows
     corner.record, corner.last_record = record, int(ends[-1]) if len(ends) else record
@@ -145,8 +146,8 @@ def refuse_jumps_of_f(walk):
 class TrajectoryCorner(Corner):
     """A corner of a trajectory: its field is f at one state, its guards have names."""
 
-    def __init__(self, walk, t, x, p, word, units, rows, slopes):
-        system = walk.system
+    def __init__(self, system, lease, t, x, p, word, units, rows, slopes):
+        self._units = units
         self.t, self.x = float(t), x
         self.event_rows, self.unit_rows = slice(0, 0), []
         self.record = self.first_record = self.last_record = 0
@@ -154,9 +155,13 @@ class TrajectoryCorner(Corner):
         self._sum = system.has("g")
         flips = np.concatenate([np.array(unit) for unit in units])
         firsts = np.concatenate([[0], np.cumsum([len(unit) for unit in units])])
-        self._set_up(walk.lease.fn, p, t, x, word, rows, slopes, flips, firsts)
-        self._system, self._lease = system, walk.lease
+        self._set_up(lease.fn, p, t, x, word, rows, slopes, flips, firsts)
+        self._system, self._lease = system, lease
         self._function = system.function("f")
+
+    def __reduce__(self):
+        made_of = (self.t, self.x, self._p, self._word, self._units, self._rows, self._slopes)
+        return _corner_again, (self._system, made_of, {name: getattr(self, name) for name in _OWN}, self._offset)
 
     def _field(self, word):
         return self._function(self._t, self.x, word, self._p)
@@ -175,3 +180,16 @@ class TrajectoryCorner(Corner):
     def kind(self):
         """Where it is: "tie", "start", "end", or "event" (the one whose state is asked for)."""
         return {WHOLE: "tie", AT_START: "start", AT_END: "end", TO_GUARD: "event"}[self.mode]
+
+
+# what a corner is given besides the arguments of its class
+_OWN = ("event_rows", "unit_rows", "record", "first_record", "last_record", "mode", "target", "end", "_reference")
+
+
+def _corner_again(system, made_of, own, offset):
+    """A corner that has travelled, in memory of its own."""
+    corner = TrajectoryCorner(system, system._bind().lease(system), *made_of)
+    for name, value in own.items():
+        setattr(corner, name, value)
+    corner._offset[:] = offset
+    return corner

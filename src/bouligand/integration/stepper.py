@@ -125,6 +125,11 @@ class Stepper:
             work.s.may_span = 1
         self.status = RUNNING
 
+    def __reduce__(self):
+        spans = None if self._spans is None else self._spans.contents()
+        rest = {name: getattr(self, name) for name in ("status", "error", "_p", "_legs")}
+        return _stepper_again, (type(self), self.system, rest, self._memory.contents(), spans)
+
     def _mark(self, t0, tf, eps, projection, t_eval, terminal, breakpoints, b0):
         """What most integrations do without. Returns whether guards are anything else than signs that flip."""
         system, work = self.system, self._memory
@@ -273,10 +278,13 @@ class Stepper:
         """Steps across many crossings."""
         span = _spans or _load_spans()
         if self._spans is None:
-            self._spans = pool_of(self.system).borrow("spans", self.system)
-            self._spans.use(self._lease)
-            self._memory.put("spans", self._spans)
+            self._borrow_spans()
         return span(self._memory.address)
+
+    def _borrow_spans(self):
+        self._spans = pool_of(self.system).borrow("spans", self.system)
+        self._spans.use(self._lease)
+        self._memory.put("spans", self._spans)
 
     def _find_word(self):
         """A guard is zero at the start: which word is it?"""
@@ -294,6 +302,22 @@ class Stepper:
         self.status, self.error = FAILED, error
         with contextlib.suppress(AttributeError):  # an exception with slots goes without
             error.solution = Solution(self)
+
+
+def _stepper_again(kind, system, rest, contents, spans):
+    """A stepper that has travelled, in memory of its own."""
+    stepper, bound = kind.__new__(kind), system._bind()
+    stepper.system, stepper._spans = system, None
+    for name, value in rest.items():
+        setattr(stepper, name, value)
+    memory = stepper._memory = pool_of(system).integration(system)
+    stepper._lease = bound.lease(system)
+    memory.bind(stepper._lease.fn, bound.has_jacobian)
+    memory.restore(contents)
+    if spans is not None:
+        stepper._borrow_spans()
+        stepper._spans.restore(spans)
+    return stepper
 
 
 _loop = _spans = None  # the machine code of the compiled loop, and of its spanning steps

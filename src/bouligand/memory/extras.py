@@ -45,6 +45,15 @@ class SpanMemory(TableMemory):
         )
         self.size = self.crossings.size + self.sums.size + self.g.size
 
+    def contents(self):
+        """What is in it, for `restore`."""
+        return {name: getattr(self, name).copy() for name in ("numbers", "crossings", "sums", "g")}
+
+    def restore(self, contents):
+        """As the one was of which these are the `contents`."""
+        for name, values in contents.items():
+            getattr(self, name)[:] = values
+
     def use(self, lease):
         """Let ``g_many`` work in the memory that an integration has for the system's low-level functions."""
         self.context[USER_DATA] = lease.context[USER_DATA]

@@ -93,6 +93,17 @@ class IntegrationMemory(Working):
         super().bind(fn, has_jacobian)
         self.usual |= {"fn": fn, "Dh": self.Dh}
 
+    def contents(self):
+        """Everything that is in it, to be written to another memory of the same system with `restore`."""
+        return self.buffer.copy(), {name: getattr(self, name).copy() for name in _TRAVELLING}
+
+    def restore(self, contents):
+        """As the one was of which these are the `contents`."""
+        buffer, arrays = contents
+        self.buffer[:] = buffer
+        for name, array in arrays.items():
+            self.put(name, array)
+
     def clear(self):
         """As it was before an integration that was something special."""
         self.g._matrix.fill(0.0)
@@ -111,6 +122,7 @@ class IntegrationMemory(Working):
             self.put(which, bigger)
 
 
+_TRAVELLING = ("steps", "states", "events", "t_eval", "x_eval", "breaks")
 _OWN_OF_ONE_RUN = ("fn", "Dh", "steps", "states", "events", "t_eval", "x_eval", "breaks", "reset")
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import BouligandError
 from ..memory.working import NO_TIMES
 from ..system.arguments import number, numbers, one_of
 from .dense import sample
@@ -290,9 +291,9 @@ class Solution:
         self._keep()
         state = dict(self.__dict__)
         state.pop("_events", None)
-        if state["error"] is not None:
-            # an exception may refer to this solution and to a user's types: its message is enough
-            state["error"] = RuntimeError(str(state["error"]))
+        if not isinstance(state["error"], BouligandError | None):
+            # of a user's type, which may not be known, or may not be able to travel: its name and message are enough
+            state["error"] = RuntimeError(f"{type(state['error']).__name__}: {state['error']}")
         return state
 
     def __repr__(self):

@@ -82,6 +82,21 @@ class UserFunction:
         self.given = function  # (binding puts machine code in place of ``function``)
         self._read_only = False  # whether its machine code takes arguments that cannot be written to, and no others
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A function that cannot be found by its name (a local one, a lambda) travels inside a Numba function, with its code."""
+        state = {**self.__dict__, "given": None}
+        if inspect.isfunction(self.function) and "<" in self.function.__qualname__:
+            from ..core.compiler.wrapping import user_jit
+
+            state["function"], state["given"] = user_jit(self.function), "py_func"
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.given == "py_func":
+            self.function = self.function.py_func
+        self.given = self.function
+
     def ignores_time(self) -> bool:
         """Whether its code never reads its first argument, t. False also where the code cannot be inspected."""
         function = getattr(self.function, "py_func", self.function)
