@@ -110,6 +110,7 @@ def integrate(
         direction=1,
         compile=False,
     )
+    system._modes_tried = False  # of a guard that is given twice, as h and -h, some modes mean nothing
     shape = np.shape(np.atleast_2d(Dh(start)))
     if shape != (m, start.size):
         raise ValueError(f"Dh must return a matrix of shape ({m}, {start.size}), a row for each guard; got {shape}")

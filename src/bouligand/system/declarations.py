@@ -49,7 +49,7 @@ def names_and_size(
         raise ValueError(f"{size_name} = {size}, but {what} has {len(names)} names")
     if len(set(names)) != len(names):
         twice = next(name for q, name in enumerate(names) if name in names[:q])
-        raise ValueError(f"{what} has the name {twice!r} twice")
+        raise ValueError(f"{what} has a name twice: {twice!r}")
     if not names and size_name == "n":
         raise ValueError(f"{what} is empty: a system has at least one state")
     return names, len(names)
@@ -107,9 +107,11 @@ def defaults_of(params: Parameters | None) -> tuple[Names, FloatArray]:
                 raise ValueError(
                     f"params: {name} is {value!r}, but each parameter is a number; for an array of them give params as an array"
                 )
-        values = np.array([number(f"params: {name}", value) for name, value in params.items()], dtype=float)
+        values = np.array([numbers(f"params: {name}", value) for name, value in params.items()], dtype=float)
     else:
-        values = finite_numbers("params", params).ravel()
+        values = numbers("params", params).ravel()
+    if not np.isfinite(values).all():
+        raise ValueError(f"params must be finite; got {params!r}")
     return names, values
 
 
@@ -122,7 +124,9 @@ def parameter_vector(names: Names, defaults: FloatArray, p: Parameters | None) -
         for key, value in p.items():
             if key not in names:
                 raise ValueError(f"no parameter is called {key!r}; parameters: {', '.join(names) or 'none'}")
-            out[names.index(key)] = number(f"p: {key}", value)
+            if np.ndim(value) > 0:
+                raise ValueError(f"p: {key} must be a number; got {value!r}")
+            out[names.index(key)] = numbers(f"p: {key}", value)
     else:
         out = numbers("p", p)
         if out.ndim == 0:

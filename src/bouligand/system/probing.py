@@ -39,7 +39,7 @@ def probe(system: System, t: float, x: FloatArray, p: FloatArray) -> None:
             error.add_note(f"in {name}(t = {t:g}, x = {x}), called once to check it before the integration")
             raise
         word = np.where(values.ravel() >= 0.0, 1.0, -1.0)
-    if not np.isfinite(x).all() or not (system.m or system._functions["f"].in_place):
+    if not np.isfinite(x).all() or not system._modes_tried:
         return
     h = system.function("h")(t, x, p).ravel()
     word = np.where(h >= 0.0, 1.0, -1.0)

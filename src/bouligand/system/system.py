@@ -198,6 +198,7 @@ class System:
         self._plain = not (self._special or self.unit.size or self.breakpoints.size)
         self._bound: Bound | None = None
         self._probed = False
+        self._modes_tried = True  # whether the probe may call f in modes that are not those of the start
         self._pool: Any = None  # memory for the next integrations: see `memory.pool`
         self._lock = threading.Lock()
 
