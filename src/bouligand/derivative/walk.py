@@ -30,7 +30,9 @@ def walk_along(solution, since, until, wanted, params, merge, observers):
     bound, kind = system._bind(), "tangents and p" if params else "tangents"
     lease, memory = bound.lease(system), pool_of(system).borrow(kind, system)
     try:
-        memory.open(system, record, rtol, atol, lease.fn, bound.jacobians(system, params))
+        jacobians = bound.jacobians(system, params)
+        system._probe_jacobians(record.t[0], record.states[0], record.word_start, record.parameters[0][0], params)
+        memory.open(system, record, rtol, atol, lease.fn, jacobians)
         if solution._rates is None:
             solution._rates = fastest_rates(system, rtol, len(record), memory)
         stretch = cut(solution, since, until, wanted, observers, divide(record, rtol, solution._rates))

@@ -52,7 +52,7 @@ def whole(what: str, value: Any, least: int, most: int | None = None) -> int:
     """A whole number, also one that comes as a float."""
     count = number(what, value)
     if count != int(count) or count < least or (most is not None and count > most):
-        limits = f"at least {least}" if most is None else f"from {least} to {most}"
+        limits = f"at least {least}" + (f" and at most {most}" if most is not None and count > most else "")
         raise ValueError(f"{what} must be a whole number, {limits}; got {_short(value)}")
     return int(count)
 

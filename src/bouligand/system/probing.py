@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .._typing import FloatArray
     from .system import System
 
+_JACOBIANS = ("Dh", "Dh_row", "Df", "Dt_h", "Dp_f", "Dp_h")
 FEW = 4  # guards of which all modes are tried; of more, those that differ in one guard
 MOST = 16  # guards that are tried one by one
 PATIENCE = 0.02  # seconds: a slow f is not asked any more after that
@@ -67,6 +68,20 @@ def refuse_unset_outputs(
         except Exception:  # it may fail in a mode that is never reached there
             continue
         user.refuse_unset(one, two, t, other)
+
+
+def probe_jacobians(system: System, t: float, x: FloatArray, word: FloatArray, p: FloatArray, params: bool) -> None:
+    """Call the Jacobians that were given once from Python, before the first derivative: wrong shapes, and what is not written."""
+    for name, user in system._functions.items():
+        if name not in _JACOBIANS or user.is_low_level or (name.startswith("Dp") and not params):
+            continue
+        if name == "Dh_row" and not system.m:
+            continue
+        arguments = (x, word, p) if name in ("Df", "Dp_f") else (x, 0, p) if name == "Dh_row" else (x, p)
+        values = user(system.sizes, t, *arguments, fill=0.0)
+        user.check_shape(system.sizes, values, t, x)
+        if user.in_place:
+            user.refuse_unset(values, user(system.sizes, t, *arguments, fill=1.0), t)
 
 
 def words_around(word: FloatArray) -> list[FloatArray]:

@@ -11,7 +11,7 @@ from .binding import Bound, Compiled
 from .composing import check_parts, composed_field, no_guards
 from .declarations import times
 from .functions import UserFunction
-from .probing import probe
+from .probing import probe, probe_jacobians
 from .user_memory import Contexts
 
 if TYPE_CHECKING:
@@ -198,6 +198,7 @@ class System:
         self._plain = not (self._special or self.unit.size or self.breakpoints.size)
         self._bound: Bound | None = None
         self._probed = False
+        self._jacobians_probed: set[bool] = set()  # without those in parameters, and with them
         self._modes_tried = True  # whether the probe may call f in modes that are not those of the start
         self._pool: Any = None  # memory for the next integrations: see `memory.pool`
         self._lock = threading.Lock()
@@ -300,6 +301,12 @@ class System:
         if not self._probed:
             probe(self, t, x, p)
             self._probed = True
+
+    def _probe_jacobians(self, t: float, x: ty.FloatArray, word: ty.FloatArray, p: ty.FloatArray, params: bool) -> None:
+        """The same for Jacobians, before the first derivative."""
+        if params not in self._jacobians_probed:
+            probe_jacobians(self, t, x, word, p, params)
+            self._jacobians_probed.add(params)
 
     def __getstate__(self) -> dict[str, Any]:
         """Functions are pickled as Numba dispatchers where they are compiled, so that local functions can be pickled too."""
