@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import FunctionWarning
+from .addresses import WritesArgumentError
 from .switching import message, switches_itself
 from .warning import warn_user
 
@@ -65,6 +66,8 @@ def refuse_unset_outputs(
                 if not np.isnan(user(system.sizes, t, x, other, p)).any():
                     continue
                 one, two = (user(system.sizes, t, x, other, p, fill=fill) for fill in (0.0, 1.0))
+        except WritesArgumentError:
+            raise
         except Exception:  # it may fail in a mode that is never reached there
             continue
         user.refuse_unset(one, two, t, other)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .addresses import WritesArgumentError
+
 if TYPE_CHECKING:
     from .._typing import FloatArray
     from .system import System
@@ -37,10 +39,8 @@ def switches_itself(
     """
     if not 0 < system.n <= MOST_STATES or not system.m or any(system._functions[q].is_low_level for q in "fh"):
         return []
-    size = np.maximum(np.abs(x), 0.1 * (np.abs(x).max() or 1.0))
     pattern = np.sin(1.0 + 2.4 * np.arange(system.n))  # (numbers between -1 and 1 in no order)
-    starts = x + 0.3 * size * pattern, x - 0.2 * size * np.cos(pattern * 7.0)
-    places = [_Place(system, t, start, size, p) for start in starts]
+    places = [_Place(system, t, x, p, way) for way in (0.3 * pattern, -0.2 * np.cos(pattern * 7.0))]
     found = []
     for k in sorted({int(k) for k in np.linspace(0, system.m - 1, min(system.m, MOST_GUARDS))}):
         if perf_counter() > until:
@@ -52,6 +52,8 @@ def switches_itself(
                     if all(place.has_kink(k, s, power) for s in signs for place in places):
                         found.append((k, signs[0]))
                         break
+            except WritesArgumentError:
+                raise
             except Exception:  # f and h need not be defined there
                 continue
     return found
@@ -67,11 +69,15 @@ def message(system: System, k: int, sign: float) -> str:
 
 
 class _Place:
-    """A state from which guards are looked for, each along its gradient."""
+    """A state beside x, in the direction ``beside``, from which guards are looked for, each along its gradient."""
 
-    def __init__(self, system: System, t: float, x: FloatArray, size: FloatArray, p: FloatArray) -> None:
+    def __init__(
+        self, system: System, t: float, x: FloatArray, p: FloatArray, beside: FloatArray, moves: int = 3
+    ) -> None:
         self.f, self.h = system.function("f"), system.function("h")
-        self.t, self.x, self.size, self.p = t, x, size, p
+        self.size = np.maximum(np.abs(x), 0.1 * (np.abs(x).max() or 1.0))
+        self.t, self.x, self.p = t, x + beside * self.size, p
+        self._nearer = lambda x: _Place(system, t, x, p, beside, moves - 1) if moves else None
         self._zeros: dict[int, float | None] = {}
         self._kinks: dict[tuple[int, float], float] = {}
 
@@ -108,6 +114,9 @@ class _Place:
         word = np.where(self.here >= 0.0, 1.0, -1.0)
         word[k] = sign
         unit = max(1.0, abs(s))
+        if unit > 3.0:  # far away, where the state has another size
+            nearer = self._nearer(self.x + s * way)
+            return inf if nearer is None else nearer._kink(k, sign)
 
         def power(s: float) -> float:
             def f(distance: float) -> FloatArray:
