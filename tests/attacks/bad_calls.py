@@ -45,9 +45,25 @@ _RAGGED = [[1.0, 2.0, 3.0], [1.0]]
 def vectors(n, signs=False, batches=False):
     """What is no vector of n finite numbers (or, with batches, no matrix of n columns either)."""
     long, short = [1.0] * (n + 1), [1.0] * (n - 1)
-    out = ["abc", b"abc", 1j, object(), {1.0: 2.0}, long, short, np.ones((n, n)), np.ones((1, n + 1)), ["a"] * n, [None] * n]
+    out: list[Any] = [
+        "abc",
+        b"abc",
+        1j,
+        object(),
+        {1.0: 2.0},
+        long,
+        short,
+        np.ones((n, n)),
+        np.ones((1, n + 1)),
+        ["a"] * n,
+        [None] * n,
+    ]
     out += [np.ones(n, dtype=complex), [1j] * n, _RAGGED, np.array(["x"] * n), [[1.0, 2.0]] * n, set("ab")]
-    out += [np.ma.masked_array(np.ones(n), mask=[True] + [False] * (n - 1)), np.ones(n, dtype="datetime64[s]"), [object()] * n]
+    out += [
+        np.ma.masked_array(np.ones(n), mask=[True] + [False] * (n - 1)),
+        np.ones(n, dtype="datetime64[s]"),
+        [object()] * n,
+    ]
     bad = [np.nan, np.inf] + ([0.0, 2.0, 0.5] if signs else [])
     if batches:
         out = [value for value in out if not (value is not _RAGGED and np.ndim(value) == 2 and np.shape(value)[1] == n)]
@@ -158,7 +174,9 @@ def fails(t, x, b, p):
 
 
 BAD_F = [writes_x, writes_p, writes_b, adds, forgets, fails]
-BAD_F += returns(None, 1.0, (), (1.0,), [1.0, 2.0, 3.0], np.ones((2, 2)), "ab", [1j, 1.0], [None, 1.0], ["1", "2"], {"a": 1})
+BAD_F += returns(
+    None, 1.0, (), (1.0,), [1.0, 2.0, 3.0], np.ones((2, 2)), "ab", [1j, 1.0], [None, 1.0], ["1", "2"], {"a": 1}
+)
 BAD_H = guards_return(None, (), [1.0, 2.0], "a", [1j], [None], np.ones((1, 2)), ["1"])
 
 
@@ -169,7 +187,19 @@ def calls():
     no_guards = ["nobody", 7, -1, 1.5, object(), ["nobody"], [None], [1.5], ("foot", "nobody")]
     no_system = [f, None, 1, "hopper", object(), solution()]
     no_times = [*NOT_NUMBERS[:2], 1j, object(), *NOT_FINITE, -1.0, 5.0, [0.0, 3.0], [0.0, np.nan], ["a"], [[1j]]]
-    spans = [None, 1.0, (0.0,), (0.0, 1.0, 2.0), (1.0, 0.0), ("a", 1.0), (0.0, np.nan), (0.0, np.inf), (0.0, 1j), {}, "ab"]
+    spans: list[object] = [
+        None,
+        1.0,
+        (0.0,),
+        (0.0, 1.0, 2.0),
+        (1.0, 0.0),
+        ("a", 1.0),
+        (0.0, np.nan),
+        (0.0, np.inf),
+        (0.0, 1j),
+        {},
+        "ab",
+    ]
     spans += [(None, 1.0), ([0.0], [1.0, 2.0]), np.ones((2, 2)), "0", (np.nan, np.nan), object(), (0.0, 1e305)]
     options = {
         "rtol": [*positive(), 1.0, 1e-20, 2.0],
@@ -181,12 +211,35 @@ def calls():
         "terminal": [*no_guards, True, {"foot": 0}, {"foot": 1.5}, {"foot": "a"}, {"nobody": 1}, {"foot": None}, 3.5],
         "breakpoints": ["a", [np.nan], [1j], object(), ["a"], [None], [np.inf], {"a": 1}],
         "b0": [x for x in vectors(1, True) if not isinstance(x, list) or len(x) != 1 or x != [1.0]],
-        "eps": ["a", 0.0, -1.0, np.nan, np.inf, [1.0, 2.0], {"nobody": 1.0}, {"foot": "a"}, 1j, object(), ["a"], {"foot": -1.0}],
+        "eps": [
+            "a",
+            0.0,
+            -1.0,
+            np.nan,
+            np.inf,
+            [1.0, 2.0],
+            {"nobody": 1.0},
+            {"foot": "a"},
+            1j,
+            object(),
+            ["a"],
+            {"foot": -1.0},
+        ],
         "projection": [2, 4, "euler", None, object(), 1.5, [2]],
     }
     several = vectors(2)
     base = {"system": s, "t_span": (0.0, 1.0), "x0": [2.0, 0.0], "p": {"k": 900.0}}
-    wrong_p = [{"nobody": 1.0}, {"k": "a"}, {"k": np.nan}, {"k": None}, {"k": [1.0, 2.0]}, {1: 2.0}, "abc", 5.0, *vectors(3)]
+    wrong_p = [
+        {"nobody": 1.0},
+        {"k": "a"},
+        {"k": np.nan},
+        {"k": None},
+        {"k": [1.0, 2.0]},
+        {1: 2.0},
+        "abc",
+        5.0,
+        *vectors(3),
+    ]
     common = {"system": no_system, "t_span": spans, "x0": several, "p": wrong_p}
     good = {"rtol": 1e-6, "method": "auto"}
     made = {"f": f, "h": h, "states": ("z", "vz"), "guards": ("foot",), "params": PARAMS}
@@ -209,7 +262,8 @@ def calls():
             "context": [5, "a", []], "Dh": functions(3), "Df": functions(4), "g": [lambda t, x, k, p: x], "colour": ["red"],
             "fh": functions(6), "Dh_row": functions(4), "Dt_h": functions(3), "Dp_f": functions(4), "f0": functions(3),
         }, {"g": ("f0",), "Dh": ("Dh",)}),
-        Call(bd.System, sized, {"n": [*counts(), 10**9, 10**30], "m": [q for q in counts() if q != 0 and q is not None], "states": [("a", "b", "c")]},
+        Call(bd.System, sized, {
+            "n": [*counts(), 10**9, 10**30], "m": [q for q in counts() if q != 0 and q is not None], "states": [("a", "b", "c")]},
              {"states": ("n =",), "n": ("states", "n"), "m": ("guards", "m")}),
         Call(python_system, {"f": f, "h": h}, {"f": BAD_F, "h": BAD_H}),
         Call(compiled_system, {"f": f, "h": h}, {"f": BAD_F[:8], "h": BAD_H[:4]}),
@@ -263,7 +317,8 @@ def calls():
             "eps": 1e-3, "x0": [-1.0, 1.0], "t0": 0.0, "tf": 0.5,
         }, {
             "f": [5, None, "a"], "h": [5, None, lambda x: "a", lambda x: [1j]], "Dh": [5, None, lambda x: [1.0], lambda x: "a"],
-            "eps": options["eps"], "x0": ["a", [[1.0]], [1j, 1.0], object(), ["a", "b"], None], "pool": ["mine", None, 1, ["armed"]],
+            "eps": options["eps"], "x0": ["a", [[1.0]], [1j, 1.0], object(), ["a", "b"], None],
+            "pool": ["mine", None, 1, ["armed"]],
             "t0": ["a", np.nan, None, 1.0, 1j, object()], "tf": ["a", np.nan, np.inf, None, -1.0, 1j, object()],
         }, {"t0": ("t_span",), "tf": ("t_span",)}),
     ]  # fmt: skip
@@ -306,6 +361,8 @@ def attacks(count, seed):
 
 
 if __name__ == "__main__":
-    done, found = attacks(int(sys.argv[1]) if len(sys.argv) > 1 else 10**9, int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    done, found = attacks(
+        int(sys.argv[1]) if len(sys.argv) > 1 else 10**9, int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    )
     print("\n".join(sorted(found)))
     print(f"{done} bad calls, {len(found)} answered wrongly")

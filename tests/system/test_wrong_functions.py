@@ -192,7 +192,9 @@ def test_a_field_that_tests_h_itself_is_noticed(f, start):
     report = system.check(start)
     assert len(report.problems) == 1
     assert "Write `if b[0] > 0:`" in report.problems[0]
-    with pytest.warns(bd.FunctionWarning, match=r"f switches at guard 'h0' by itself.*Write `if b\[0\] > 0:`") as caught:
+    with pytest.warns(
+        bd.FunctionWarning, match=r"f switches at guard 'h0' by itself.*Write `if b\[0\] > 0:`"
+    ) as caught:
         bd.solve(system, (0.0, 0.01), start, on_failure="return")
     assert caught[0].filename == __file__
     with warnings.catch_warnings():  # once is enough
@@ -334,16 +336,16 @@ def test_complex_numbers_text_and_masks_are_refused(compile):
         return np.ma.masked_array(x, [True, False])
 
     for f in (lambda t, x, b, p: 1j * x, lambda t, x, b, p: ("1", "2"), masked):
-        with pytest.raises(TypeError, match="f returned .*real numbers expected"):
+        with pytest.raises(TypeError, match=r"f returned .*real numbers expected"):
             bd.solve(bd.System(f, n=2, compile=compile), (0.0, 1.0), [2.0, 1.0])
+    start = np.ma.masked_array([2.0, 0.0], [True, False])
     with pytest.raises(ValueError, match="x0 must have 2 values"):
-        fall_from = np.ma.masked_array([2.0, 0.0], [True, False])
-        bd.solve(hopper(), (0.0, 1.0), fall_from)
+        bd.solve(hopper(), (0.0, 1.0), start)
 
 
 def test_exceptions_stay_with_their_thread():
     class OwnError(Exception):
-        pass
+        solution: bd.Solution
 
     together = threading.Barrier(4)
 

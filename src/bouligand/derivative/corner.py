@@ -11,7 +11,7 @@ from ..core import codes
 from ..core.entries import Kernel
 from ..core.state import CORNER, CORNER_PLAN, FUNCTIONS, WHOLE
 from ..core.views import record_view
-from ..errors import NotEventSelectedError
+from ..errors import FunctionError, NotEventSelectedError
 from ..memory.tables import TableMemory
 from ..memory.working import Working
 from ..system.arguments import number, numbers, whole
@@ -260,14 +260,16 @@ class _Field:
         return value
 
     def failed(self):
-        raise self.failures.take()
+        raise self.failures.take() or FunctionError("F failed, but did not say why")
 
 
 def _table(F):
     try:
         return {tuple(int(s) for s in key): value for key, value in dict(F).items()}
     except (TypeError, ValueError):
-        raise TypeError(f"F must be a function of the word, or a table keyed by tuples of -1 and +1; got {F!r}") from None
+        raise TypeError(
+            f"F must be a function of the word, or a table keyed by tuples of -1 and +1; got {F!r}"
+        ) from None
 
 
 def _vector(name, value):

@@ -159,7 +159,9 @@ def terminal_guards(g, system, terminal):
         try:
             terminal = dict.fromkeys(terminal, 1)
         except TypeError:
-            raise TypeError(f"terminal names the guards to stop at, or maps them to a count; got {terminal!r}") from None
+            raise TypeError(
+                f"terminal names the guards to stop at, or maps them to a count; got {terminal!r}"
+            ) from None
     for guard, count in terminal.items():
         count = whole(f"terminal: stop at which crossing of {guard!r}? it", count, 1)
         k = guard_index(system.guards, guard, "terminal")

@@ -56,11 +56,13 @@ def _compiled(
     else:
         dispatcher = function
     try:
-        code = MachineCode(dispatcher, *c_function(dispatcher, shapes, in_place, read_only=True), True)
+        address, keep = c_function(dispatcher, shapes, in_place, read_only=True)
+        code = MachineCode(dispatcher, address, keep, True)
     except Exception as error:
         # it writes to its arguments; or it calls something that does not take read-only arrays, which is no fault
         try:
-            code = MachineCode(dispatcher, *c_function(dispatcher, shapes, in_place, read_only=False), False)
+            address, keep = c_function(dispatcher, shapes, in_place, read_only=False)
+            code = MachineCode(dispatcher, address, keep, False)
         except Exception:
             raise error from None
         if "setitem(readonly" in str(error) or "Cannot modify readonly" in str(error):

@@ -40,12 +40,12 @@ def number(what: str, value: Any) -> float:
     if not _is_real(value) or isinstance(value, bool | np.bool_):
         raise TypeError(f"{what} must be a number; got {_short(value)}")
     try:
-        value = float(value)
+        out = float(value)
     except OverflowError:
-        value = math.inf
-    if not math.isfinite(value):
-        raise ValueError(f"{what} must be finite; got {value!r}")
-    return value
+        out = math.inf
+    if not math.isfinite(out):
+        raise ValueError(f"{what} must be finite; got {_short(value)}")
+    return out
 
 
 def whole(what: str, value: Any, least: int, most: int | None = None) -> int:

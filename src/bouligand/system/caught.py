@@ -6,7 +6,7 @@ import threading
 
 
 class Failures(threading.local):
-    """The first exception since it was last taken, for each thread on its own: integrations of one system may run side by side."""
+    """The first exception since it was last taken, for each thread on its own: integrations of a system may run side by side."""
 
     first: BaseException | None = None
 

@@ -265,9 +265,7 @@ def _check_signs(
         )
 
 
-def _check_functions(
-    system: System, report: Report, t: float, x: FloatArray, word: FloatArray, p: FloatArray
-) -> None:
+def _check_functions(system: System, report: Report, t: float, x: FloatArray, word: FloatArray, p: FloatArray) -> None:
     """What would make integrations wrong or slow without a word."""
     try:
         refuse_unset_outputs(system, t, x, word, p)

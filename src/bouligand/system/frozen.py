@@ -39,7 +39,6 @@ class Value(NamedTuple):
             return now is not self.was if now.nbytes > MOST_BYTES else _content(now) != self.content
         return now is not self.was and _content(now) != self.content
 
-
     def differs(self) -> bool:
         """The same, with a look also into large arrays."""
         return _content(self.now()) != self.content
@@ -62,7 +61,8 @@ def _python(function: Any) -> types.FunctionType | None:
 
 def _reached(function: Any) -> list[Any]:
     """The function, and all that it calls by name."""
-    found, todo = [], [function]
+    found: list[Any] = []
+    todo = [function]
     while todo:
         one = todo.pop()
         if _python(one) is None or any(one is other for other in found):
@@ -74,9 +74,8 @@ def _reached(function: Any) -> list[Any]:
 
 def _own_values(function: Any) -> Iterator[Value]:
     for name, place, key, value in _outside(function):
-        if isinstance(value, _NUMBERS) or isinstance(value, np.ndarray):
-            yield Value(name, place, key, value, _content(value))
-        elif isinstance(value, tuple) and all(isinstance(item, _NUMBERS) for item in value):
+        items = value if isinstance(value, tuple) else (value,)
+        if isinstance(value, np.ndarray) or all(isinstance(item, _NUMBERS) for item in items):
             yield Value(name, place, key, value, _content(value))
 
 

@@ -69,7 +69,10 @@ SIGNATURES = {
 class UserFunction:
     """One function that a user gave, with its name, its form, and (once bound) its address."""
 
-    ADDING = ("g", "g_many")  # these add to their last argument, which is zero before; all others have to write every element
+    ADDING = (
+        "g",
+        "g_many",
+    )  # these add to their last argument, which is zero before; all others have to write every element
 
     def __init__(self, name: str, function: Any, contexts: Contexts | None = None) -> None:
         self.name = name
@@ -190,8 +193,8 @@ class UserFunction:
         if differ.size:
             where = "" if word is None or word.size > 20 else f", b = {word.astype(int)}"
             raise ValueError(
-                f"{self.name} leaves {differ.size} of {one.size} values unset at t = {t:g}{where}, the first at index {differ[0]}; "
-                "write every element of its last argument (with =, not +=: it holds old numbers before)"
+                f"{self.name} leaves {differ.size} of {one.size} values unset at t = {t:g}{where}, the first at index "
+                f"{differ[0]}; write every element of its last argument (with =, not +=: it holds old numbers before)"
             )
 
     def _call_low_level(

@@ -62,9 +62,9 @@ def switches_itself(
 def message(system: System, k: int, sign: float) -> str:
     """What is wrong, and what to write instead."""
     return (
-        f"f switches at guard {system.guards[k]!r} by itself: with b[{k}] held at {sign:+.0f}, it has a kink or a jump where h[{k}] "
-        f"is zero. It seems to test h (or x) there. Write `if b[{k}] > 0:` instead, and let the law go on smoothly on both "
-        "sides of the guard: otherwise crossings take many short steps, or fail as too stiff"
+        f"f switches at guard {system.guards[k]!r} by itself: with b[{k}] held at {sign:+.0f}, it has a kink or a jump where "
+        f"h[{k}] is zero. It seems to test h (or x) there. Write `if b[{k}] > 0:` instead, and let the law go on smoothly on "
+        "both sides of the guard: otherwise crossings take many short steps, or fail as too stiff"
     )
 
 
@@ -102,7 +102,7 @@ class _Place:
     def _kink(self, k: int, sign: float) -> float:
         """The power with which second differences fall on guard k: infinite where f is smooth, or not known to be otherwise."""
         gradient = self.gradients[k]
-        slope = np.linalg.norm(gradient)
+        slope = float(np.linalg.norm(gradient))
         if not 0.0 < slope < inf:
             return inf
         way = self.size * gradient / slope

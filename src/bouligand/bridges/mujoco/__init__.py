@@ -15,10 +15,10 @@ from . import pictures
 from .contacts import Contact
 from .control import PD, PiecewiseConstant, Sinusoid
 from .features import UnsupportedFeatureError
+from .hostile import RobotFileWarning
 from .laws import Coulomb, HuntCrossley, LuGre, Spring, Stops
 from .load import load
 from .robot import Robot
-from .robot_file import RobotFileWarning
 
 __all__ = [
     "PD",

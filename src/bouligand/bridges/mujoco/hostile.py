@@ -30,7 +30,19 @@ MOST_MEMORY = 4 << 30  # bytes that a file may ask for by itself
 MOST_ENTRIES = 10_000_000  # of a buffer that it asks for
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50, "e": 1 << 60}
-_PARTS = ("body", "geom", "joint", "freejoint", "site", "link", "collision", "visual", "replicate", "composite", "flexcomp")
+_PARTS = (
+    "body",
+    "geom",
+    "joint",
+    "freejoint",
+    "site",
+    "link",
+    "collision",
+    "visual",
+    "replicate",
+    "composite",
+    "flexcomp",
+)
 _SIZES = ("njmax", "nconmax", "nuserdata", "nstack", "nkey")
 _handler = threading.RLock()  # MuJoCo has one handler of warnings for all threads
 

@@ -130,7 +130,9 @@ def load(
         mj = read_model(model, free_base=free_base, package_dirs=package_dirs, meshes=meshes, edit=edit, height=height)
         refuse_not_finite(mj, model if _is_path(model) else "the model")
         if mj.nv == 0:
-            raise ValueError("the model has no joints: nothing in it can move" + ("" if free_base else "; free_base=True?"))
+            raise ValueError(
+                "the model has no joints: nothing in it can move" + ("" if free_base else "; free_base=True?")
+            )
         refuse(mj, stops, joint_friction)
         normal, offset = _floor(mj, floor, height)
         places = find_places(mj, contacts)
@@ -144,7 +146,8 @@ def load(
             taken = sorted(set(more) & set(table.params))
             if taken:
                 raise ValueError(
-                    f"params: {', '.join(taken)} is there already, as a parameter of a contact law or of a PD; choose another name"
+                    f"params: {', '.join(taken)} is there already, as a parameter of a contact law or of a PD; choose another "
+                    "name"
                 )
             table.params.update(more)
         losses: list[tuple[int, float, float]] = []

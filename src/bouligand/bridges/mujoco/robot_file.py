@@ -133,7 +133,7 @@ def _refuse_long_chains(root: ET.Element) -> None:
             parents[child.get("link")] = parent.get("link")
     lengths: dict[str | None, int] = {}
     for link in parents:
-        row = []
+        row: list[str | None] = []
         while link in parents and link not in lengths and len(row) <= LONGEST_CHAIN:
             row.append(link)
             link = parents[link]
