@@ -13,6 +13,7 @@ import time
 import warnings
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 import numpy as np
 

@@ -43,7 +43,8 @@ class System:
     f : callable
         The vector field. ``f(t, x, b, p)`` returns n values; ``f(t, x, b, p, dx)`` writes them to ``dx``, which is faster.
         For a fixed mode f must be smooth in x, also a step's length beyond the guards: switch on ``b``, never on the sign of
-        h. May be left out if ``f0`` and ``g`` are given.
+        h. May be left out if ``f0`` and ``g`` are given. No function may write to x, b or p; one that writes to its last argument
+        has to write all of it.
     h : callable
         The guards. ``h(t, x, p)`` returns m values, ``h(t, x, p, out)`` writes them. May be left out if there are none.
     states, guards : sequence of str
@@ -59,7 +60,8 @@ class System:
     compile : {"auto", True, False}
         Whether to compile the functions with Numba. With "auto", a function that Numba cannot compile runs as plain Python,
         about a hundred times slower, with a `PerformanceWarning`; with True it is an error. `compiled` holds the outcome.
-        Compiling freezes global variables and closures: pass whatever changes in ``p``.
+        Compiling freezes global variables and closures: pass whatever changes in ``p``. (A change is met by a
+        `FunctionWarning`, and by new machine code in a new System.)
     direction : {0, +1, -1}, sequence of these, or mapping from guard to one of these
         0 (default): crossings in both directions are events. +1: one-sided; only crossings from - to + are events, and the
         guard is re-armed without an event. -1: likewise from + to -.
@@ -113,7 +115,8 @@ class System:
     Raises
     ------
     TypeError, ValueError
-        If a declaration is wrong; the message names the argument.
+        If a declaration is wrong; the message names the argument. (What is wrong with the functions themselves is told when they
+        are first compiled or called.)
 
     Examples
     --------
