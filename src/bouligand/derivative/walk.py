@@ -31,7 +31,8 @@ def walk_along(solution, since, until, wanted, params, merge, observers):
     lease, memory = bound.lease(system), pool_of(system).borrow(kind, system)
     try:
         jacobians = bound.jacobians(system, params)
-        system._probe_jacobians(record.t[0], record.states[0], record.word_start, record.parameters[0][0], params)
+        if params not in system._jacobians_probed:
+            system._probe_jacobians(record.t[0], record.states[0], record.word_start, record.parameters[0][0], params)
         memory.open(system, record, rtol, atol, lease.fn, jacobians)
         if solution._rates is None:
             solution._rates = fastest_rates(system, rtol, len(record), memory)

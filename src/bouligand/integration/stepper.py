@@ -119,8 +119,8 @@ class Stepper:
         self._lease = bound if system._contexts is None else bound.lease(system)
         if work.fn is not self._lease.fn:
             work.bind(self._lease.fn, bound.has_jacobian)
-        if not system._probed:
-            system._probe(float(t0), work.v.x.copy(), self._p)
+        if not system._settled:
+            system._look(t0, work.v, self._p)
         if system._is_sum and not special and spanning.possible(system, rtol, method):
             work.s.may_span = 1
         self.status = RUNNING
@@ -133,8 +133,6 @@ class Stepper:
     def _mark(self, t0, tf, eps, projection, t_eval, terminal, breakpoints, b0):
         """What most integrations do without. Returns whether guards are anything else than signs that flip."""
         system, work = self.system, self._memory
-        if system._bound is not None and system._bound.frozen:
-            system._bound.warn_of_changes()
         special = system._special or eps is not None or projection is not None or terminal is not None
         if special:
             options.mark(work, system, eps, projection, terminal)

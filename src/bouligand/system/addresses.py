@@ -116,7 +116,11 @@ def user_data(function: Any) -> int:
 
 def real_values(name: str, values: Any) -> FloatArray:
     """What a function returned, as an array of floats; what is no real number (complex, text, masked) is refused."""
+    if type(values) is np.ndarray and values.dtype == float:
+        return values
     array = np.asarray(values)
+    if array.dtype == float and not isinstance(values, np.ma.MaskedArray):
+        return array
     if array.dtype.kind in "cSUmMV" or np.ma.is_masked(values):
         what = "masked values" if np.ma.is_masked(values) else f"values of type {array.dtype}"
         raise TypeError(f"{name} returned {what}; real numbers expected")
@@ -132,38 +136,46 @@ def callback(user: UserFunction, sizes: Mapping[str, int], failures: Failures) -
         None if s == "k" else tuple(sizes[q] for q in s) if isinstance(s, tuple) else (sizes[s],) for s in user.shapes
     ]
     name, function, in_place = user.name, user.function, user.in_place
-    views: dict[tuple[int, tuple[int, ...]], FloatArray] = {}
+    known: dict[tuple[int, tuple[int, ...]], FloatArray] = {}
 
     def view(address: int, shape: tuple[int, ...]) -> FloatArray:
         key = (address, shape)
-        if key not in views:
-            if len(views) > 64:
-                views.clear()
+        if key not in known:
+            if len(known) > 64:
+                known.clear()
             count = int(np.prod(shape))
             buffer = memoryview((ctypes.c_double * max(count, 1)).from_address(address)).cast("B")
-            views[key] = np.frombuffer(buffer, dtype=float, count=count).reshape(shape)
-        return views[key]
+            known[key] = np.frombuffer(buffer, dtype=float, count=count).reshape(shape)
+        return known[key]
 
     outputs = 2 if name == "fh" else 1
-    results = [s for s in shapes[-outputs:] if s is not None]
-    empty = 0.0 if name in user.ADDING else np.nan
+    inputs, results = shapes[:-outputs], [s for s in shapes[-outputs:] if s is not None]
+    fill = 0.0 if name in user.ADDING else np.nan
+    blank = [np.full(shape, fill) for shape in results]
 
-    def written(t: float, given: list[Any], fill: float) -> list[FloatArray]:
-        scratch = [np.full(shape, fill) for shape in results]
-        function(t, *(a if isinstance(a, int) else a.copy() for a in given), *scratch)
-        return scratch
+    def refuse_unset(t: float, addresses: tuple[int, ...]) -> None:
+        """There are NaNs in the output: were they computed, or is it not written?"""
+        twice = []
+        for fill in (0.0, 1.0):
+            scratch = [np.full(shape, fill) for shape in results]
+            given = [a if s is None else view(a, s).copy() for a, s in zip(addresses, inputs, strict=False)]
+            function(t, *given, *scratch)
+            twice.append(scratch)
+        for one, other in zip(*twice, strict=True):
+            user.refuse_unset(one, other, t)
 
     def call(t: float, *addresses: int) -> int:
         try:
-            given = [a if s is None else view(a, s) for a, s in zip(addresses, shapes[:-outputs], strict=False)]
+            given = [a if s is None else view(a, s).copy() for a, s in zip(addresses, inputs, strict=False)]
             targets = [view(a, s) for a, s in zip(addresses[-1 - outputs : -1], results, strict=True)]
             if in_place:
-                scratch = written(t, given, empty)
-                if any(np.isnan(values).any() for values in scratch):  # computed so, or not written at all?
-                    for one, other in zip(written(t, given, 0.0), written(t, given, 1.0), strict=True):
-                        user.refuse_unset(one, other, t)
+                scratch = [values.copy() for values in blank]
+                function(t, *given, *scratch)
+                for values in scratch:
+                    square = values.dot(values) if values.ndim == 1 else np.vdot(values, values)
+                    if square != square:  # there is a NaN among them
+                        refuse_unset(t, addresses)
             else:
-                given = [a if isinstance(a, int) else a.copy() for a in given]
                 scratch = [real_values(name, function(t, *given))]
             for target, values in zip(targets, scratch, strict=True):
                 target[...] = values if values.shape == target.shape else values.reshape(target.shape)

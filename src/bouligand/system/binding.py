@@ -48,6 +48,8 @@ class Bound:
         from ..core.compiler import jit
 
         self.failures = Failures()
+        self._globals: list[tuple[dict[str, object], str, object]] = []
+        self._others: list[Value] = []
         self.frozen: list[Value] = []  # what compiled functions have taken in for good
         self.fn: RecordArray = np.zeros(1, dtype=FUNCTIONS)  # their addresses
         self._jacobians: RecordArray = np.zeros(1, dtype=JACOBIANS)
@@ -106,14 +108,34 @@ class Bound:
     def _watch(self, system: System, values: list[Value]) -> None:
         """Remember what a compiled function has taken in, and look at it before each integration."""
         self.frozen += values
+        self._watch_again()
         if values:
-            system._plain = False
+            system._settled = False
+
+    def _watch_again(self) -> None:
+        """What is looked at before each integration: global numbers by what they are (which is quick), all else by contents."""
+        plain = [isinstance(value.place, dict) and not isinstance(value.was, np.ndarray) for value in self.frozen]
+        self._globals = [(v.place, v.key, v.now()) for v, is_plain in zip(self.frozen, plain, strict=True) if is_plain]
+        self._others = [value for value, is_plain in zip(self.frozen, plain, strict=True) if not is_plain]
+
+    def look(self) -> None:
+        """Before each integration: have global variables or closures changed since the functions were compiled?"""
+        for place, key, was in self._globals:
+            if place.get(key) is not was:
+                self.warn_of_changes()
+                return
+        for value in self._others:
+            if value.has_changed():
+                self.warn_of_changes()
+                return
 
     def warn_of_changes(self) -> None:
         """Warn, once for each, of global variables and closures that have changed since the functions were compiled."""
         changed = [value for value in self.frozen if value.has_changed()]
         if changed:
             self.frozen = [value for value in self.frozen if all(value is not other for other in changed)]
+        self._watch_again()  # (one that was set to an equal value is another object now)
+        if changed:
             names = ", ".join(dict.fromkeys(value.name for value in changed))
             warn_user(
                 f"{names}: changed since the functions of this system were compiled, which go on with the old value. Make a new "

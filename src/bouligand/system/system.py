@@ -201,6 +201,7 @@ class System:
         self._plain = not (self._special or self.unit.size or self.breakpoints.size)
         self._bound: Bound | None = None
         self._probed = False
+        self._settled = False  # whether there is nothing to look at before an integration
         self._jacobians_probed: set[bool] = set()  # without those in parameters, and with them
         self._modes_tried = True  # whether the probe may call f in modes that are not those of the start
         self._pool: Any = None  # memory for the next integrations: see `memory.pool`
@@ -299,6 +300,16 @@ class System:
                     self._bound = Bound(self)
         return self._bound
 
+    def _look(self, t: float, rows: Any, p: ty.FloatArray) -> None:
+        """Before an integration that starts at rows.x: the probe, once; then, for those that have any, at values that compiled
+        functions have taken in."""
+        bound = self._bind()
+        if self._probed:
+            bound.look()
+        else:
+            self._probe(float(t), rows.x.copy(), p)
+        self._settled = not bound.frozen
+
     def _probe(self, t: float, x: ty.FloatArray, p: ty.FloatArray) -> None:
         """Look at f and h once from Python, so that what is wrong with them is reported before anything else happens."""
         if not self._probed:
@@ -307,9 +318,8 @@ class System:
 
     def _probe_jacobians(self, t: float, x: ty.FloatArray, word: ty.FloatArray, p: ty.FloatArray, params: bool) -> None:
         """The same for Jacobians, before the first derivative."""
-        if params not in self._jacobians_probed:
-            probe_jacobians(self, t, x, word, p, params)
-            self._jacobians_probed.add(params)
+        probe_jacobians(self, t, x, word, p, params)
+        self._jacobians_probed.add(params)
 
     def __getstate__(self) -> dict[str, Any]:
         """Functions are pickled as Numba dispatchers where they are compiled, so that local functions can be pickled too."""
