@@ -12,7 +12,7 @@ ifeq ($(shell uname -s),Linux)
 export MUJOCO_GL ?= egl
 endif
 
-.PHONY: demo test lint bench numbers peers clean
+.PHONY: demo test lint matrix bench numbers peers clean
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
@@ -34,6 +34,10 @@ lint: $(READY)
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
+# The tests with the oldest and the newest Python, Numba and NumPy that are declared (see noxfile.py), some minutes each.
+matrix: $(READY)
+	$(VENV)/bin/nox
+
 # The comparison with the peers; those that cannot be installed here are skipped by name.
 bench: $(READY) peers
 	$(PY) -m benchmarks
@@ -48,4 +52,4 @@ peers: $(READY)
 	-$(PY) -m pip install --quiet --editable '.[bench]'
 
 clean:
-	rm -rf $(VENV) .cache results build dist
+	rm -rf $(VENV) .nox .cache results build dist

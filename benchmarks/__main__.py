@@ -1,8 +1,9 @@
-"""Run the benchmarks, all or those named: work, ties, quadruped, accuracy, speed, span, derivative, robots, startup.
+"""Run the benchmarks, all or those named: work, ties, quadruped, accuracy, speed, span, derivative, robots, startup,
+shortcuts.
 
     python -m benchmarks [NAME ...] [--quick] [--out DIR] [--peers MODULE,...]
 
-Each leaves its table in a folder of its own under DIR; `work`, `ties` and `quadruped` also their JSON and figures, and go on
+Each leaves its table in a folder of its own under DIR; `work`, `ties` and `quadruped` also their JSON and figures, and continue
 where an interrupted run stopped. `python -m benchmarks page` puts the tables and figures of the last runs into the docs.
 """
 
@@ -17,7 +18,7 @@ from bouligand._optional import MissingExtraError
 from bouligand.reporting.results import ResultsError, write_text
 
 PEERS = ("work", "ties", "quadruped")  # with peers and folders of their own
-OURS = ("accuracy", "speed", "span", "derivative", "robots", "startup")  # these print
+OURS = ("accuracy", "speed", "span", "derivative", "robots", "startup", "shortcuts")  # these print
 
 
 def printing(name, out):

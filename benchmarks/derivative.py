@@ -14,7 +14,7 @@ SPAN = (0.0, 0.8)
 
 
 def anew(sol, **options):
-    """As of a solution that has not been asked before: the look for fast modes, which is kept, is part of the price."""
+    """A solution without cached results: the search for fast modes, which a solution does once, is part of the cost."""
     sol._rates = None
     return sol.bderivative(**options)
 
@@ -24,7 +24,7 @@ def plate(rtol, contacts=20):
     sol = bd.solve(system, SPAN, x0, rtol=rtol)
     dx, w = np.linspace(0.2, 1.0, n), np.linspace(1.0, -1.0, n)
     exact = bd.solve(system, SPAN, x0, rtol=1e-12).bderivative().matrix()
-    step = rtol ** (1 / 3)  # of a central difference: its two errors are then alike
+    step = rtol ** (1 / 3)  # of a central difference: truncation and round-off are then equal
 
     def first(**options):
         return anew(sol, **options)

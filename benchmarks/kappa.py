@@ -1,6 +1,6 @@
 """How much a small error grows on the way to the end: kappa = max over s of |D Phi(tf, s)|.
 
-By one-sided differences of tight solves, from states along the trajectory: nothing here knows how the integrator works.
+By one-sided differences of tight solves, from states along the trajectory: independent of how the integrator works.
 """
 
 import numpy as np

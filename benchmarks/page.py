@@ -144,7 +144,7 @@ def rows_of(work, title):
 
 def behind(entry):
     """How the best other compares: its name, and how many times our time it takes."""
-    return f"{entry['other']} {ratio(entry['ratio'])} times" if entry else "nobody"
+    return f"{entry['other']} {ratio(entry['ratio'])} times" if entry else "none"
 
 
 def fill(page, texts):

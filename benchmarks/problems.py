@@ -1,8 +1,7 @@
 """What every peer is given: the same fields, guards, starts and times, and the answers to compare with.
 
-Three kinds, each with any number of guards: `balls` on springs that do not know of each other (one is the hopper), the
-`plate`, and C5's `oscillators`. Peers that take functions get these compiled ones; the others write the same law in their own
-language.
+Three kinds, each with any number of guards: independent `balls` on springs (one is the hopper), the `plate`, and
+`oscillators`. Peers that take functions get these compiled ones; the others write the same law in their own language.
 """
 
 from dataclasses import dataclass, field, replace
@@ -66,7 +65,7 @@ class Problem:
 
     @property
     def max_step(self):
-        """For those who look for events, or for contact, at the ends of steps: longer ones jump over a touch and release."""
+        """Longest step for peers that test for events or contact at the ends of steps: longer ones miss a touch and release."""
         return self.tf if self.kind == "oscillators" else 0.05
 
     @property
@@ -112,8 +111,8 @@ class Problem:
         if self.kind == "oscillators":
             paths = [oscillators_path(self.times, q, v, *self.p) for q, v in zip(*np.split(self.x0, 2), strict=True)]
             return np.hstack([path[:, :1] for path in paths] + [path[:, 1:] for path in paths])
-        options = {"rtol": 1e-12, "atol": 1e-14, "method": "dop853"}
-        return bd.solve(self.system(), (0.0, self.tf), self.x0, t_eval=self.times, **options).x
+        span = (0.0, self.tf)
+        return bd.solve(self.system(), span, self.x0, t_eval=self.times, rtol=1e-12, atol=1e-14, method="dop853").x
 
     def reordered(self):
         """The same with its guards listed backwards, and the numbers of the states in the old order."""
@@ -139,7 +138,7 @@ def plate(contacts, x0=START, tf=2.0):
 
 
 def oscillators(count, spread=0.05, tf=3.0, seed=5):
-    """C5: all reach their guard within ``spread`` seconds of each other, and some come back."""
+    """All reach their guard within ``spread`` seconds of each other, and some come back."""
     rng = np.random.default_rng(seed)
     x0 = np.r_[-0.5 + 0.8 * spread * (rng.random(count) - 0.5), np.full(count, 0.8)]
     title = f"{count} oscillators"

@@ -45,7 +45,7 @@ def _calls(address, arguments, ctx, count):
 
 
 def microseconds(*tasks, count=1000, rounds=60):
-    """Of each task, in turns: the shortest of many repetitions, for each call. (In turns, since other work comes and goes.)"""
+    """Time a call of each task: the shortest of many repetitions, interleaved, since the load of the machine varies."""
     best = [np.inf] * len(tasks)
     for function, *arguments in tasks:
         function(*arguments, 10)

@@ -1,4 +1,4 @@
-"""What no speed figure shows: contacts that are made together.
+"""Simultaneous contacts, which measurements of speed do not show.
 
 - Two balls that fall onto springs from the same height, and from heights 1e-15 to 1e-3 apart: 4 events each in two seconds, and
   an exact answer.

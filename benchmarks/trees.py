@@ -127,7 +127,7 @@ def numbers(bd, np, name, sol):
 
 
 def ends(bd, np):
-    """Of each problem the state at its end, the number of its events and the mean of their times, and the image of a perturbation: for the tests."""
+    """Of each problem: the state at its end, number and mean time of its events, image of a perturbation (for the tests)."""
     out = {}
     for name, make in trajectories(bd, np).items():
         sol = make()

@@ -1,4 +1,4 @@
-"""Robots from files that nobody here wrote: Solo12 lands on four feet, Gymnasium's ant drops and walks on the spot.
+"""Robots from files of third parties: Solo12 lands on four feet, Gymnasium's ant drops and walks on the spot.
 
 MUJOCO_GL=egl python examples/robots.py [folder for the figures]
 
@@ -57,7 +57,7 @@ def ant():
 
 
 def figure(robot, solution, moments, title, path):
-    """Rendered moments above, who touches when below."""
+    """Rendered frames above, the gait diagram below."""
     whole = plt.figure(figsize=(11, 4.6), layout="constrained")
     above, below = whole.subfigures(2, 1, height_ratios=(1.15, 1.0))
     pictures = mj.pictures.frames(robot, solution, times=moments, size=(400, 400))

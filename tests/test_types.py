@@ -71,6 +71,51 @@ mj.Spring("stiff")  # error: arg-type
 mj.Coulomb()  # error: call-arg
 
 
+hopper = bd.models.hopper()
+bd.models.hoper()  # error: attr-defined
+bd.models.hopper(stiffness=1.0)  # error: call-arg
+bd.models.hopper("moon")  # error: arg-type
+bd.models.three_legs(c="none")  # error: arg-type
+bd.models.available()["hopper"].size + 1  # error: operator
+bd.solve("hopper", (0.0, 1.0), [2.0, 0.0])  # error: arg-type
+bd.solve(hopper, 1.0, [2.0, 0.0])  # error: arg-type
+bd.solve(hopper, (0.0, 1.0), [2.0, 0.0], tol=1e-8)  # error: call-arg
+bd.solve(hopper, (0.0, 1.0), [2.0, 0.0], rtol="tight")  # error: arg-type
+bd.solve(hopper, (0.0, 1.0), [2.0, 0.0], method="RK45")  # error: arg-type
+bd.solve(hopper, (0.0, 1.0), [2.0, 0.0], projection=4)  # error: arg-type
+bd.solve(hopper, (0.0, 1.0), [2.0, 0.0], terminal=0.5)  # error: arg-type
+bd.solve(hopper, (0.0, 1.0), [2.0, 0.0], on_failure="ignore")  # error: arg-type
+bd.solve(hopper, (0.0, 1.0), [2.0, 0.0], None, 1e-8)  # error: call-arg
+bd.Stepper(hopper, (0.0, 1.0), [2.0, 0.0], on_failure="return")  # error: call-arg
+bd.Stepper(hopper, (0.0, 1.0), [2.0, 0.0]).p = None  # error: assignment
+bd.Stepper(hopper, (0.0, 1.0), [2.0, 0.0]).t = 0.0  # error: misc
+bd.Stepper(hopper, (0.0, 1.0), [2.0, 0.0]).status == "done"  # error: comparison-overlap
+bd.Stepper(hopper, (0.0, 1.0), [2.0, 0.0]).step(2)  # error: call-arg
+bd.saltation([1.0], [1.0], [1.0], Dt_h=[0.0])  # error: arg-type
+bd.Corner({"before": [1.0]}, [[1.0]])  # error: type-var
+bd.Corner(too_few, [[1.0]])  # error: arg-type
+bd.Corner(lambda word: word, [[1.0]]).order([1.0])[0].upper()  # error: attr-defined
+bd.Shooting(hopper, (0.0, 1.0), [2.0, 0.0], free=0)  # error: arg-type
+bd.Shooting(hopper, (0.0, 1.0), [2.0, 0.0], rtl=1e-8)  # error: call-arg
+bd.Shooting(hopper, (0.0, 1.0), [2.0, 0.0], rtol="tight")  # error: arg-type
+bd.Shooting(hopper, (0.0, 1.0), [2.0, 0.0]).value_and_gradient(guard)  # error: arg-type
+
+
+def results(solution: bd.Solution) -> None:
+    solution.T  # error: attr-defined
+    solution.x()  # error: operator
+    solution.status == "success"  # error: comparison-overlap
+    solution.counts.nfev  # error: attr-defined
+    solution.counts.f = 0  # error: misc
+    solution.word(0.0, side="before")  # error: arg-type
+    solution.events["time"]  # error: call-overload
+    solution.events.times  # error: attr-defined
+    solution.bderivative(event="foot")  # error: call-overload
+    solution.bderivative().matrix(wrt="g")  # error: arg-type
+    gradient: Array = solution.bderivative(params=True).vjp([1.0, 0.0])  # error: assignment
+    solution.bderivative().corners[0].guards[0] + 1  # error: operator
+
+
 def pictures(solution: bd.Solution) -> None:
     bd.plot.contacts(solution, sign=0)  # error: arg-type
     bd.plot.trajectory(solution).set_xlable("t")  # error: attr-defined

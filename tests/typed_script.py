@@ -2,7 +2,7 @@
 
 import pathlib
 from collections.abc import Callable
-from typing import assert_type
+from typing import Literal, assert_type
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,11 +11,19 @@ from numpy.typing import NDArray
 
 import bouligand as bd
 from bouligand.bridges import mujoco as mj
+from bouligand.derivative.pieces import Piece
+from bouligand.derivative.trajectory_corners import TrajectoryCorner
+from bouligand.models import Model
+from bouligand.solution.record import Record
+from bouligand.solution.solution import Counts
 from bouligand.system.binding import Compiled
 from bouligand.system.check import Report
 
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]
+Ints = NDArray[np.int64]
+Rows = NDArray[np.void]
+Status = Literal["running", "finished", "terminated", "failed"]
 
 
 # ------------------------------------------------------------------------------------------------------------- functions
@@ -104,6 +112,166 @@ def listing() -> None:
     assert result[0].dtype == np.float64
 
 
+# ---------------------------------------------------------------------------------------------------------- integrations
+
+
+def solutions(system: bd.System) -> bd.Solution:
+    bd.solve(system, [0, 1], np.array([2.0, 0.0]), [9.81, 1000.0, 1.0], atol=[1e-8, 1e-8], terminal={"foot": 2})
+    bd.solve(system, np.array([0.0, 1.0]), (2.0, 0.0), eps={"foot": 1e-3}, projection=3, terminal="foot")
+    bd.solve(system, (0.0, 0.1), [2, 0], b0=[-1], method="dop853", max_step=0.1, max_steps=1000, breakpoints=[0.05])
+    sol = bd.solve(system, (0.0, 1.0), [2.0, 0.0], {"g": 9.8}, rtol=1e-8, on_failure="return", progress=False)
+    assert_type(sol, bd.Solution)
+    assert_type(sol.t, Array)
+    assert_type(sol.x, Array)
+    assert_type(sol.y, Array)
+    assert_type(sol.b, Signs)
+    assert_type(sol.p, Array)
+    assert_type(sol(0.5), Array)
+    assert_type(sol([0.1, 0.2]), Array)
+    assert_type(sol.word(0.5, side="left"), Signs)
+    assert_type(sol.rate(0.5), Array)
+    assert_type(sol.t_events, list[Array])
+    assert_type(sol.y_events, list[Array])
+    assert_type(sol.margins, Rows)
+    assert_type(sol.system, bd.System)
+    assert_type(sol.status, Status)
+    assert_type(sol.success, bool)
+    assert_type(sol.message, str)
+    assert_type(sol.error, BaseException | None)
+    assert_type(sol.ended_by, int | None)
+    assert_type(sol.nfev, int)
+    assert_type(sol.counts, Counts)
+    assert_type(sol.counts.Dh, int)
+    assert_type(sol.record, Record)
+    assert_type(sol.record.t, Array)
+    assert_type(sol.record.steps, Rows)
+    assert_type(sol.record.legs, tuple[tuple[int, Array], ...] | None)
+    return sol
+
+
+def events(sol: bd.Solution) -> float:
+    found = sol.events
+    assert_type(found, bd.Events)
+    assert_type(found.t, Array)
+    assert_type(found.x, Array)
+    assert_type(found.guard, Ints)
+    assert_type(found.direction, Signs)
+    assert_type(found.name, NDArray[np.object_])
+    assert_type(found.residual, Array)
+    assert_type(found.before, Signs)
+    assert_type(found.after, Signs)
+    assert_type(found.array, Rows)
+    assert_type(found[0], np.void)
+    assert_type(found[1:], Rows)
+    assert_type(found[found.direction > 0], Rows)
+    assert_type(found["t"], Array)
+    assert_type(found["guard"], Ints)
+    assert_type(found["direction"], Signs)
+    assert_type(len(found), int)
+    return sum(float(event["t"]) for event in found)
+
+
+def stepping(system: bd.System) -> bd.Solution:
+    stepper = bd.Stepper(system, (0.0, 1.0), [2.0, 0.0], rtol=1e-7, t_eval=np.linspace(0.0, 1.0, 5))
+    assert_type(stepper.step(), None)
+    assert_type(stepper.t, float)
+    assert_type(stepper.x, Array)
+    assert_type(stepper.b, Signs)
+    assert_type(stepper.p, Array)
+    stepper.p = {"g": 1.62}
+    stepper.p = [9.81, 1000.0, 1.0]
+    assert_type(stepper.status, Status)
+    assert_type(stepper.message, str)
+    assert_type(stepper.error, BaseException | None)
+    assert_type(stepper.solution, bd.Solution)
+    return stepper.finish("raise", progress=None)
+
+
+# ----------------------------------------------------------------------------------------------------------- derivatives
+
+
+def derivatives(sol: bd.Solution, with_parameters: bool) -> None:
+    B = sol.bderivative()
+    assert_type(B, bd.BDerivative)
+    assert_type(B, bd.BDerivative[Array])
+    assert_type(B([1.0, 0.0]), Array)
+    assert_type(B(dt0=1e-3), Array)
+    assert_type(B.matrix(), Array)
+    assert_type(B.matrix([1.0, 0.0], wrt="t0"), Array)
+    assert_type(B.vjp([1.0, 0.0]), Array)
+    assert_type(B.offset([1.0, 0.0]), Array)
+    assert_type(B.orders(), list[tuple[str, ...]])
+    assert_type(B.event_times(), Array)
+    assert_type(B.events, Ints)
+    assert_type(B.event, int | None)
+    assert_type(B.t, float)
+    assert_type(B.n, int)
+    assert_type(B.is_linear, bool | None)
+    assert_type(B.pieces(), list[Piece[str]])
+    assert_type(B.pieces()[0].matrix, Array)
+    assert_type(B.pieces()[0].dx, Array)
+    assert_type(B.pieces()[0].orders, list[tuple[tuple[str, ...], ...]])
+    assert_type(B.corners, list[TrajectoryCorner])
+    for corner in B.corners:
+        assert_type(corner.t, float)
+        assert_type(corner.guards, tuple[str, ...])
+        assert_type(corner.order([1.0, 0.0]), tuple[str, ...])
+        assert_type(corner.kind, Literal["tie", "start", "end", "event"])
+    both = sol.bderivative(0.9, since=0.1, params=True, merge=1e-6)
+    assert_type(both(dp={"g": 1.0}), Array)
+    assert_type(both.matrix(wrt="p"), Array)
+    assert_type(both.vjp([1.0, 0.0]), tuple[Array, Array])
+    by_start, by_parameters = both.vjp([1.0, 0.0])
+    assert_type(by_parameters, Array)
+    either = sol.bderivative(event=-1, params=with_parameters).vjp(np.ones(2))
+    assert_type(either, Array | tuple[Array, Array])
+    assert by_start.shape == (either[0] if isinstance(either, tuple) else either).shape
+
+
+def corners() -> None:
+    table = {(-1, -1): (1.0, 1.0), (-1, 1): (1.0, 0.75), (1, -1): (0.5, 1.0), (1, 1): (1.0, 0.5)}
+    corner = bd.Corner(table, [[1, 0], [0, 1]])
+    assert_type(corner, bd.Corner)
+    assert_type(corner, bd.Corner[int])
+    assert_type(corner([-0.25, 0.0]), Array)
+    assert_type(corner.matrix([-0.25, 0.0]), Array)
+    assert_type(corner.order([-0.25, 0.0]), tuple[int, ...])
+    assert_type(corner.guards, tuple[int, ...])
+    assert_type(corner.units, int)
+    assert_type(corner.is_linear, bool | None)
+    assert_type(corner.pieces(), list[Piece])
+    assert_type(corner.pieces()[0].orders, list[tuple[tuple[int, ...], ...]])
+    assert_type(bd.Corner(lambda word: word + 2.0, np.eye(2), Dt_h=[0.0, 0.0], before=[-1, -1]), bd.Corner[int])
+    assert_type(bd.saltation([2.0], np.array([0.7]), [1.0], Dt_h=-0.5), Array)
+
+
+def shooting(system: bd.System) -> None:
+    shot = bd.Shooting(system, (0.0, 0.2), [2.0, 0.0], free=("z", "g"), rtol=1e-8, method="dop853")
+    assert_type(shot.free, tuple[str, ...])
+    assert_type(shot.start, Array)
+    assert_type(shot.solves, int)
+    assert_type(shot(shot.start), Array)
+    assert_type(shot.jacobian([2.0, 9.81]), Array)
+    assert_type(shot.solution([2.0, 9.81]), bd.Solution)
+    height = shot.value_and_gradient(lambda x: (x[0], [1.0, 0.0]))
+    assert_type(height([2.0, 9.81]), tuple[float, Array])
+
+
+def models() -> bd.System:
+    assert_type(bd.models.circle(), bd.System)
+    assert_type(bd.models.hand(4, torque=[0.1, 0.2, 0.1, 0.2], mu=0.5), bd.System)
+    assert_type(bd.models.hexapod(body=(0.5, 0.3, 0.1), pulling=False), bd.System)
+    assert_type(bd.models.order_test(), bd.System)
+    assert_type(bd.models.oscillators(3, a=0.5), bd.System)
+    assert_type(bd.models.plate(positions=[-0.5, 0.5]), bd.System)
+    assert_type(bd.models.three_legs(c=0.0), bd.System)
+    found = bd.models.available()
+    assert_type(found, dict[str, Model])
+    assert_type(found["plate"].build(5), tuple[bd.System, Array])
+    assert_type(found["plate"].unit("vx"), str)
+    return bd.models.hopper(g=1.62)
+
+
 # ------------------------------------------------------------------------------------------------------- errors and plots
 
 
@@ -130,7 +298,7 @@ def pictures(solution: bd.Solution, folder: pathlib.Path) -> pathlib.Path:
     return film
 
 
-def derivative_pictures(B: bd.BDerivative) -> None:
+def derivative_pictures(B: bd.BDerivative[object]) -> None:
     before, after = Figure().subplots(1, 2)
     assert_type(bd.plot.perturbations(B, 0.01, ("z", "vz"), count=8, ax=[before, after]), NDArray[np.object_])
     assert_type(bd.plot.fan(B, 0.1, count=2, ax=Figure().subplots()), Axes)
@@ -164,6 +332,13 @@ def main() -> None:
     hopper = systems()[0]
     checks(hopper)
     listing()
+    sol = solutions(hopper)
+    assert events(sol) > 0.0
+    assert stepping(hopper).t.size == 5
+    derivatives(sol, with_parameters=True)
+    corners()
+    shooting(hopper)
+    assert models().n == 2
     robots()
     assert report_failure(bd.SlidingError("sliding", t=1.0, guard="foot")).startswith("sliding")
     assert_type(bd.PerformanceWarning("slow"), bd.PerformanceWarning)

@@ -10,7 +10,7 @@ A peer's module has
 - ``name(problem)``, where a peer goes by different names;
 - ``GIVEN``: one line for the docs: what it was given.
 
-An arm's ``run`` is what is timed: from the start to the end of the interval, and the state there; nobody returns less.
+An arm's ``run`` is what is timed: from the start to the end of the interval; every peer returns at least the state there.
 """
 
 import pathlib
@@ -100,5 +100,5 @@ def packages(peers):
 
 
 def source():
-    """A hash of the benchmarks themselves: cells measured by other code are not gone on with."""
+    """A hash of the benchmarks themselves: cells measured by other code are not continued."""
     return source_hash(pathlib.Path(__file__).parent.parent)

@@ -1,8 +1,8 @@
 """heyoka's Taylor method with one terminal event for each guard; its callbacks switch parameters.
 
 The plate's force is a sum over touching springs of powers of their position, so that three parameters (how many touch, the
-sums of their positions and of the squares) stand for all of them: the field costs the same for any number of contacts. That
-is a gift that other problems would not allow. The guards are all there.
+sums of their positions and of the squares) stand for all of them: the field costs the same for any number of contacts, which
+would not be possible in most problems. All guards are there.
 """
 
 import heyoka as hy

@@ -6,28 +6,11 @@
 4
 """
 
-from . import bridges, models, plot
+from . import bridges, errors, models, plot
 from .derivative.bderivative import BDerivative
 from .derivative.corner import Corner, saltation
 from .derivative.shooting import Shooting
-from .errors import (
-    BouligandError,
-    ChatteringError,
-    DerivativeError,
-    FunctionError,
-    FunctionWarning,
-    GrazingError,
-    NotEventSelectedError,
-    NotFiniteError,
-    PerformanceWarning,
-    SlidingError,
-    SolveError,
-    StartError,
-    StepSizeError,
-    StiffnessError,
-    TooManyPiecesError,
-    TooManyStepsError,
-)
+from .errors import *  # noqa: F403  (errors.__all__: a new one is named there alone)
 from .integration.solve import solve
 from .integration.stepper import Stepper
 from .paper import integrate
@@ -40,28 +23,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BDerivative",
-    "BouligandError",
-    "ChatteringError",
     "Corner",
-    "DerivativeError",
     "Events",
-    "FunctionError",
-    "FunctionWarning",
-    "GrazingError",
-    "NotEventSelectedError",
-    "NotFiniteError",
-    "PerformanceWarning",
     "Shooting",
-    "SlidingError",
     "Solution",
-    "SolveError",
-    "StartError",
-    "StepSizeError",
     "Stepper",
-    "StiffnessError",
     "System",
-    "TooManyPiecesError",
-    "TooManyStepsError",
     "bridges",
     "check",
     "integrate",
@@ -71,3 +38,4 @@ __all__ = [
     "saltation",
     "solve",
 ]
+__all__ += errors.__all__

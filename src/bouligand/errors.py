@@ -20,9 +20,31 @@ if TYPE_CHECKING:
     from ._typing import FloatArray, MaybeNone
     from .solution.solution import Solution
 
+__all__ = [
+    "BouligandError",
+    "ChatteringError",
+    "DerivativeError",
+    "FunctionError",
+    "FunctionWarning",
+    "GrazingError",
+    "NotEventSelectedError",
+    "NotFiniteError",
+    "PerformanceWarning",
+    "SlidingError",
+    "SolveError",
+    "StartError",
+    "StepSizeError",
+    "StiffnessError",
+    "TooManyPiecesError",
+    "TooManyStepsError",
+]
+
 
 class BouligandError(Exception):
-    """Base class of the errors of this library (wrong arguments are ValueErrors and TypeErrors)."""
+    """Base class of the errors of this library.
+
+    Catch it to handle all of them at once. (Wrong arguments are ValueErrors and TypeErrors.)
+    """
 
 
 class SolveError(BouligandError):
@@ -46,6 +68,15 @@ class SolveError(BouligandError):
         Name of the guard concerned, if one is; of a `Corner`, its number.
     hdot : float or None
         The rate at which that guard was approached (``b hdot``, negative towards it), where it is known.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> try:
+    ...     bd.solve(bd.models.hopper(), (0.0, 100.0), [2.0, 0.0], max_steps=10)
+    ... except bd.SolveError as error:
+    ...     print(type(error).__name__, error.t < 100.0, len(error.solution.t))
+    TooManyStepsError True 11
     """
 
     def __init__(
@@ -83,27 +114,44 @@ class GrazingError(SolveError):
 class NotEventSelectedError(SolveError):
     """Guards are crossed together, and crossing one of them stops the approach to another: the outcome depends
     discontinuously on the order of crossing, so that neither a unique trajectory nor a derivative exists there.
+
+    Smooth the law of one of these guards, or change the start so that they are crossed one after the other. `check` shows the
+    margins at a state.
     """
 
 
 class ChatteringError(SolveError):
-    """One guard is crossed again and again within a vanishing time (chattering, or events that accumulate)."""
+    """One guard is crossed again and again within a vanishing time (chattering, or events that accumulate).
+
+    Smooth the law at that guard, or stop before with ``terminal=``.
+    """
 
 
 class NotFiniteError(SolveError):
-    """f or h returns NaN or infinity, also for the shortest steps."""
+    """f or h returns NaN or infinity, also for the shortest steps.
+
+    Look at f and h near the state ``error.x``: a division by zero, a root of a negative number, a pole of a guard.
+    """
 
 
 class StepSizeError(SolveError):
-    """The step size became too small: the problem is too stiff for an explicit method, or singular."""
+    """The step size became too small: the problem is too stiff for an explicit method, or singular.
+
+    Loosen the tolerances, make the fastest mode slower, or look for a singularity of f near ``error.x``.
+    """
 
 
 class TooManyStepsError(SolveError):
-    """``max_steps`` steps were taken without reaching the end of the interval."""
+    """``max_steps`` steps were taken without reaching the end of the interval.
+
+    Give a larger ``max_steps``, or loosen the tolerances.
+    """
 
 
 class StiffnessError(TooManyStepsError, StepSizeError):
     """Stability, not accuracy, limits the step size: a component of the solution decays much faster than the others move.
+
+    Make that mode slower (a softer damper, a larger slip speed), or give a larger ``max_steps``.
 
     Attributes
     ----------
@@ -137,15 +185,24 @@ class StartError(SolveError):
 
 
 class FunctionError(SolveError):
-    """A compiled user function reported a failure, but did not fail when it was called again with the same arguments."""
+    """A compiled user function reported a failure, but did not fail when it was called again with the same arguments.
+
+    Make sure that the functions depend on their arguments only; with ``compile=False`` their own exceptions are raised.
+    """
 
 
 class DerivativeError(BouligandError):
-    """The requested derivative does not exist: the integration failed before, or the parameters were changed on the way."""
+    """The requested derivative does not exist: the integration failed before, or the parameters were changed on the way.
+
+    The message says which; give a time ``t`` that was reached, or leave out ``params=True``.
+    """
 
 
 class TooManyPiecesError(BouligandError):
-    """The derivative has more linear pieces than can be listed."""
+    """The derivative has more linear pieces than can be listed.
+
+    Ask for the piece of a perturbation, ``B.matrix(dx)``, or give a larger ``limit``.
+    """
 
 
 class FunctionWarning(UserWarning):
@@ -155,4 +212,7 @@ class FunctionWarning(UserWarning):
 
 
 class PerformanceWarning(UserWarning):
-    """Something works, but much slower than it could, such as a function that Numba cannot compile."""
+    """Something works, but much slower than it could, such as a function that Numba cannot compile.
+
+    The message says what hinders it. ``compile=False`` silences the warning, ``compile=True`` makes it an error.
+    """

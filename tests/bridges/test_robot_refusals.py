@@ -11,7 +11,7 @@ import pytest
 
 import bouligand as bd
 from bouligand.bridges import mujoco as mj
-from bouligand.core.compiler import jit
+from bouligand.core.compiler import cache
 
 from ..helpers import robots
 from ..helpers.robots import ARM
@@ -77,10 +77,10 @@ def test_without_mujoco_it_says_what_to_install(monkeypatch):
 
 def test_an_edited_file_is_another_stamp(tmp_path):
     (tmp_path / "a.py").write_text("x = 1")
-    before = jit.stamp_of(tmp_path)
-    assert before == jit.stamp_of(tmp_path)
+    before = cache.stamp_of(tmp_path)
+    assert before == cache.stamp_of(tmp_path)
     (tmp_path / "a.py").write_text("x = 2")
-    assert before != jit.stamp_of(tmp_path)
+    assert before != cache.stamp_of(tmp_path)
 
 
 def test_files_that_are_no_robots(tmp_path):
@@ -137,7 +137,7 @@ def test_options_that_make_no_sense(options, message):
 
 
 def test_numbers_of_any_type_count():
-    """NumPy's numbers are not Python's: a floor or a friction given as one was left out without a word."""
+    """NumPy's numbers are not Python's: a floor or a friction given as one was silently ignored."""
     ball = """<mujoco><worldbody><body pos="0 0 1"><joint type="slide" axis="0 0 1" frictionloss="2"/>
     <geom name="ball" size="0.1" mass="1"/></body></worldbody></mujoco>"""
     robot = mj.load(

@@ -71,7 +71,7 @@ def test_the_hopper_against_its_closed_form():
 def test_a_word_without_rates_is_refused_when_it_is_reached():
     falls = hopper({(-1,): [v, -g]}, None)
     assert bd.solve(falls, (0.0, 0.4), [2.0, 0.0]).success
-    with pytest.raises(ValueError, match=r"none are given for this word of \(foot\).*1") as caught:
+    with pytest.raises(ValueError, match=r"none are given for this mode of \(foot\).*1") as caught:
         bd.solve(falls, (0.0, 2.0), [2.0, 0.0])
     assert "t = 0.45" in "".join(caught.value.__notes__)
 
@@ -290,7 +290,7 @@ def test_sums_are_told_from_what_is_none():
 
 
 def chain(count, method):
-    """A pendulum of rods on a cart, with a spring that the cart meets at rest: coordinates, equations, guards, values."""
+    """A pendulum of rods on a cart, with a spring that the cart touches at rest: coordinates, equations, guards, values."""
     q, u = mechanics.dynamicsymbols(f"q:{count}"), mechanics.dynamicsymbols(f"u:{count}")
     frame, origin = mechanics.ReferenceFrame("N"), mechanics.Point("O")
     origin.set_vel(frame, 0)
@@ -411,7 +411,7 @@ REFUSED: dict = {
     "a short list": ({"rates": [v]}, "an expression for each of the 2 states; got 1"),
     "a rate missing": ({"rates": {z: v}}, "rates: no rate for v"),
     "a rate too many": ({"rates": {z: v, v: 0, w: 1}}, "rates: no state w"),
-    "no word": ({"rates": {(1, 1): [v, 0]}}, r"\(1, 1\) is not a word, a tuple of 1 signs"),
+    "no word": ({"rates": {(1, 1): [v, 0]}}, r"\(1, 1\) is not a mode, a tuple of 1 signs"),
     "text": ({"rates": [v, "z +"]}, r"must be an expression of SymPy; got 'z \+'"),
     "a matrix": ({"rates": [v, sympy.eye(2)]}, "must be a scalar expression"),
     "states twice": ({"states": [z, z]}, "z: more than one of the states"),

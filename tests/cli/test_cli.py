@@ -77,7 +77,7 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
     assert json.loads((cells / "cell-0.json").read_text()) == 0
     assert not (tmp_path / "slow").exists()
     done = subprocess.run(slow(tmp_path, 0), capture_output=True, text=True, check=True)
-    assert "going on after 1 cells of an interrupted run" in done.stderr
+    assert "continuing after 1 cells of an interrupted run" in done.stderr
     assert "computed 0" not in done.stdout
     assert "computed 2" in done.stdout
     document = results.load(tmp_path / "slow")

@@ -1,15 +1,17 @@
 """In new processes: what the disk cache does, and what a user sees of it."""
 
+import errno
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
 
+import numba
 import pytest
 
 import bouligand
-from bouligand.core.compiler import jit
+from bouligand.core.compiler import cache as disk
 
 pytestmark = [
     pytest.mark.fresh,
@@ -23,39 +25,97 @@ print(sol.counts.steps)
 """
 
 
-def run(source, cache, more=""):
-    env = {**os.environ, "PYTHONPATH": str(source), "NUMBA_CACHE_DIR": str(cache)}
-    done = subprocess.run([sys.executable, "-c", SOLVE + more], capture_output=True, text=True, env=env)
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout), done.stderr
+class Tree:
+    """A copy of the package, with a cache of its own."""
+
+    steps: int
+
+    def __init__(self, folder):
+        self.source, self.cache = folder / "source", folder / "cache"
+        package = pathlib.Path(bouligand.__file__).parent
+        shutil.copytree(package, self.source / "bouligand", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def run(self, more="", **environment):
+        """Steps of a solve in a new process, and what it wrote to stderr."""
+        env = {**os.environ, "PYTHONPATH": str(self.source), "NUMBA_CACHE_DIR": str(self.cache), **environment}
+        done = subprocess.run([sys.executable, "-c", SOLVE + more], capture_output=True, text=True, env=env)
+        assert done.returncode == 0, done.stderr
+        return int(done.stdout), done.stderr
+
+    def files(self, pattern):
+        return sorted(self.cache.rglob(pattern))
 
 
-def test_the_cache_is_used_and_never_stale(tmp_path):
-    source, cache = tmp_path / "source", tmp_path / "cache"
-    shutil.copytree(
-        pathlib.Path(bouligand.__file__).parent, source / "bouligand", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    steps, said = run(source, cache)
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    tree = Tree(tmp_path_factory.mktemp("tree"))
+    tree.steps, said = tree.run()
     assert said.count("\n") == 1
     assert "bouligand: compiling the integrator" in said
-    again, said = run(source, cache)
-    assert again == steps
+    return tree
+
+
+def test_the_cache_is_used(tree):
+    again, said = tree.run()
+    assert again == tree.steps
     assert said == ""
-    # what a derivative needs before it sets out is two entries of the core: one line for both
-    _, said = run(source, cache, "B = sol.bderivative()")
+    # the preparation of a derivative is two entries of the core: one line for both
+    _, said = tree.run("B = sol.bderivative()")
     assert said.count("\n") == 1
     assert "bouligand: compiling what derivatives need" in said
-    assert run(source, cache, "B = sol.bderivative()")[1] == ""
-    # an edit in one core file, which the compiled loop only imports from
-    core = source / "bouligand" / "core" / "steps" / "smooth.py"
+    assert tree.run("B = sol.bderivative()")[1] == ""
+
+
+@pytest.mark.parametrize(
+    "damage", ["index cut", "index empty", "index foreign", "code cut", "code flipped", "code missing"]
+)
+def test_what_is_damaged_is_compiled_again(tree, tmp_path, damage):
+    whole = tmp_path / "whole"
+    shutil.copytree(tree.cache, whole)
+    (index,), (code, *_) = tree.files("loop.run_*.nbi"), tree.files("loop.run_*.nbc")
+    file = index if "index" in damage else code
+    content = file.read_bytes()
+    middle = len(content) // 2
+    changed = {"cut": content[:middle], "empty": b"", "foreign": b"not a cache"}
+    changed["flipped"] = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+    if damage == "code missing":
+        file.unlink()
+    else:
+        file.write_bytes(changed[damage.split()[1]])
+    # (what is compiled is the same in all cases, and takes long: only whether it would be is asked for)
+    code_of_loop = (
+        "from bouligand.core.compiler import compiling, cache\nfrom bouligand.core.steps.loop import run\n"
+        "from numba import int64\nfrom numba.core.registry import cpu_target\n"
+        "print(run._cache.load_overload((int64,), cpu_target.target_context))"
+    )
+    env = {**os.environ, "PYTHONPATH": str(tree.source), "NUMBA_CACHE_DIR": str(tree.cache)}
+    done = subprocess.run([sys.executable, "-c", code_of_loop], capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "None"
+    if damage != "code missing":
+        assert done.stderr.count("\n") == 1
+        assert "cannot be used" in done.stderr
+        assert not file.exists()
+    shutil.rmtree(tree.cache)
+    whole.rename(tree.cache)
+    assert tree.run() == (tree.steps, "")
+
+
+def test_an_edited_core_is_compiled_again(tree):
+    # in a file from which the compiled loop only imports; what a killed process left is old
+    core = tree.source / "bouligand" / "core" / "steps" / "smooth.py"
     text = core.read_text()
-    assert "0.9 * stretch(error, scheme)" in text
-    core.write_text(text.replace("0.9 * stretch(error, scheme)", "0.45 * stretch(error, scheme)"))
-    edited, said = run(source, cache)
-    assert edited > steps
+    (index,) = tree.files("loop.run_*.nbi")
+    stray = index.with_name(index.name + ".tmp.0123")
+    stray.write_bytes(b"unfinished")
+    assert "0.9 * step_factor(error, scheme)" in text
+    core.write_text(text.replace("0.9 * step_factor(error, scheme)", "0.45 * step_factor(error, scheme)"))
+    edited, said = tree.run()
+    assert edited > tree.steps
     assert "bouligand: compiling the integrator" in said
-    left = {path.name.split("-")[0] for path in cache.rglob("loop.run_*.nbi")}
-    assert len(left) == 1  # what the old version left is gone
+    (left,) = tree.files("loop.run_*.nbi")
+    assert left != index  # what the old version left is gone
+    assert not stray.exists()
 
 
 def test_an_edit_anywhere_in_the_core_changes_the_name_of_its_machine_code(tmp_path):
@@ -63,22 +123,52 @@ def test_an_edit_anywhere_in_the_core_changes_the_name_of_its_machine_code(tmp_p
     shutil.copytree(
         pathlib.Path(bouligand.__file__).parent / "core", core, ignore=shutil.ignore_patterns("__pycache__")
     )
-    assert jit.stamp_of(core) == jit.STAMP
+    assert disk.stamp_of(core) == disk.STAMP
     sources = sorted(core.rglob("*.py"))
     assert len({source.parent for source in sources}) > 5  # (subfolders too)
     for source in sources:
         text = source.read_text()
         source.write_text(text + "# edited\n")
-        assert jit.stamp_of(core) != jit.STAMP, source
+        assert disk.stamp_of(core) != disk.STAMP, source
         source.write_text(text)
     source.rename(source.with_name("renamed.py"))
-    assert jit.stamp_of(core) != jit.STAMP
+    assert disk.stamp_of(core) != disk.STAMP
 
 
-def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path):
+@pytest.mark.parametrize("where", ["unwritable", "no home"])
+def test_without_a_place_for_a_cache_there_is_none(tmp_path, where):
     source = pathlib.Path(bouligand.__file__).parent.parent
     env = {**os.environ, "PYTHONPATH": str(source), "NUMBA_CACHE_DIR": "/proc/no/such/place"}
-    code = "from bouligand.core.compiler import jit; from bouligand.core.steps import loop; print(jit.CACHED)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    code = "from bouligand.core.compiler import cache; from bouligand.core.steps import loop; print(cache.CACHED)"
+    folder = tmp_path / where
+    folder.mkdir()
+    if where == "no home":
+        # neither a home nor a place beside the sources (where root may write: refused by hand)
+        env = {key: value for key, value in env.items() if key not in ("NUMBA_CACHE_DIR", "HOME", "XDG_CACHE_HOME")}
+        code = (
+            "import os, tempfile\n"
+            "os.path.expanduser = lambda path: path\n"
+            "class Nowhere:\n    def __init__(self, dir): raise OSError('read-only')\n"
+            "tempfile.TemporaryFile = Nowhere\n" + code
+        )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "False"
+    assert not any(folder.iterdir())
+
+
+def test_a_full_disk_costs_one_line(capsys, monkeypatch, tmp_path):
+    module = tmp_path / "twice.py"
+    module.write_text("def twice(x):\n    return 2 * x\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import twice
+
+    dispatcher = numba.njit(twice.twice)
+    disk.keep_on_disk(dispatcher, twice.twice)
+
+    def full(self, path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(disk._CheckedFile, "_open_for_write", full)
+    assert dispatcher(21) == 42
+    assert capsys.readouterr().err.count("\n") == 1

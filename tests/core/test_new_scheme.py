@@ -1,4 +1,4 @@
-"""docs/extending.md says what a new scheme takes: a file of its own and its place in the list. Here one is added to a copy."""
+"""A new scheme is a file of its own and its place in the list, as docs/extending.md says. Here one is added to a copy."""
 
 import json
 import os

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bouligand.core.schemes import BOSH3, DOP853, DOPRI5, METHODS, SCHEMES
-from bouligand.core.steps.smooth import stretch
+from bouligand.core.steps.smooth import step_factor
 
 names = [scheme.name for scheme in SCHEMES]
 
@@ -65,7 +65,7 @@ def test_the_error_estimate_falls_as_stated(scheme):
 @pytest.mark.parametrize("scheme", SCHEMES, ids=names)
 def test_the_factor_of_the_next_step_is_a_root_of_the_error(scheme):
     method = METHODS[scheme.name]
-    factor = numba.njit(lambda error: stretch(error, method))
+    factor = numba.njit(lambda error: step_factor(error, method))
     for error in np.logspace(-12, 6, 200):
         right = error ** (-1.0 / (scheme.error_order + 1))
         assert 0.994 * right < factor(error) <= right * (1 + 1e-12)

@@ -60,5 +60,5 @@ def test_a_derivative():
     B = bd.solve(systems.corner, (0, 2), [-1.0, -1.0]).bderivative()
     close(B((-0.25, 0.0)), (-0.25, 0.0625), 1e-9)
     close(B.vjp((1.0, 2.0), (0.25, 0.0)), B.matrix((0.25, 0.0)).T @ (1.0, 2.0), 1e-12)
-    B = bd.solve(systems.slope, (0.0, 1.0), [1.0, 0.0]).bderivative(params=True)
-    close(B.matrix(wrt="p")[1], (-0.25, 0.5), 1e-9)
+    with_params = bd.solve(systems.slope, (0.0, 1.0), [1.0, 0.0]).bderivative(params=True)
+    close(with_params.matrix(wrt="p")[1], (-0.25, 0.5), 1e-9)

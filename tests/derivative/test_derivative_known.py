@@ -1,4 +1,4 @@
-"""The B-derivative against closed forms: the C rows of CASES."""
+"""The B-derivative against closed forms."""
 
 import numpy as np
 import pytest
@@ -106,7 +106,7 @@ def test_c5_saltation_of_an_oscillator():
     sol = bd.solve(bd.models.oscillators(3), (0.0, 1.5), [q0] * 3 + [v0] * 3, rtol=1e-12)
     assert len(sol.events) >= 3
     B = sol.bderivative()
-    assert B.is_linear is True  # they do not know of each other
+    assert B.is_linear is True  # they are independent
     for along, column in (((1.0, 0.0), 0), ((0.0, 1.0), 3)):
         known = richardson(lambda s: np.array(oscillators_exact(1.5, *s)[:2]), (q0, v0), along, 1e-3)
         close(B.matrix()[[0, 3], column], known, 1e-8)

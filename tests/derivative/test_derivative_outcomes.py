@@ -64,7 +64,7 @@ def test_parameters_of_the_plate(supplied):
 def test_gradients_cost_no_solve_and_do_not_grow_with_parameters():
     # counted, not timed: evaluations of f on the way back, without parameters and with 56 of them
     sol = bd.solve(bd.models.plate(50), (0.0, 0.7), PLATE_START, rtol=1e-8)
-    sol.bderivative().vjp(np.ones(6))  # (the first looks for fast modes, which the solution then knows)
+    sol.bderivative().vjp(np.ones(6))  # (the first call measures fast modes, which the solution keeps)
     counts = []
     for params in (False, True):
         B = sol.bderivative(params=params)
@@ -144,7 +144,7 @@ def test_final_time_on_a_guard():
     for dx in ((0.2, 0.1), (-0.2, 0.1), (0.1, -0.3), (-0.2, -0.1)):
         close(B(dx), end(systems.corner, span, x0 + dx) - end(systems.corner, span, x0), 1e-9)
         close(B.vjp((1.0, 2.0), dx), B.matrix(dx).T @ (1.0, 2.0), 1e-12)
-    assert len(B.pieces()) == 5  # nobody has crossed, one of the two, both in either order
+    assert len(B.pieces()) == 5  # none crossed, one of the two, both in either order
     close(B((1.0, 1.0)), (1.0, 0.5), 1e-9)
 
 

@@ -1,4 +1,4 @@
-"""Cases that broke the B-derivative once: near-ties at the end, at an event, at a start, and what else an attack found."""
+"""Regressions of the B-derivative: near-ties at the end, at an event, at a start, and other cases from adversarial tests."""
 
 import numpy as np
 import pytest
@@ -275,3 +275,41 @@ def test_the_rate_before_and_after_a_change_of_parameters():
     sol = stepper.finish()
     assert sol.rate(0.5 * changed)[1] == sol.rate(changed, "left")[1] == -9.81
     assert sol.rate(changed)[1] == sol.rate(0.4)[1] == -1.0
+
+
+def test_the_function_that_fails_is_named():
+    """A compiled function only reports that it failed: the code of the core says which one it was."""
+
+    def Df(t, x, b, p, out):
+        if x[0] < 1.8:
+            raise ValueError
+        out[:] = 0.0
+        out[0, 1] = 1.0
+
+    def Dp_f(t, x, b, p, out):
+        raise ValueError
+
+    def falling(t, x, b, p, dx):
+        dx[0], dx[1] = x[1], -p[0]
+
+    options = {"n": 2, "params": {"g": 9.81}, "compile": True}
+    sol = bd.solve(bd.System(falling, Df=Df, **options), (0.0, 0.4), [2.0, 0.0], max_step=0.01)
+    with pytest.raises(bd.FunctionError, match=r"a Jacobian of f failed at t = 0\.2") as caught:
+        sol.bderivative()
+    error = caught.value
+    assert error.x[0] < 1.8
+    assert error.x[0] == pytest.approx(2.0 - 0.5 * 9.81 * error.t**2, rel=1e-6)
+    sol = bd.solve(bd.System(falling, Dp_f=Dp_f, **options), (0.0, 0.4), [2.0, 0.0])
+    with pytest.raises(bd.FunctionError, match="a Jacobian of f failed"):
+        sol.bderivative(params=True).vjp([1.0, 0.0])
+
+
+def test_a_corner_of_a_derivative_in_parameters_is_that_of_the_state():
+    """Its rows have entries of the parameters, which a perturbation of the state alone does not have."""
+    sol = bd.solve(bd.models.three_legs(), (0.0, 0.3), [0.7, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    of_state, of_both = (sol.bderivative(params=params).corners[0] for params in (False, True))
+    dx = 1e-3 * np.arange(7)
+    assert of_both(dx).tolist() == of_state(dx).tolist()
+    assert of_both.matrix(dx).tolist() == of_state.matrix(dx).tolist()
+    assert of_both.order(dx) == of_state.order(dx)
+    assert np.allclose(of_both.pieces()[0].matrix[:, :7], of_state.pieces()[0].matrix, rtol=0, atol=1e-12)

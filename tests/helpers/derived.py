@@ -1,4 +1,4 @@
-"""The plate and the hexapod once more, derived with SymPy from where their contacts are: nothing is copied from the models."""
+"""The plate and the hexapod, derived with SymPy from the positions of their contacts, independently of the models."""
 
 import sympy
 from sympy.physics.mechanics import KanesMethod, Point, ReferenceFrame, RigidBody, dynamicsymbols, inertia

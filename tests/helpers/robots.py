@@ -1,4 +1,4 @@
-"""Robot files from packages on the registries, and a quadruped made exactly symmetric."""
+"""Robot files from installed packages, and a quadruped made exactly symmetric."""
 
 import importlib.metadata
 import importlib.util
@@ -122,7 +122,7 @@ def random_state(robot, seed, speed=1.0):
 
 
 def quietly(*arguments, **options):
-    """A robot whose file is known to be mended on the way."""
+    """A robot whose file is known to be repaired when it is loaded."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mj.RobotFileWarning)
         return mj.load(*arguments, **options)

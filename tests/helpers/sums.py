@@ -111,7 +111,7 @@ def relays(m, strength):
     return bd.System(None, _zero, n=m, m=m, params=[strength], f0=_towards, g=_reverse)
 
 
-# --- crossing guard 0 turns all others away
+# --- crossing guard 0 reverses the approach to all others
 def _turn_away(t, x, k, p, dx):
     if k == 0:
         for i in range(1, x.size):

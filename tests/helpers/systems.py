@@ -53,7 +53,7 @@ def _corner_guards(t, x, p, out):
     out[1] = x[1]
 
 
-# C2's `asym`: F-- = (1, 1), F-+ = (1, .75), F+- = (.5, 1), F++ = (1, .5)
+# F-- = (1, 1), F-+ = (1, .75), F+- = (.5, 1), F++ = (1, .5)
 corner = bd.System(_corner_field, _corner_guards, n=2, m=2)
 
 
@@ -79,7 +79,7 @@ def _moving_guard(t, x, p, out):
     out[0] = x[0] - 0.5 * t - 1.0
 
 
-moving = bd.System(_moving_field, _moving_guard, n=1, m=1)  # C2c
+moving = bd.System(_moving_field, _moving_guard, n=1, m=1)
 
 
 def _slope_field(t, x, b, p, dx):
@@ -91,7 +91,7 @@ def _slope_guard(t, x, p, out):
     out[0] = x[0]
 
 
-slope = bd.System(_slope_field, _slope_guard, n=2, m=1, params={"a": 2.0, "c": 1.0})  # C6
+slope = bd.System(_slope_field, _slope_guard, n=2, m=1, params={"a": 2.0, "c": 1.0})
 
 
 def _wave_field(t, x, b, p, dx):
@@ -144,7 +144,7 @@ def _turned_guards(t, x, p, out):
     out[1] = x[1]
 
 
-turned = bd.System(_turned_field, _turned_guards, n=2, m=2)  # crossing x turns y away
+turned = bd.System(_turned_field, _turned_guards, n=2, m=2)  # crossing x reverses the approach to y
 
 
 def _domain_field(t, x, b, p, dx):
@@ -190,7 +190,7 @@ def _planes(t, x, p, out):
         out[i] = x[i]
 
 
-six = bd.System(_six_field, _planes, n=3, m=3)  # C2b: three guards, six different orders
+six = bd.System(_six_field, _planes, n=3, m=3)  # three guards, six different orders
 
 
 def _chair_force(t, x, k, p, dx):
@@ -222,7 +222,7 @@ def _chair_guards(t, x, p, out):
         out[k] = -(reach * reach + x[1] - 0.5 * math.sin(angle))
 
 
-chair = bd.System(f0=_chair_free, g=_chair_force, h=_chair_guards, n=6, m=2, guards=("left", "right"))  # C3
+chair = bd.System(f0=_chair_free, g=_chair_force, h=_chair_guards, n=6, m=2, guards=("left", "right"))
 
 
 def _sum_free(t, x, p, dx):

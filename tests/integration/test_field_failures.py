@@ -1,4 +1,4 @@
-"""Failures known in the field (CASES, F1 to F27): each is a test named after it."""
+"""Failures that are known of other integrators: each is a test named after it."""
 
 import math
 import subprocess
@@ -144,7 +144,7 @@ def test_f12_times_strictly_increase():
 @pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-9])
 @pytest.mark.parametrize("off", [0, 1, -1, 1e5, -1e5])  # in units of round-off
 def test_a_graze_at_the_end_or_the_start_of_a_step(rtol, off):
-    """A thrown ball that reaches its guard exactly: wherever the steps happen to end, it cannot be told, and it matters."""
+    """A thrown ball that reaches its guard exactly: whether it crosses is undecidable wherever the steps end, and it matters."""
 
     def f(t, x, b, p, dx):
         dx[0], dx[1], dx[2] = x[1], -1.0, 1e6 if b[0] > 0.0 else 0.0
@@ -159,12 +159,12 @@ def test_f13_grazing():
     # clearly short of the guard, and clearly beyond it: no error
     assert len(bd.solve(systems.wave, (-1, 1), start, {"level": 1.0 + 1e-5}, rtol=1e-8).events) == 0
     assert len(bd.solve(systems.wave, (-1, 1), start, {"level": 1.0 - 1e-5}, rtol=1e-8).events) == 2
-    # too near to tell, and a large jump: refused, with the trajectory so far
+    # undecidable, and a large jump: refused, with the trajectory so far
     with pytest.raises(bd.GrazingError, match="grazed") as caught:
         bd.solve(systems.wave, (-1, 1), start, {"level": 1.0 + 1e-12, "rate": 1e3}, rtol=1e-8)
     assert caught.value.guard == "h0"
     assert caught.value.solution.t[-1] > -1
-    # too near to tell, but it makes no difference: on it goes, with the margin on record
+    # undecidable, but it makes no difference: it continues, and the margin is recorded
     sol = bd.solve(systems.wave, (-1, 1), start, {"level": 1.0 + 1e-12, "rate": 1e-9}, rtol=1e-8)
     assert sol.success
     assert len(sol.margins) + len(sol.events) > 0

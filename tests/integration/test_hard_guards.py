@@ -1,4 +1,4 @@
-"""Guards that are no straight lines, returns to a guard just left, jumps at breakpoints: found by attacking the integrator."""
+"""Nonlinear guards, returns to a guard just left, jumps at breakpoints: regressions, found by adversarial tests."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Known answers (CASES, C1 to C6): the trajectory part. Tolerances are stated where they are not the obvious ones."""
+"""Trajectories with known answers. Tolerances are stated where they are not the obvious ones."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Orders of the projections in eps, on the paper's system and on a curved guard; errors against the design's table."""
+"""Orders of the projections in eps, on the paper's system and on a curved guard; errors against tabulated values."""
 
 import numpy as np
 import pytest
@@ -41,5 +41,5 @@ def test_slope(case, projection, eps):
     [(2, 1e-1, 7.4e-3), (2, 1e-2, 5.9e-5), (2, 1e-3, 5.9e-7), (3, 1e-2, 1.3e-6), (3, 1e-3, 1.3e-9), (5, 1e-1, 3.1e-6),
      (5, 1e-2, 2.65e-11), (5, 1e-3, 1e-14)],
 )  # fmt: skip
-def test_errors_of_the_designs_table(projection, eps, error):
+def test_errors_of_the_table(projection, eps, error):
     assert rms("order_test", eps, projection) < 1.01 * error

@@ -1,4 +1,4 @@
-"""The memory of an integration is used again only when nobody can see it any more."""
+"""The memory of an integration is reused only when no object refers to it any more."""
 
 import gc
 import pickle
@@ -42,6 +42,23 @@ def test_a_loop_that_drops_its_solutions_uses_two():
         sol = solve(system)
         used.add(id(sol._stepper._memory))
     assert len(used) == 2
+
+
+def test_a_solution_whose_parts_were_read_is_freed_at_once():
+    # without the garbage collector: what a solution hands out does not hold the solution
+    system = bd.models.hopper()
+    used = set()
+    gc.disable()
+    try:
+        for _ in range(10):
+            sol = solve(system)
+            assert len(sol.events.x) == len(sol.events.before) == 4
+            assert sol([0.5, 1.0]).shape == (2, 2)
+            sol.bderivative().vjp([1.0, 0.0])
+            used.add(sol._stepper._memory.address)
+    finally:
+        gc.enable()
+    assert len(used) <= 2
 
 
 def test_options_of_one_integration_do_not_leak_into_the_next():

@@ -54,7 +54,7 @@ def test_a_file_is_all_that_a_new_model_needs(toy, tmp_path, capsys):
     saved = np.load(tmp_path / "out" / toy / "trajectory.npz")
     assert abs(saved["x"][-1, 0] - 0.3) < 1e-9
     assert (tmp_path / "out" / toy / "states.png").exists()
-    assert bd.models.toy(speed=3.0).defaults == [3.0]
+    assert bd.models.toy(speed=3.0).defaults == [3.0]  # type: ignore[attr-defined]
 
 
 def test_its_name_is_unknown_before_it_is_added(capsys):
@@ -101,4 +101,4 @@ def test_old_names_of_the_modules_say_the_new_one(old, new):
 
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match=r"'bouligand\.models' has no attribute 'elephant'"):
-        _ = bd.models.elephant
+        _ = bd.models.elephant  # type: ignore[attr-defined]

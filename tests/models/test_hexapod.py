@@ -157,7 +157,7 @@ def test_its_exact_jacobians_pass_the_check(plain_twin, gait):
 
 
 def test_the_derivative_through_a_landing_on_three_feet(robot, twin):
-    """Level, so that three guards meet: one-sided differences along a direction and against it, of both."""
+    """Level, so that three guards are crossed together: one-sided differences along a direction and against it, of both."""
     span, direction = (0.0, 0.15), np.array([0.1, 0.2, 1.0, 0.5, -0.7, 0.3, 0.4, -0.2, 1.0, 0.6, 0.8, -0.5])
     # (without the derivatives in parameters, which would take as long again to compile)
     functions = {name: twin._functions[name].function for name in ("f", "h", "Df", "Dh_row", "Dt_h")}

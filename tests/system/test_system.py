@@ -232,7 +232,7 @@ def test_linear_algebra_compiles():
 
 
 def test_guards_that_do_not_read_the_time():
-    """Told by the code of h alone, and only where that is certain."""
+    """Decided from the code of h alone, and only where that is certain."""
 
     def stands(t, x, p, out):
         out[0] = x[0]

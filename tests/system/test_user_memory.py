@@ -42,7 +42,7 @@ def decay(meet):
 
 def test_each_integration_has_its_own_memory():
     system, seen = decay(threading.Barrier(2))
-    system._probed = True  # (the probe would meet nobody)
+    system._probed = True  # (the probe would wait at the barrier alone)
     with ThreadPoolExecutor(2) as pool:
         ends = list(pool.map(lambda x0: bd.solve(system, (0.0, 2.0), [x0], rtol=1e-8).x[-1, 0], (1.0, 5.0)))
     assert ends == pytest.approx([np.exp(-1.0), 5.0 * np.exp(-1.0)], rel=1e-7)

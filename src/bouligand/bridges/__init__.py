@@ -1,6 +1,10 @@
 """Systems from elsewhere: robot files (``bridges.mujoco``) and symbolic equations (``bridges.sympy``).
 
 Each is imported when it is first used, because the package that it needs is optional.
+
+>>> import bouligand as bd
+>>> bd.bridges.__all__
+['mujoco', 'sympy']
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def solve(simulation, arguments):
     p = assignments("--p", arguments.p, system.params, "parameter")
     try:
         stepper = Stepper(system, (0.0, simulation.tf), x0, p, rtol=arguments.rtol, atol=arguments.atol)
-    except (ValueError, SolveError) as error:  # for example a start on a guard, from where it is not clear how to go on
+    except (ValueError, SolveError) as error:  # for example a start on a guard with an ambiguous mode
         raise CommandError(str(error)) from error
     began = time.perf_counter()
     with contextlib.suppress(SolveError):  # the stepper keeps the error, and `run` reports it after saving the results

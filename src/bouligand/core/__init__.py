@@ -1,1 +1,1 @@
-"""The compiled core: plain arrays and scalars, Numba, and nothing from the rooms around it."""
+"""The compiled core: works on plain arrays and scalars, and imports NumPy and Numba only."""

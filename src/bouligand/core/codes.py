@@ -1,11 +1,11 @@
-"""What the core answers: one name, one number and one sentence for each code.
+"""The codes that entries of the core return, and the one table of what each failure means (``FAILURES``).
 
-A code is what an entry of the core returns, and nothing else. From ``FIRST_FAILURE`` on they are failures, of which the caller
-makes exceptions. In a message, {where}, {x}, {dt}, {max_steps}, {margin} and, of the guard that it is about, {guard}, {sign} and
-{h} are filled in.
+From ``FIRST_FAILURE`` on a code is a failure, which the caller turns into an exception.
 """
 
-GO_ON = 0  # nothing to report: the core may be called again, or is done with what it was asked for
+from typing import NamedTuple
+
+GO_ON = 0  # nothing to report: the core may be called again, or has done what it was called for
 
 # --- for the caller of ``run``
 FINISHED = 1  # tf was reached
@@ -13,14 +13,15 @@ TERMINATED = 2  # a terminal event
 RECORDS_FULL = 3
 EVENTS_FULL = 4
 BUDGET_SPENT = 5  # the number of steps that the caller allowed
-NEED_WORD = 6  # a guard is zero at the start and no word was given
-NEED_SPAN = 7  # many guards are ahead: a spanning step
-AT_CORNER = 8  # of the derivative: crossings that belong together, to be passed by the caller
+NEED_WORD = 6  # a guard is zero at the start and no mode was given
+NEED_SPAN = 7  # many guards are ahead: the caller is to take spanning steps
+AT_CORNER = 8  # of the derivative: simultaneous crossings, through which the caller takes the tangents
+LOOK = 9  # some time has passed: the caller may handle signals, then call again
 
 # --- questions for the judge
-STUCK = 10  # a guard was crossed and is not being left
-TURNED = 11  # a guard at hand recedes since another was crossed
-NEAR = 12  # a guard came near and turned back
+STUCK = 10  # a guard was crossed, and the flow does not leave it
+TURNED = 11  # a guard within the tolerance is no longer approached since another was crossed
+NEAR = 12  # h of a guard came near zero and receded again
 BACK_SOON = 13  # a guard was crossed back after a very short time
 CHANGED = 14  # f or h may have changed: a breakpoint, or other parameters
 REFILL = 15  # the paper's printed rule, after each integrated step
@@ -42,49 +43,58 @@ NOT_EVENT_SELECTED = 30
 CHATTERING = 31
 WRONG_WORD = 32  # b0 contradicts the sign of h
 
-# --- of those that are about a function of the user: which one
-FUNCTION = {
-    F_FAILED: "f",
-    H_FAILED: "h",
-    DH_FAILED: "a Jacobian of h",
-    G_FAILED: "g",
-    DF_FAILED: "a Jacobian of f",
-}
 
-# --- of all others: the exception's name in `bouligand.errors`, and its message
-MESSAGES = {
-    NOT_FINITE: ("NotFiniteError", "f or h is not finite {where}, however short the step; x = {x}"),
-    STEP_TOO_SMALL: (
+class Failure(NamedTuple):
+    """What a failure means to the user.
+
+    ``error`` is the name of the exception in `bouligand.errors`. In ``message`` the caller fills in {where}, {x}, {dt},
+    {max_steps}, {margin} and, of the guard concerned, {guard}, {sign} and {h}. ``function`` is the user's function that failed,
+    by its name in `System`; empty if none did.
+    """
+
+    error: str
+    message: str
+    function: str = ""
+
+
+FAILURES = {
+    F_FAILED: Failure("FunctionError", "f failed {where}", "f"),
+    H_FAILED: Failure("FunctionError", "h failed {where}", "h"),
+    DH_FAILED: Failure("FunctionError", "a Jacobian of h failed {where}", "Dh"),
+    G_FAILED: Failure("FunctionError", "g failed {where}", "g"),
+    DF_FAILED: Failure("FunctionError", "a Jacobian of f failed {where}", "Df"),
+    NOT_FINITE: Failure("NotFiniteError", "f or h is not finite {where}, however short the step; x = {x}"),
+    STEP_TOO_SMALL: Failure(
         "StepSizeError",
         "the step became too small {where} (dt = {dt:.1e}): the field is too stiff for an explicit method, or singular "
         "there. Loosen the tolerances, or look at f near x = {x}.",
     ),
-    TOO_MANY_STEPS: (
+    TOO_MANY_STEPS: Failure(
         "TooManyStepsError",
-        "max_steps = {max_steps} reached {where}, before the end. Give a larger max_steps, or look for a mode that is "
-        "faster than what you want to see.",
+        "max_steps = {max_steps} reached {where}, before the end. Give a larger max_steps, or look for a component of the "
+        "solution that is faster than those of interest.",
     ),
-    SLIDING: (
+    SLIDING: Failure(
         "SlidingError",
-        "sliding on guard {guard!r} {where}: hdot points to it under both words. Such a system is not event-selected; "
-        "regularise the law there.",
+        "sliding on guard {guard!r} {where}: in the modes on both sides, the flow points towards it. Such a system is not "
+        "event-selected; regularise the law there.",
     ),
-    GRAZING: (
+    GRAZING: Failure(
         "GrazingError",
-        "guard {guard!r} is grazed {where}: h comes within {margin:.1e} of zero, too near to tell at this tolerance whether "
-        "it is crossed, and it matters. Tighten rtol and atol, or move the start.",
+        "guard {guard!r} is grazed {where}: h comes within {margin:.1e} of zero, too near to decide at this tolerance whether "
+        "it is crossed, and the outcome depends on it. Tighten rtol and atol, or move the start.",
     ),
-    NOT_EVENT_SELECTED: (
+    NOT_EVENT_SELECTED: Failure(
         "NotEventSelectedError",
-        "the corner {where} is not event-selected: guard {guard!r}, about to be crossed, is turned away by another's "
-        "crossing, so that the outcome depends on their order.",
+        "the corner {where} is not event-selected: guard {guard!r}, about to be crossed, is no longer approached once another "
+        "is crossed, so that the outcome depends on their order.",
     ),
-    CHATTERING: (
+    CHATTERING: Failure(
         "ChatteringError",
         "guard {guard!r} is crossed over and over {where}: chattering, or crossings that accumulate. Regularise the law "
         "there, or stop before with terminal=.",
     ),
-    WRONG_WORD: (
+    WRONG_WORD: Failure(
         "StartError",
         "b0 says {sign:+.0f} for guard {guard!r}, but h = {h:.3g} at the start: b0 decides only guards that are zero there.",
     ),

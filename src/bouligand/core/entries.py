@@ -1,4 +1,4 @@
-"""Entries of the compiled core that few integrations need: imported when first called, and announced if they must be compiled."""
+"""Entries of the compiled core that few integrations need: imported and compiled when first called."""
 
 import importlib
 import sys
@@ -10,18 +10,18 @@ def say_if_compiling(dispatcher, what):
     """One line on stderr before a compilation that takes seconds (that is: once on a machine)."""
     if what in _said:
         return
-    from .compiler import jit
+    from .compiler import cache, jit
 
-    if not (jit.is_compiled(dispatcher) or jit.in_disk_cache(dispatcher)):
+    if not (jit.is_compiled(dispatcher) or cache.in_disk_cache(dispatcher)):
         _said.add(what)
         print(f"bouligand: compiling {what} for this machine, once; this takes some seconds ...", file=sys.stderr)
-        jit.prune_cache(dispatcher)
+        cache.prune_cache(dispatcher)
 
 
 class Kernel:
-    """The function ``name`` of the core's ``module``; ``what`` it is for is said before a compilation that takes seconds.
+    """The function ``name`` of the core's ``module``; ``what`` describes it in the message before a compilation.
 
-    ``quickly``: see `core.jit.compile_for`.
+    ``quickly``: see `core.compiler.compiling.compile_for`.
     """
 
     __slots__ = ("_function", "_module", "_name", "_quickly", "_what")
@@ -32,10 +32,10 @@ class Kernel:
 
     def __call__(self, *arguments):
         if self._function is None:
-            from .compiler import jit
+            from .compiler.compiling import compile_for
 
             function = getattr(importlib.import_module(f".{self._module}", __package__), self._name)
             say_if_compiling(function, self._what)
-            jit.compile_for(function, arguments, self._quickly)
+            compile_for(function, arguments, self._quickly)
             self._function = function
         return self._function(*arguments)

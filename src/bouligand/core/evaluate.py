@@ -1,6 +1,6 @@
 """Evaluations of the user's functions, and the size of a vector in tolerances.
 
-Each returns True when the function failed; what it was given is then kept for the message.
+Each returns True when the function failed; its arguments are then kept for the message.
 """
 
 import math
@@ -22,7 +22,7 @@ def eval_f(w, t, x, out):
 
 @core(inline=True)
 def eval_h(w, t, x, out):
-    """out = h(t, x, p); in a step that ends on a breakpoint, as it is before the break."""
+    """out = h(t, x, p); in a step that ends on a breakpoint, h before the breakpoint."""
     s, fn = w.s, w.fn
     t = min(t, s.cap)
     s.h_calls += 1
@@ -33,7 +33,7 @@ def eval_h(w, t, x, out):
 
 @core(inline=True)
 def eval_fh(w, t, x, out):
-    """out = f and g.h_end = h at the same state, where the user gave a function that shares their work."""
+    """out = f and g.h_end = h at the same state, by the user's function fh."""
     s, g, fn = w.s, w.g, w.fn
     s.f_calls += 1
     s.h_calls += 1
@@ -55,7 +55,7 @@ def eval_Dh(w, t, x):
 
 @core
 def failed(w, code, t, x):
-    """Keep what a function was given when it failed; returns True."""
+    """Keep the time and state at which a function failed; returns True."""
     compact()
     s, v = w.s, w.v
     s.status, s.t_failed = code, t
@@ -92,7 +92,7 @@ def nudge(w, x, out):
 
 @core(inline=True)
 def copy_state(source, target):
-    """target = source, of two states: a few numbers, for which a call of memcpy takes longer than a loop."""
+    """target = source, for two states: for a few numbers a loop is faster than a call of memcpy."""
     compact()
     for i in range(source.shape[0]):
         target[i] = source[i]

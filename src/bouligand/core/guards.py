@@ -1,7 +1,7 @@
-"""What the guards do along a step: how fast they are approached, which comes first, which was passed.
+"""The guards along a step: how fast they are approached, which is reached first, which was passed.
 
-Everything asks ``a = b h - level``: positive on the side where the trajectory is, zero where a landing aims (the guard,
-or the edge of its band). A guard is being approached when ``b hdot < 0``. Guards that do not count have watched = 0.
+All functions use ``a = b h - level``: positive on the side where the trajectory is, zero where a landing aims (the guard,
+or the edge of its band). A guard is being approached when ``b hdot < 0``. Guards that are not to be crossed have watched = 0.
 """
 
 import math
@@ -12,8 +12,8 @@ from .evaluate import eval_Dh, eval_h
 
 NEVER = 1e300
 
-# The loops over all guards are what a corner of many contacts costs beside f and h. They are written so that they become
-# vector code: no branches, minima and counts only; who it was is looked up afterwards, where anything was found at all.
+# The loops over all guards are the cost of a corner of many contacts beside f and h. They are written so that they become
+# vector code: no branches, minima and counts only; which guard it was is searched afterwards, if anything was found.
 BLOCK = 64
 FEW = 8  # guards for which a plain loop is faster
 QUICK = {"nnan", "nsz", "reassoc", "contract"}
@@ -23,8 +23,8 @@ QUICK = {"nnan", "nsz", "reassoc", "contract"}
 def rates(w, at_end, length):
     """hdot of every guard, at the present state (into g.hdot) or at the end of the step (into g.hdot_end).
 
-    It is one difference of h along the flow: guards that move with time are included, and Dh is not needed. Where the
-    user gave Dh and the guards do not move, the matrix is used.
+    It is one difference of h along the flow, which includes guards that move with time and does not need Dh. Where the
+    user gave Dh and the guards do not move, Dh f is used.
     """
     s, v, g = w.s, w.v, w.g
     t = s.t + (length if at_end else 0.0)
@@ -59,7 +59,8 @@ def difference(g, h, out, scale):
 
 @core(fastmath=QUICK)
 def arrivals(g, soon):
-    """Into g.h_trial: when each guard is reached if nothing bends. Returns how many are odd: see `ahead`."""
+    """Into g.h_trial: when each guard is reached if hdot stays constant. Returns how many are stuck or turned, see
+    `first_arrival`."""
     odd = 0.0
     for k in range(g.width):
         b = g.watched[k]
@@ -73,8 +74,8 @@ def arrivals(g, soon):
 
 
 @core
-def least(g, row):
-    """The smallest value of a row and its place: the minimum of each block, then a search in the block that has it."""
+def smallest(g, row):
+    """The smallest value of a row and its index: the minimum of each block, then a search in the block that has it."""
     m = g.width
     first, block = NEVER, -1
     for begin in range(0, m, BLOCK):
@@ -89,18 +90,18 @@ def least(g, row):
 
 
 @core
-def ahead(g, soon):
-    """The guard that is reached first if nothing bends: its arrival time and number.
+def first_arrival(g, soon):
+    """The guard that is reached first if hdot stays constant: its arrival time and number.
 
-    Also a guard that the trajectory sits on and does not leave, and one that is nearer than ``soon`` but receding
-    (it may have been turned away); -1 for none.
+    Also a guard that the trajectory is on and does not leave (stuck), and one that is nearer than the time ``soon`` but
+    receding (turned: a crossing may have reversed its rate); -1 for none.
     """
     first, j, stuck, turned = NEVER, -1, -1, -1
     few = g.width <= FEW
     odd = 1.0
     if not few:
         odd = arrivals(g, soon)
-        first, j = least(g, g.h_trial)
+        first, j = smallest(g, g.h_trial)
     if odd > 0.0:
         for k in range(g.width):
             speed, a = g.watched[k] * g.hdot[k], g.watched[k] * g.h[k]
@@ -116,7 +117,7 @@ def ahead(g, soon):
 
 @core(fastmath=QUICK)
 def arriving(g, time):
-    """After `ahead`: how many guards are reached within a time, if nothing bends."""
+    """After `first_arrival`: how many guards are reached within a time, if hdot stays constant."""
     count = 0.0
     for k in range(g.width):
         count += 1.0 if g.h_trial[k] < time else 0.0
@@ -124,10 +125,10 @@ def arriving(g, time):
 
 
 @core
-def refined(g, tau):
-    """The first arrival again, with h known at a state about ``tau`` ahead (in g.h_trial): a parabola for each guard.
+def refine_arrival(g, tau):
+    """The first arrival by parabolas: from h and hdot now, and h at a state about ``tau`` ahead (in g.h_trial).
 
-    A guard that the trajectory sits on and leaves counts too, where it comes back.
+    A guard that the trajectory is on and leaves is included, if it returns.
     """
     first, j = NEVER, -1
     scale = 1.0 / (tau * tau)
@@ -159,9 +160,9 @@ def first_root(start, speed, bend):
 
 @core(inline=True, fastmath=QUICK)
 def suspects(g, length, short):
-    """How many guards, after a step of this length, are on the wrong side or may have dipped; and the sum of all h.
+    """How many guards, after a step of this length, are on the wrong side or may have been in between; and the sum of all h.
 
-    In a ``short`` step the parabola of each guard tells the dips.
+    "In between" is found in ``short`` steps only, by the parabola of each guard.
     """
     count, total = 0.0, 0.0
     ratio = length if short else 0.0
@@ -181,17 +182,17 @@ def suspects(g, length, short):
 def passed(g, length, target, short, tiny):
     """After a step of this length: the guard passed first, and the time from the end of the step to it (negative: back).
 
-    Looked for are guards on the wrong side at the end; ``target``, on whatever side; and, in a ``short`` step, guards
-    whose parabola dips below zero inside the step although both ends are on the right side. A guard the trajectory sat
-    on at the start counts only if it has clearly come back: the residual of its own landing must not. (In a step below
-    ``tiny`` nothing is clear.) The third value is False if some h is not finite.
+    Candidates are guards on the wrong side at the end; ``target``, on whatever side; and, in a ``short`` step, guards
+    whose parabola dips below zero inside the step although both ends are on the right side. A guard that the trajectory
+    was on at the start is one only if it has clearly returned, not by the residual of its own landing. (In a step shorter
+    than ``tiny`` that cannot be decided.) The third value is False if some h is not finite.
     """
     count, total = suspects(g, length, short)
     finite = abs(total) < math.inf
     if not finite or (count == 0.0 and target < 0):
         return NEVER, -1, finite
     if count <= 1.0 and target >= 0 and g.watched[target] * g.h_end[target] < g.level[target]:
-        count = 0.0  # the target is the one
+        count = 0.0  # the target is the only candidate
     best, j = NEVER, -1
     scale = 1.0 / length
     for k in range(g.width if count > 0.0 else 1):
@@ -224,10 +225,10 @@ def passed(g, length, target, short, tiny):
 
 
 @core(fastmath=QUICK)
-def halfway(g, length):
-    """With h halfway in g.h_trial: how many guards are on the wrong side there, and of how many the parabola is wrong.
+def check_halfway(g, length):
+    """With h halfway in g.h_trial: how many guards are on the wrong side there, and for how many the parabola is inaccurate.
 
-    (The latter: what it says differs from h by more than a quarter of the guard's distance anywhere.)
+    (Inaccurate: it differs from h there by more than a quarter of the guard's distance at the start, halfway or at the end.)
     """
     wrong, rough = 0.0, 0.0
     for k in range(g.width):
@@ -235,18 +236,18 @@ def halfway(g, length):
         start = b * g.h[k] - level
         middle = b * g.h_trial[k] - level
         end = b * g.h_end[k] - level
-        told = 0.75 * start + 0.25 * (length * b * g.hdot[k] + end)
+        expected = 0.75 * start + 0.25 * (length * b * g.hdot[k] + end)
         counts = b != 0.0
         free = g.held[k] == 0.0
         wrong += 1.0 if counts & (middle < 0.0) & (free | (middle < start)) else 0.0
-        off = 4.0 * abs(middle - told)
+        off = 4.0 * abs(middle - expected)
         rough += 1.0 if counts & free & ((off > start) | (off > middle) | (off > end)) else 0.0
     return wrong, rough
 
 
 @core(fastmath=QUICK)
-def all_right(g, row):
-    """Whether no guard is on the wrong side where h is ``h``."""
+def none_wrong(g, row):
+    """Whether no guard is on the wrong side where h is ``row``."""
     count = 0.0
     for k in range(g.width):
         b = g.watched[k]
@@ -256,12 +257,11 @@ def all_right(g, row):
 
 @core
 def wrong_at(g, row):
-    """Of the guards on the wrong side where h is ``h``: the one that a straight line from the start crosses first.
-
-    Its number (-1: all are on the right side).
+    """Of the guards on the wrong side where h is ``row``: the number of the one that a straight line from the start crosses
+    first (-1: all are on the right side).
     """
     best, j = NEVER, -1
-    if all_right(g, row):
+    if none_wrong(g, row):
         return j
     for k in range(g.width):
         b = g.watched[k]
@@ -275,8 +275,8 @@ def wrong_at(g, row):
 
 
 @core(inline=True)
-def take_over(w):
-    """The end of a step becomes the present; a guard that has left its surface may fire again."""
+def advance_guards(w):
+    """h at the end of a step becomes the present h; a guard that the trajectory has left may be crossed again."""
     s, g = w.s, w.g
     for k in range(g.width):
         g.h[k] = g.h_end[k]
@@ -293,7 +293,7 @@ def take_over(w):
 
 @core(inline=True)
 def hold(w, k):
-    """The trajectory sits on guard k: it cannot fire before it has left."""
+    """The trajectory is on guard k, which cannot be crossed again before the trajectory has left it."""
     s, g = w.s, w.g
     if g.held[k] == 0.0:
         g.held[k] = 1.0
@@ -304,7 +304,7 @@ def hold(w, k):
 
 @core(fastmath=QUICK)
 def may_dip(g, length):
-    """How many guards `dip` must look at: wrong in the middle, rough, or turning round inside the step."""
+    """How many guards `dip` must examine: wrong in the middle, rough (see there), or with a minimum inside the step."""
     count = 0.0
     for k in range(g.width):
         b, level = g.watched[k], g.level[k]
@@ -325,10 +325,10 @@ def may_dip(g, length):
 def dip(g, length):
     """After a smooth step whose ends are on the right side: where, 0 to 1, and which guard comes nearest to a crossing.
 
-    From h and hdot at both ends and h in the middle (g.h_trial), each guard is a cubic on each half of the step. Reported is the
-    lowest minimum, with its value (-1: no guard turns round); one on the wrong side in the middle before all others. Also
-    whether some guard is not told by so few values: what the cubic of the whole step says of its middle is far off,
-    compared to its distance.
+    From h and hdot at both ends and h in the middle (g.h_trial), each guard is a cubic on each half of the step. Returned are
+    place, guard (-1: none has a minimum) and value of the lowest minimum; a guard on the wrong side in the middle comes before
+    all others. Also whether some guard is rough, not resolved by so few values: the cubic of the whole step misses h in the
+    middle by more than a tenth of the guard's distance.
     """
     where, which, lowest = 0.0, -1, NEVER
     rough = False
@@ -353,7 +353,7 @@ def dip(g, length):
         if abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1) > 0.1 * min(y0, y1, y2):
             rough = True
         turns = v2 > 0.0 or (y1 < y0 and y1 < y2)  # (v1 alone is a guess)
-        if v0 <= 0.0 and v1 > 0.0 and turns:  # (zero: it turns exactly where the step begins)
+        if v0 <= 0.0 and v1 > 0.0 and turns:  # (zero: the minimum is exactly where the step begins)
             place, value = cubic_minimum(y0, y1, v0, v1)
             if value < lowest:
                 where, which, lowest = 0.5 * place, k, value

@@ -1,4 +1,4 @@
-"""Going along a record once more: the word, the parameters and the breakpoint that a recorded step saw."""
+"""The record of steps: writing a row; and replaying it: the word, the parameters and the breakpoint of a recorded step."""
 
 from .compiler.intrinsics import compact
 from .compiler.jit import core
@@ -6,14 +6,22 @@ from .state import MARGIN
 
 
 @core(inline=True)
+def write_step(w, row, t, kind, length, back, correction):
+    """Row ``row`` of the record: a step of that kind, which ended at t, and the lengths of its parts."""
+    step = w.steps[row]
+    step.t, step.kind = t, kind
+    step.length, step.back, step.correction = length, back, correction
+
+
+@core(inline=True)
 def before(t):
-    """The last moment before t that a field with a jump at t may see."""
+    """The latest time before a breakpoint t at which f may be evaluated."""
     return t - 4e-16 * abs(t) if t != 0.0 else -1e-300
 
 
 @core(inline=True)
 def cap_at_break(w, row):
-    """A step that ends on a breakpoint must not see what is behind it; others see any time."""
+    """s.cap, the latest time at which f may be evaluated: before the breakpoint in a step that ends on one, else no limit."""
     s, t = w.s, w.steps[row].t
     s.cap = 1e300
     for moment in w.breaks:

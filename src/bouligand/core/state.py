@@ -1,15 +1,15 @@
-"""What the core works on, by name: records of scalars, rows of vectors, tables of arrays.
+"""The core's memory, by name: records of scalars, rows of vectors, tables of arrays.
 
-All memory belongs to Python and lives as long as an integration does, so that the core can stop anywhere and go on later. It
-reaches the core as the address of a table (`Table`), in which every array has its place. Inside the core that address is
-``w``, and an array is an attribute of it:
+All memory belongs to Python and lives as long as an integration does, so that the core can stop anywhere and continue later. It
+is passed to the core as the address of a table (`Table`), which holds the addresses of all arrays. Inside the core it is ``w``,
+the workspace, and an array is an attribute of it:
 
     w.s    scalars and counters, a record:                w.s.t, w.s.dt, w.s.status
     w.v    vectors of the state's size, by row:           w.v.x[i], w.v.stages[2, i]
     w.g    a value for each guard, by row:                w.g.b[k], w.g.hdot[k], w.g.held[k]
     w.fn   addresses of the user's functions, a record:   w.fn.f, w.fn.h
 
-To add a scalar, a row or an array, add its line here: nothing else has to know where it is.
+To add a scalar, a row or an array, add its line here: no other file contains an offset.
 """
 
 import numpy as np
@@ -67,20 +67,24 @@ SCALARS = record(
     "one_sided: int",  # number of one-sided guards
     "observers: int",  # number of observers
     "tries: int",  # attempts since the last accepted step
-    "pool: int",  # 1: the paper's printed rule, guards are armed again when all have been crossed
+    "pool: int",  # 1: the paper's printed rule, guards are re-armed when all have been crossed
     "kind: int",  # of the present step, see below
     "use_Dh: int",  # 1: hdot from Dh (autonomous guards), 0: from one more evaluation of h
-    "may_span: int",  # 1: f is a sum over contacts, and nothing was asked for that a spanning step cannot do
+    "may_span: int",  # 1: f is a sum over contacts, and all options are possible with spanning steps
     "bands: int",  # 1: some eps > 0
     "last: int",  # the guard crossed last, -1 before the first
     "ending: int",  # 1: a terminal event has happened
     "ended_by: int",  # the guard of the terminal event
-    "question: int",  # to be judged before the next step: a code of `codes`, or 0
-    "judged: int",  # 1: the guards at hand have been judged at this very state
-    "stale: int",  # 1: p was changed, what was saved from the last step is void
-    "trial_not_finite: int",  # 1: the last refused trial was not finite
+    "question: int",  # for the judge, before the next step: a code of `codes`, or 0
+    "judged: int",  # 1: the judge has been called at this state
+    "stale: int",  # 1: p was changed, values kept from the last step are invalid
+    "trial_not_finite: int",  # 1: the last rejected trial step was not finite
     "held_count: int",  # entries in g.held_list
     "no_landing: int",  # 1: the guard ahead is beyond the end of the leg
+    "spanning: int",  # 1: between two spanning steps
+    "span_tries: int",  # attempts since the last spanning step
+    "look_at: int",  # count of evaluations of f at which to look at the clock again,
+    "looked_at: int",  # and at which it was looked at since when time is taken
     "dt",  # the natural length of a smooth step, which survives events
     "rtol",
     "atol",  # the absolute tolerance of all components; negative: the row v.atol is given
@@ -94,15 +98,16 @@ SCALARS = record(
     "cap",  # latest time a stage may see: just before a breakpoint in a step that ends there
     "margin",  # of a refused grazing: the smallest |h| found
     "probe",  # of dt: how far ahead h is evaluated for hdot
-    "asked_t",  # of a question: its time,
+    "asked_t",  # of a question to the judge: its time,
     "asked_value",  # a margin or a dwell time,
     "asked_bend",  # and h'' where a guard came near
     "soon",  # the time in which the state moves by its tolerance
-    "gap",  # time that the last landing stopped short of its guard: nearer ties than that are resolved on the spot
-    "reach",  # how far ahead a landing may be looked for, where two stages saw a step that could be longer; else 0
+    "gap",  # residual of the last landing, as a time: guards nearer than that are crossed at the same state
+    "reach",  # how far ahead to look for a landing, if two stages have shown that the step could be longer; else 0
     "dt_span",  # the natural length of a spanning step (0: not known yet)
-    "hops_until",  # no spanning step before this time: one was refused here
-    # the last are written together with the state, which follows in memory: see `memory.working`
+    "hops_until",  # no spanning step before this time: one was rejected here
+    "looked",  # the clock at the first look since the caller was returned to; 0: none yet
+    # the last ones are written together with the state, which follows in memory: see `memory.working`
     "t",
     "t0",
     "tf",
@@ -117,10 +122,10 @@ STATE_ROWS = Rows(
     "x",  # the state at the present time
     "x_end",  # the trial state at the end of a step
     "x_smooth",  # the end of the whole smooth step, when it is cut back to a guard
-    "x_trial",  # the state of a stage, or another that is only looked at
+    "x_trial",  # the state of a stage, or another at which functions are evaluated
     "scratch",
     "f_end",  # x' at the end of the step, under the word of the step
-    "second",  # x'' at the end of the step (or, after two stages of the first step behind an event, at its start)
+    "second",  # x'' at the end of the step (or, after two stages of the first step after an event, at its start)
     "third",  # x''' at the end of a smooth step, estimated from its stages
     "f_smooth",  # x' at x_smooth
     "atol",  # absolute tolerance of each component
@@ -129,42 +134,42 @@ STATE_ROWS = Rows(
     "hop_stages x 7",  # of a hop: x' at its start first
     "stages x 16",  # of a smooth step: x' at the present state first
     "x_middle",  # the state in the middle of a spanning step
-    "ramp x 2",  # how fast the jumps of the last spanning step added up, with time and with its square
-    "x_nodes x 2",  # the states in the middle and at the end at which the jumps of a pass were taken
+    "ramp x 2",  # sum of the jumps of the last spanning step over time: coefficients of t and t^2
+    "x_nodes x 2",  # the states in the middle and at the end at which the jumps of a pass were evaluated
     f=("stages", 0, 0),  # x' at the present state
 )
 
 GUARD_ROWS = Rows(
     "guard",
     "b",  # the word: the side of each guard, -1 or +1
-    "watched",  # the word where a crossing counts, 0 where the guard is not watched (an observer, a latch that is shut)
+    "watched",  # b where a crossing is to be found, 0 where it is not (an observer, a one-sided guard that is not armed)
     "h",  # at the present state
     "h_end",  # at the end of the step
     "h_trial",  # at another state
     "h_middle",  # in the middle of a step
     "hdot",  # at the present state
     "hdot_end",  # at the end of the step
-    "held",  # 1 while the trajectory sits on the guard it has crossed: it cannot fire again before it has left
+    "held",  # 1 while the trajectory is on a guard that it has crossed: it cannot be crossed again before it is left
     "held_list",  # numbers of the guards with held = 1 (some may have been released since)
     "level",  # where the next landing on this guard aims: 0 the guard, eps the edge of its band
-    "eps",  # width of the band as asked for (0: none)
-    "band",  # width of the band at present: smaller after a trajectory turned round inside it
+    "eps",  # width of the band as given (0: none)
+    "band",  # width of the band at present: smaller after a trajectory receded inside it
     "direction",  # 0 two-sided, +1 or -1 one-sided
     "observer",  # 1: recorded, never landed on
     "terminal",  # crossings left before the integration stops; 0: never
-    "pending",  # one-sided with a reset matrix: 1 when it may be armed again
+    "pending",  # one-sided with a reset matrix: 1 when it may be re-armed
     "burst_began",  # when the present burst of crossings began
     "burst",  # crossings in that burst
     "t_last",  # time of the last crossing
-    "former",  # in a spanning step: 1 - when it was crossed,
-    "former_back",  # and crossed back, by the list before; 0: not at all
+    "former",  # in a spanning step: 1 - tau of its crossing in the previous list,
+    "former_back",  # and of its crossing back; 0: none
 )
 
 # ------------------------------------------------------------------------------------------------------ the record
 
 # a row for each accepted step; row q of ``states`` is the state at its end, row 0 the start
 STEP = record("t", "kind: int", "length", "back", "correction")
-# a row for each crossing (``shown`` says of which sort); ``record`` is the row of ``steps`` at which it happened
+# a row for each crossing (``shown``: SWITCH, SHOWN or MARGIN); ``record`` is the row of ``steps`` at which it happened
 EVENT = record("t", "guard: int", "sign", "residual", "record: int", "shown: int")
 SWITCH, SHOWN, MARGIN = (
     0,
@@ -179,13 +184,14 @@ BACK = 100
 # A spanning step is one row; the crossings inside it are rows of ``events`` with its own number in ``record`` (they are in force
 # from the next step on), in order of time, later than the row before and not later than its own.
 SPAN = 20
+ORDERS = {**{HOP + rung: rung for rung in range(1, 6)}, SPAN: 5}  # of the formulas of these; a scheme has its own
 
 # ------------------------------------------------------------------------------------------------------ functions
 
 FUNCTIONS = record(*(f"{name}: int" for name in ("f", "h", "fh", "Dh", "g", "g_many", "context")))
 JACOBIANS = record(*(f"{name}: int" for name in ("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h")))  # 0: differenced
 TIMELESS = -1  # in place of the address of Dt_h: h does not depend on t
-CONTEXT = ("n", "m", "p", "user data", "ks")  # what a function finds at its context; the last only that of g_many
+CONTEXT = ("n", "m", "p", "user data", "ks")  # the words of a function's context; the last one for g_many only
 USER_DATA, LISTED = 3, 4
 
 # ------------------------------------------------------------------------------------------------------ tables
@@ -195,7 +201,7 @@ class Table:
     """Names of arrays, each with its kind: "vector", "integers", "matrix", "indices" (a matrix of integers), a dtype (one
     record), [dtype] (an array of records), `Rows`, or another table.
 
-    Compiled code carries what is ``kept`` along with the address; all else is loaded from the table when it is asked for.
+    Compiled code passes the ``kept`` arrays along with the address; all others are loaded from the table when they are used.
     """
 
     def __init__(self, kind, kept=(), **fields):
@@ -204,26 +210,26 @@ class Table:
 
 
 # of a spanning step: a column for each crossing
-CROSSING_NUMBERS = Rows("crossing number", "who", "who_scratch", "before", "place", dtype=np.int64)
+CROSSING_NUMBERS = Rows("crossing number", "guard", "guard_scratch", "before", "place", dtype=np.int64)
 CROSSING_ROWS = Rows(
     "crossing",
-    "tau",  # when, 0 to 1
-    "sign",  # +1 touching, -1 letting go
-    "shift",  # what the cubic moved tau by
+    "tau",  # its time, as a fraction of the step
+    "sign",  # +1 touching, -1 releasing
+    "shift",  # how much the cubic moved tau
     "tau_scratch",
     "sign_scratch",
     "shift_scratch",
     "cubic",
-    "former",  # tau in the list before
-    "weights x 6",  # what g at the three nodes counts for
+    "former",  # tau in the previous list
+    "weights x 6",  # quadrature weights of g at the three nodes
 )
 # sums over crossings, a column for each state
 SUM_ROWS = Rows(
     "sum",
     "intervals x 24",  # four rows for each of the six intervals between stages,
     "running x 4",  # then four for the crossings before some time,
-    "doubt",  # what x at the end would change by if the crossings were where they were last thought to be
-    "moved",  # and by that they moved since the list before
+    "doubt",  # the change of x at the end due to the uncertainty of the crossing times,
+    "moved",  # and due to their move since the previous list
     every=("intervals", 0, 28),
 )
 SPANS = Table(
@@ -231,35 +237,35 @@ SPANS = Table(
     numbers=CROSSING_NUMBERS,
     crossings=CROSSING_ROWS,
     sums=SUM_ROWS,
-    g="vector",  # what contacts add to f: a chunk of them at the three nodes
+    g="vector",  # g of a chunk of contacts at the three nodes
     context="integers",
 )
 
-# of the derivative: where it stands on its way along the record
+# of the derivative: its position on the record
 POSITION = record(
     *(
         f"{name}: int"
         for name in (
-            "record",  # the tangents are those at this record, before what is left of its events
+            "record",  # the tangents are those at this record, before the rest of its events
             "event",  # the next row of ``events``
             "leg",  # the parameters in force
             "rows_at",  # record at which the guards' rows were evaluated, -1: none
             "first",  # of a corner: its first row of ``events``,
             "many",  # the number of its rows,
-            "near_end",  # 1: it is at the end, as far as the tolerances tell
+            "near_end",  # 1: it is at the end, within the tolerances
             "wanted",  # row of ``events`` at which to stop, -1: none
             "culprit",  # guard of a failure
-            "quiet",  # rows of ``events`` before this one only change the word: their corner is passed by itself
+            "quiet",  # rows of ``events`` before this one only change the word: their corner is handled by the caller
             "halt",  # the record to stop at
-            "end",  # the record of the time that is asked for
+            "end",  # the record of the requested time
         )
     )
 )
 DERIVATIVE_ROWS = Rows(
     "derivative",
-    "largest",  # how large each state has been along the trajectory
-    "f_before x 3",  # x' before a crossing that is looked at (see ``guard_rows``)
-    "mode",  # the fastest mode, found by iteration;
+    "largest",  # the largest size of each state along the trajectory
+    "f_before x 3",  # x' before a crossing that is examined (see ``guard_rows``)
+    "mode",  # the eigenvector of the fastest mode, found by iteration;
     "image",  # Df times it;
     "per_step",  # 1 / the steps for differences, its unit of length
 )
@@ -268,15 +274,15 @@ TANGENTS = Table(
     at=POSITION,
     jacobians=JACOBIANS,
     rows=DERIVATIVE_ROWS,
-    whole="matrix",  # the states of the whole trajectory, of which a stretch is gone along
+    whole="matrix",  # the states of the whole trajectory, of which a part is replayed
     differences="vector",  # steps for differences: of each state, each parameter, and time
     Dh="matrix",
     Dp_h="matrix",
     Dt_h="vector",
     Df="matrix",
     Dp_f="matrix",
-    guard_rows="matrix",  # Dh and Dp_h of the guards that are looked at: three
-    sides="matrix",  # parameters to either side
+    guard_rows="matrix",  # rows of Dh and Dp_h of up to three guards that are examined
+    sides="matrix",  # parameters perturbed to either side
 )
 
 # of a corner; unit u is a surface: crossing it flips the guards flips[firsts[u]:firsts[u + 1]]
@@ -284,12 +290,12 @@ CORNER_PLAN = record("mode: int", "target: int", "t", "end", "culprit: int")
 CORNER = Table(
     "corner",
     plan=CORNER_PLAN,
-    value="matrix",  # of each unit's row of Dh and Dp_h, what is not zero,
-    index="indices",  # where it is,
-    count="integers",  # and how many these are
+    value="matrix",  # of each unit's row of Dh and Dp_h: the entries that are not zero,
+    index="indices",  # their columns,
+    count="integers",  # and their number
     Dt_h="vector",
     offset="vector",  # h at the corner (usually 0)
-    side="vector",  # on which it is before the corner
+    side="vector",  # the side of it, -1 or +1, before the corner
     firsts="integers",
     flips="integers",
     done="integers",
@@ -308,16 +314,17 @@ WORK = Table(
     p="vector",
     fn=FUNCTIONS,
     units="indices",  # where each unit part of the state begins and stops
+    # the record (these stand together: see `memory.tables.Placed`)
     steps=[STEP],
     states="matrix",
     events=[EVENT],
+    breaks="vector",
+    leg_p="matrix",
+    legs="integers",  # records from which on the rows of ``leg_p`` are the parameters
     t_eval="vector",
     x_eval="matrix",
-    breaks="vector",
     reset="matrix",
     Dh="matrix",
-    legs="integers",  # records from which on the rows of ``leg_p`` are the parameters
-    leg_p="matrix",
     spans=SPANS,
     tangents=TANGENTS,
     corner=CORNER,
@@ -325,6 +332,6 @@ WORK = Table(
 
 # how a corner is passed
 WHOLE = 0  # all guards are crossed
-AT_START = 1  # the trajectory starts here: guards are crossed or not by the side the perturbed start is on
-AT_END = 2  # it ends here: only what is crossed in time counts
-TO_GUARD = 3  # up to the crossing of one guard, whose state is asked for
+AT_START = 1  # the trajectory starts here: whether a guard is crossed depends on the side of the perturbed start
+AT_END = 2  # it ends here: only crossings before the end count
+TO_GUARD = 3  # up to the crossing of one guard, at which the state is requested

@@ -1,8 +1,8 @@
 """Parts of the state that have unit length: quaternions, directions.
 
-Such a part is integrated like any other and made unit again after every accepted step. Where f only turns it (it commutes
-with scaling that part), this changes nothing but the drift: a trajectory and the same one rescaled are one motion. A tangent
-then loses what it has along that part.
+Such a part is integrated like any other and normalised after every accepted step. Where f commutes with scaling that part, this
+removes the drift and changes nothing else: a trajectory and the same one rescaled are one motion. A tangent then loses its
+component along that part.
 """
 
 import math
@@ -47,7 +47,7 @@ def length_of(x, first, stop):
 
 @core
 def without_scaling(w, x, tangent):
-    """Take out of a tangent (or a gradient) at x what it has along the unit parts of that state."""
+    """Remove from a tangent (or a gradient) at x its components along the unit parts of that state."""
     compact()
     units = w.units
     for u in range(units.shape[0]):

@@ -45,7 +45,7 @@ def record_view(dtype):
 class RowsView:
     """The named rows of a matrix, as arrays; ``width`` is their length.
 
-    They are made each time that they are asked for: what is kept would count as a use of the memory (see `memory.pool`).
+    They are made anew at each access: a view that is kept would count as a use of the memory (see `memory.pool`).
     """
 
     def __init__(self, rows, matrix):
@@ -68,7 +68,7 @@ class KeptRowsView(RowsView):
 
 
 class TableView:
-    """The arrays of a table at an address (made when first asked for)."""
+    """The arrays of a table at an address (made at first access)."""
 
     def __init__(self, table, address):
         self._table, self._address = table, int(address)

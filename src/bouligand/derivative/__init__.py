@@ -1,4 +1,4 @@
-"""How the outcome depends on start, parameters and start time: the B-derivative, its corners and its pieces."""
+"""The B-derivative of the outcome with respect to start, parameters and start time; its corners and its pieces."""
 
 from .bderivative import BDerivative
 from .corner import Corner, saltation

@@ -1,47 +1,110 @@
 """The B-derivative of a trajectory: how its outcome depends, to first order, on start, parameters and start time."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal
 
 import numpy as np
 
 from ..core.state import AT_START, SHOWN
 from ..errors import DerivativeError
 from ..system.arguments import index, number, numbers, one_of, whole
-from .corner import Corner
 from .walk import walk_along
 
-_SMALL = 100  # up to this many perturbable things, the linear stretches are kept as matrices
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import TypeVar  # for default=, which Python's own has from 3.13 on
+
+    from .._typing import FloatArray, IntArray, MaybeNone, Parameters
+    from ..solution.solution import Solution
+    from .corner import Passage
+    from .pieces import Piece
+    from .trajectory_corners import TrajectoryCorner
+
+    # what `vjp` returns: an array, or with params=True a pair of them
+    Gradient = TypeVar("Gradient", default=FloatArray, covariant=True)
+else:
+    from typing import TypeVar
+
+    Gradient = TypeVar("Gradient")
+
+_SMALL = 100  # up to this many states and parameters, the linear parts are stored as matrices
 
 
 @dataclass
 class _Link:
-    """A linear stretch (unit perturbations' images, one a row), the times of its crossings, and the corner behind it."""
+    """A linear part of the map (images of the unit perturbations, one per row), the derivatives of the event times in it, and the
+    corner that follows. Matrix and times are None where they are not stored."""
 
-    matrix: np.ndarray | None
-    times: np.ndarray | None
-    corner: Corner | None
+    matrix: FloatArray | MaybeNone
+    times: FloatArray | None
+    corner: TrajectoryCorner | None
 
 
-class BDerivative:
+class BDerivative(Generic[Gradient]):
     """The Bouligand derivative of ``x(since) -> x(t)`` along a solution: continuous, piecewise linear in the perturbation.
 
     Made by `Solution.bderivative`. Where all crossings are isolated it is a matrix; at a corner, where guards are crossed
-    together, the piece depends on the perturbation.
+    together, the piece depends on the perturbation. For type checkers, ``BDerivative[G]`` has the type G that `vjp` returns: an
+    array, or with ``params=True`` a pair of arrays.
+
+    Parameters
+    ----------
+    solution : Solution
+    t, since, event, params, merge
+        As for `Solution.bderivative`.
 
     Attributes
     ----------
     since, t : float
-        From when to when.
+        The times of the start and of the outcome.
     event : int or None
-        Number of the event at which the state is taken, if it is not taken at a fixed time (a Poincare map).
-    corners : list
+        Number of the event at which the outcome is taken, if not at a fixed time (a Poincare map).
+    corners : list of TrajectoryCorner
         Where several guards are crossed together, or one at the start or the end: each with ``t``, ``guards``, ``kind``.
     events : array of int
-        The events on the way, as numbers in ``solution.events``.
+        The events between start and outcome, as numbers in ``solution.events``.
+    is_linear : bool or None
+        Whether it is a matrix.
+    params : bool
+        Whether it includes the parameters.
+    n, np : int
+        Number of states, and of parameters that are included.
+    solution, system
+        What it is the derivative of.
+
+    Examples
+    --------
+    Two guards that are crossed together; each crossing slows down the approach to the other:
+
+    >>> import bouligand as bd
+    >>> def f(t, x, b, p):
+    ...     return (1.0 if b[1] < 0 else 0.5, 1.0 if b[0] < 0 else 0.5)
+    >>> system = bd.System(f, lambda t, x, p: (x[0], x[1]), states=("x", "y"), guards=("x = 0", "y = 0"))
+    >>> B = bd.solve(system, (0.0, 2.0), [-1.0, -1.0]).bderivative()
+    >>> B
+    B-derivative of the state at t = 2 in that at t = 0, 1 corner
+      tie at t = 1: x = 0, y = 0
+    >>> B.is_linear
+    False
+    >>> B.orders([0.1, 0.0]), B([0.1, 0.0]).round(6)
+    ([('x = 0', 'y = 0')], array([ 0.15, -0.05]))
+    >>> B.orders([-0.1, 0.0]), B([-0.1, 0.0]).round(6)
+    ([('y = 0', 'x = 0')], array([-0.1,  0.1]))
     """
 
-    def __init__(self, solution, t=None, since=None, event=None, params=False, merge=None):
+    def __init__(
+        self,
+        solution: Solution,
+        t: float | None = None,
+        since: float | None = None,
+        event: int | None = None,
+        params: bool = False,
+        merge: float | None = None,
+    ) -> None:
         if not solution.success and t is None and event is None:
             raise DerivativeError(
                 f"the solution did not reach its end ({solution.message}); there is no outcome to take the derivative of. "
@@ -50,7 +113,7 @@ class BDerivative:
         self._made_of = (solution, t, since, event, params, merge)
         record = solution.record
         first, last = record.t[0], record.t[-1]
-        self.since = first if since is None else _time("since", since, first, last)
+        self.since: float = first if since is None else _time("since", since, first, last)
         wanted = None
         if event is None and t is None and solution.status == "terminated":
             event = _terminal_event(solution)
@@ -63,7 +126,7 @@ class BDerivative:
                 raise ValueError(f"event must be one of the solution's {len(shown)} events; got {event!r}")
             event %= len(shown)
             wanted = int(shown[event])
-            self.t = float(record.events["t"][wanted])
+            self.t: float = float(record.events["t"][wanted])
         else:
             self.t = last if t is None else _time("t", t, first, last)
         if not self.t > self.since:
@@ -79,20 +142,21 @@ class BDerivative:
         self._walk = walk_along(solution, *self._arguments, observers=False)
         self._links: list[_Link] | None = None
         self._calls = 0
-        self.n, self.np = self._walk.n, self._walk.np
+        self.n: int = self._walk.n
+        self.np: int = self._walk.np
         self._width = self.n + self.np
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._made_of
 
     # ------------------------------------------------------------------------------------------------ perturbations
 
-    def _perturbation(self, dx, dp, dt0):
-        """One perturbation as (state, parameters), and its dt0."""
+    def _perturbation(self, dx: ArrayLike | None, dp: Parameters | None, dt0: float) -> tuple[FloatArray, float]:
+        """One perturbation as a vector (state, parameters), and its dt0."""
         z = np.zeros(self._width)
         if dx is not None:
             dx = dx if type(dx) is np.ndarray and dx.dtype == float else numbers("dx", dx)
-            # (the product: a quick look, that all is finite and not too large)
+            # (a finite product shows faster that all values are finite)
             if dx.shape != (self.n,) or not (math.isfinite(dx.dot(dx)) or np.isfinite(dx).all()):
                 raise ValueError(f"dx must have {self.n} finite values, one for each state; got {_describe(dx)}")
             z[: self.n] = dx
@@ -102,7 +166,8 @@ class BDerivative:
             z[self.n :] = self._parameters(dp)
         return z, dt0 if dt0 == 0.0 else number("dt0", dt0)
 
-    def _parameters(self, dp):
+    def _parameters(self, dp: Parameters) -> FloatArray:
+        """A perturbation of the parameters as an array."""
         if isinstance(dp, dict):
             out = np.zeros(self.np)
             for key, value in dp.items():
@@ -117,14 +182,16 @@ class BDerivative:
             raise ValueError(f"dp must have {self.np} finite values, one for each parameter; got {_describe(dp)}")
         return dp
 
-    def _rate(self):
-        """x' at the start, under the word there."""
+    def _rate(self) -> FloatArray:
+        """x' at the start, in the mode there."""
         stretch = self._walk.stretch
         p = stretch.leg_p[stretch.leg]
         return self.system.function("f")(stretch.t[0], stretch.states[0], stretch.word, p)
 
-    def _leader(self, dx, dp, dt0, what):
-        """The perturbation that selects the piece; none is needed where there is only one."""
+    def _selecting(
+        self, dx: ArrayLike | None, dp: Parameters | None, dt0: float, what: str
+    ) -> tuple[FloatArray, float]:
+        """The perturbation that selects the piece. None has to be given if there is only one piece."""
         if dx is None and dp is None and dt0 == 0.0:
             if self.corners and self.is_linear is not True:
                 names = ", ".join(str(g) for g in self.corners[0].guards[:4])
@@ -137,15 +204,21 @@ class BDerivative:
 
     # ---------------------------------------------------------------------------------------------------- the map
 
-    def _go(self, D, dt0, times=None, jumps=False):
-        """Take tangents (rows of D, changed in place; the first leads) from the start to the end. Returns their passages.
+    def _propagate(
+        self, D: FloatArray, dt0: FloatArray | None, times: FloatArray | None = None, jumps: bool = False
+    ) -> list[Passage]:
+        """Propagate tangents (rows of D, changed in place; the first selects the piece) from the start to the outcome.
 
-        ``dt0``: None where it is zero for all.
+        Returns how they passed each corner.
+
+        ``dt0``: perturbations of the start time, None if all are zero. ``times``: receives the derivatives of the event times.
+        ``jumps``: whether the passages are to hold what the adjoint needs.
         """
-        walk, passages = self._walk, []
+        walk = self._walk
+        passages: list[Passage] = []
         if dt0 is not None and not walk.starts_on_guard:
             D[:, : self.n] -= np.outer(dt0, self._rate())
-        for link in self._stretches(D, times):
+        for link in self._linear_parts(D, times):
             if link.matrix is not None:
                 if times is not None and link.times is not None:
                     rows = np.isfinite(link.times[:, 0])
@@ -161,51 +234,72 @@ class BDerivative:
                     if u < len(corner.unit_rows):
                         row = corner.unit_rows[u]
                         times[row] = when
-                        if walk.merge > 0.0:  # (with offsets, the leader's is seen from the corner's own time)
+                        if walk.merge > 0.0:  # (with offsets, the first time is relative to the corner's own)
                             times[row, 0] += corner.t - walk.stretch.events["t"][row]
         return passages
 
-    def _stretches(self, D, times):
-        """The way in linear stretches: from the stored matrices, or by walking it (D is then moved on the way)."""
+    def _linear_parts(self, D: FloatArray, times: FloatArray | None) -> Iterator[_Link]:
+        """The linear parts between corners: the stored matrices, or a replay of the steps, which propagates D itself."""
         if self._links is not None and (times is None or self._links[0].times is not None):
             yield from self._links
             return
-        for corner in self._walk.along(D, times):
+        for corner in self._walk.propagate(D, times):
             yield _Link(None, None, corner)
 
-    def _build(self, times=False):
-        """Keep the linear stretches as matrices."""
+    def _store_matrices(self, times: bool = False) -> None:
+        """Compute the linear parts as matrices, and store them. ``times``: with the derivatives of the event times."""
         if self._links is not None and (not times or self._links[0].times is not None):
             return
         if times:
             self._watch_observers()
-        walk, links, unit = self._walk, [], np.eye(self._width)
+        walk, unit = self._walk, np.eye(self._width)
+        links: list[_Link] = []
         D = unit.copy()
         record = np.full((len(walk.stretch.events), self._width), np.nan) if times else np.empty((0, 0))
-        for corner in walk.along(D, record if times else None):
+        for corner in walk.propagate(D, record if times else None):
             links.append(_Link(D.copy(), record.copy() if times else None, corner))
             D[:] = unit
             record[:] = np.nan
         links.append(_Link(D, record if times else None, None))
         self._links = links
 
-    def _watch_observers(self):
-        """Let the way have a record at each observer's event: their times are asked for."""
+    def _watch_observers(self) -> None:
+        """Cut the stretch again, with a row at each event of an observer, because their times are requested."""
         if self.system.observers.any():
             self._walk = walk_along(self.solution, *self._arguments, observers=True)
             self._links = None
 
-    def _prepare(self, count):
-        """Matrices pay from the second perturbation on; with many states they never do."""
+    def _prepare(self, count: int) -> None:
+        """Store matrices if that pays: from the second perturbation on, unless there are many states."""
         self._calls += count
         if self._calls > 1 and self._width <= _SMALL:
-            self._build()
+            self._store_matrices()
 
-    def __call__(self, dx=None, dp=None, dt0=0.0):
-        """Where a perturbation ends up, to first order: (n,), or (nbatch, n) for a batch.
+    def __call__(self, dx: ArrayLike | None = None, dp: Parameters | None = None, dt0: ArrayLike = 0.0) -> FloatArray:
+        """The perturbation of the outcome, to first order.
 
-        ``dx`` of the state, ``dp`` of the parameters (an array, or a mapping from names; needs ``params=True``), ``dt0`` of
-        the start time.
+        Parameters
+        ----------
+        dx : array (n,) or (nbatch, n), optional
+            Perturbation of the state at the start.
+        dp : array (parameters,), (nbatch, parameters) or mapping from str to float, optional
+            Perturbation of the parameters; needs ``params=True``.
+        dt0 : float or array (nbatch,)
+            Perturbation of the start time.
+
+        Returns
+        -------
+        array (n,), or (nbatch, n) if any argument is a batch
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> B = bd.solve(bd.models.hopper(), (0.0, 0.2), [2.0, 0.0]).bderivative(params=True)
+        >>> B([[1.0, 0.0], [0.0, 1.0]]).round(6)
+        array([[1. , 0. ],
+               [0.2, 1. ]])
+        >>> B(dp={"g": 1.0}).round(6)
+        array([-0.02, -0.2 ])
         """
         ranks = _rank(dx), _rank(dp), _rank(dt0)
         if ranks[0] > 1 or ranks[1] > 1 or ranks[2] > 0:
@@ -213,7 +307,7 @@ class BDerivative:
             for name, rank, single in zip(names, ranks, singles, strict=True):
                 if rank > single + 1:
                     raise ValueError(f"{name} must be one perturbation or a batch of them; got {rank} dimensions")
-            given = [
+            given: list[tuple[Any, int]] = [  # with the rank of a single perturbation
                 (numbers(name, v) if rank > single else v, single)
                 for name, v, rank, single in zip(names, (dx, dp, dt0), ranks, singles, strict=True)
             ]
@@ -227,22 +321,52 @@ class BDerivative:
                 return np.empty((0, self.n))
             self._prepare(count)
             return np.array([self(*(_item(v, q, single) for v, single in given)) for q in range(count)])
-        z, dt0 = self._perturbation(dx, dp, dt0)
+        z, start = self._perturbation(dx, dp, dt0)  # type: ignore[arg-type]
         self._prepare(1)
-        self._go(z.reshape(1, -1), np.array([dt0]) if dt0 else None)
+        self._propagate(z.reshape(1, -1), np.array([start]) if start else None)
         return z[: self.n].copy() if self.np else z
 
-    def matrix(self, dx=None, dp=None, dt0=0.0, wrt="x"):
-        """The linear piece that a perturbation falls in: (n, n), (n, parameters) with ``wrt="p"``, (n,) with ``wrt="t0"``.
+    def matrix(
+        self,
+        dx: ArrayLike | None = None,
+        dp: Parameters | None = None,
+        dt0: float = 0.0,
+        wrt: Literal["x", "p", "t0"] = "x",
+    ) -> FloatArray:
+        """The linear piece to which a perturbation belongs.
 
-        Where there are no corners, no perturbation is needed.
+        Parameters
+        ----------
+        dx, dp, dt0
+            The perturbation (see `__call__`), which selects the piece. Not needed if there are no corners.
+        wrt : {"x", "p", "t0"}
+            With respect to the state at the start, the parameters (needs ``params=True``), or the start time.
+
+        Returns
+        -------
+        array (n, n), (n, parameters) or (n,)
+
+        Raises
+        ------
+        ValueError
+            If there are several pieces and no perturbation is given.
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> B = bd.solve(bd.models.hopper(), (0.0, 0.2), [2.0, 0.0]).bderivative(params=True)
+        >>> B.matrix().round(6)
+        array([[1. , 0.2],
+               [0. , 1. ]])
+        >>> B.matrix(wrt="p").shape
+        (2, 3)
         """
         one_of("wrt", wrt, ("x", "p", "t0"))
         if wrt == "p" and not self.params:
             raise ValueError("wrt='p' needs a derivative with parameters: sol.bderivative(params=True)")
         if self._width <= _SMALL:
-            self._build()
-        z, dt0 = self._leader(dx, dp, dt0, "matrix")
+            self._store_matrices()
+        z, dt0 = self._selecting(dx, dp, dt0, "matrix")
         whole = self._links[0].matrix if self._links is not None and not self.corners else None
         if whole is not None and wrt != "t0":
             return (whole[: self.n] if wrt == "x" else whole[self.n :])[:, : self.n].T.copy()
@@ -253,69 +377,146 @@ class BDerivative:
         start[0] = dt0
         if wrt == "t0":
             start[1] = 1.0
-        self._go(D, start)
+        self._propagate(D, start)
         return D[1, : self.n].copy() if wrt == "t0" else D[1:, : self.n].T.copy()
 
-    def offset(self, dx=None, dp=None, dt0=0.0):
-        """``B(dx) - matrix(dx) dx``: zero, unless ``merge`` keeps the times between near crossings (then B is affine)."""
+    def offset(self, dx: ArrayLike | None = None, dp: Parameters | None = None, dt0: float = 0.0) -> FloatArray:
+        """``B(dx) - matrix(dx) @ dx``: zero, unless ``merge`` keeps the times between near crossings (then B is affine).
+
+        Parameters
+        ----------
+        dx, dp, dt0
+            One perturbation (see `__call__`).
+
+        Returns
+        -------
+        array (n,)
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> B = bd.solve(bd.models.hopper(), (0.0, 0.2), [2.0, 0.0]).bderivative()
+        >>> bool(abs(B.offset([1.0, 1.0])).max() < 1e-9)
+        True
+        """
         z, start = self._perturbation(dx, dp, dt0)
         out = self(dx, dp, dt0) - self.matrix(dx, dp, dt0) @ z[: self.n]
         if self.params:
             out -= self.matrix(dx, dp, dt0, wrt="p") @ z[self.n :]
         return out - (self.matrix(dx, dp, dt0, wrt="t0") * start if start else 0.0)
 
-    def orders(self, dx=None, dp=None, dt0=0.0):
-        """For each corner, the names of its guards in the order in which the perturbed trajectory crosses them."""
-        z, dt0 = self._leader(dx, dp, dt0, "orders")
+    def orders(
+        self, dx: ArrayLike | None = None, dp: Parameters | None = None, dt0: float = 0.0
+    ) -> list[tuple[str, ...]]:
+        """The order in which the perturbed trajectory crosses the guards of each corner.
+
+        Parameters
+        ----------
+        dx, dp, dt0
+            One perturbation (see `__call__`).
+
+        Returns
+        -------
+        list of tuples of str
+            For each corner the names of its guards.
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> sol = bd.solve(bd.models.three_legs(), (0.0, 0.3), [0.7, 0, 0, 0, 0, 0, 0])
+        >>> sol.bderivative().orders([0, 0, 1e-3, 0, 0, 0, 0])
+        [('foot0', 'foot1', 'foot2')]
+        """
+        z, dt0 = self._selecting(dx, dp, dt0, "orders")
         self._prepare(1)
-        passages = self._go(z[None].copy(), np.array([dt0]))
+        passages = self._propagate(z[None].copy(), np.array([dt0]))
         return [
             tuple(corner.guards[u] for u in passage.order)
             for corner, passage in zip(self.corners, passages, strict=True)
         ]
 
-    def event_times(self, dx=None, dp=None, dt0=0.0):
-        """How much later each event on the way happens, to first order, aligned with ``B.events``.
+    def event_times(self, dx: ArrayLike | None = None, dp: Parameters | None = None, dt0: float = 0.0) -> FloatArray:
+        """The perturbations of the event times, to first order.
 
-        NaN for one that, so perturbed, is not reached before the end.
+        Parameters
+        ----------
+        dx, dp, dt0
+            One perturbation (see `__call__`).
+
+        Returns
+        -------
+        array
+            How much later each event in ``B.events`` happens. NaN for one that is not reached before the end any more.
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> B = bd.solve(bd.models.hopper(), (0.0, 0.5), [2.0, 0.0], rtol=1e-8).bderivative()
+        >>> B.event_times([1.0, 0.0]).round(6), B.events
+        (array([0.225762]), array([0]))
         """
-        z, dt0 = self._leader(dx, dp, dt0, "event_times")
+        z, dt0 = self._selecting(dx, dp, dt0, "event_times")
         if self._width <= _SMALL:
-            self._build(times=True)
+            self._store_matrices(times=True)
         else:
             self._watch_observers()
         events = self._walk.stretch.events
         times = np.full((len(events), 1), np.nan)
-        self._go(z[None].copy(), np.array([dt0]), times)
+        self._propagate(z[None].copy(), np.array([dt0]), times)
         return times[: self._count][events["shown"][: self._count] == SHOWN, 0]
 
     @property
-    def _count(self):
-        """Rows of events on the way."""
+    def _count(self) -> int:
+        """Number of rows of events between start and outcome."""
         stretch = self._walk.stretch
         return stretch.wanted + 1 if stretch.wanted >= 0 else stretch.rows.stop - stretch.rows.start
 
     @property
-    def events(self):
+    def events(self) -> IntArray:
+        """The events between start and outcome, as numbers in ``solution.events``."""
         first = self._walk.stretch.rows.start
         rows = slice(first, first + self._count)
         shown = np.flatnonzero(self.solution.record.shown)
         return np.flatnonzero((shown >= rows.start) & (shown < rows.stop))
 
-    def vjp(self, w, dx=None, dp=None, dt0=0.0):
-        """The gradient of ``w . x(t)`` on the piece that the perturbation selects: in x0, or (in x0, in p) with ``params=True``.
+    def vjp(
+        self, w: ArrayLike, dx: ArrayLike | None = None, dp: Parameters | None = None, dt0: float = 0.0
+    ) -> Gradient:
+        """The vector-Jacobian product: the gradient of ``w . x(t)`` with respect to the start (and the parameters).
 
-        A discrete adjoint: the steps are taken back one by one. With ``Df`` and ``Dp_f`` given its cost does not grow with
-        the number of parameters.
+        A discrete adjoint: the gradient is propagated backwards step by step. If the system has ``Df`` and ``Dp_f``, the cost
+        does not grow with the number of parameters.
+
+        Parameters
+        ----------
+        w : array (n,)
+            Weights of the outcome, such as the gradient of a cost.
+        dx, dp, dt0
+            The perturbation (see `__call__`), which selects the piece. Not needed if there are no corners.
+
+        Returns
+        -------
+        array (n,), or with ``params=True`` a pair of arrays (n,) and (parameters,)
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> sol = bd.solve(bd.models.hopper(), (0.0, 0.2), [2.0, 0.0])
+        >>> sol.bderivative().vjp([1.0, 0.0]).round(6)
+        array([1. , 0.2])
+        >>> by_start, by_parameters = sol.bderivative(params=True).vjp([1.0, 0.0])
+        >>> by_parameters.round(6)
+        array([-0.02,  0.  ,  0.  ])
         """
         w = numbers("w", w)
         if w.shape != (self.n,) or not np.isfinite(w).all():
             raise ValueError(f"w must have {self.n} finite values, one for each state; got {_describe(w)}")
-        walk, stretch, passages = self._walk, self._walk.stretch, []
-        walk.take_down()
+        walk, stretch = self._walk, self._walk.stretch
+        passages: list[Passage] = []
+        walk.record_crossings()
         if self.corners:
-            z, dt0 = self._leader(dx, dp, dt0, "vjp")
-            passages = self._go(z[None].copy(), np.array([dt0]), jumps=True)
+            z, dt0 = self._selecting(dx, dp, dt0, "vjp")
+            passages = self._propagate(z[None].copy(), np.array([dt0]), jumps=True)
         elif dx is not None or dp is not None:
             self._perturbation(dx, dp, dt0)
         g = np.zeros(self._width)
@@ -324,37 +525,62 @@ class BDerivative:
         for corner, passage in zip(self.corners[::-1], passages[::-1], strict=True):
             first, behind = corner.event_rows.start, corner.event_rows.stop
             if corner.kind not in ("event", "end"):
-                walk.back(g, here, (corner.last_record, behind))
-                walk.back(g, (corner.last_record, behind), (corner.record, first), quiet=first)
-            corner._transposed(g, passage)
+                walk.adjoint(g, here, (corner.last_record, behind))
+                walk.adjoint(g, (corner.last_record, behind), (corner.record, first), quiet=first)
+            corner._adjoint(g, passage)
             at_middle = first + int(np.count_nonzero(stretch.events["record"][corner.event_rows] < corner.record))
-            walk.back(g, (corner.record, at_middle), (corner.first_record, first), quiet=first)
+            walk.adjoint(g, (corner.record, at_middle), (corner.first_record, first), quiet=first)
             here = (corner.first_record, first)
-        walk.back(g, here, (0, 0))
-        return (g[: self.n].copy(), g[self.n :].copy()) if self.params else g.copy()
+        walk.adjoint(g, here, (0, 0))
+        gradient: Any = (g[: self.n].copy(), g[self.n :].copy()) if self.params else g.copy()
+        return gradient
 
     # ------------------------------------------------------------------------------------------------------ pieces
 
     @property
-    def corners(self):
+    def corners(self) -> list[TrajectoryCorner]:
+        """Where several guards are crossed together, or one at the start or the end."""
         self._walk.find_corners()
         return self._walk.corners
 
-    def pieces(self, limit=1000):
-        """The distinct linear pieces, each with a perturbation inside it and the orders of crossing that lead there.
+    def pieces(self, limit: int = 1000) -> list[Piece[str]]:
+        """The distinct linear pieces.
 
-        Raises TooManyPiecesError rather than go through more than ``limit`` orders, or a corner of more than twelve guards.
+        Parameters
+        ----------
+        limit : int
+            Largest number of orders of crossing to examine.
+
+        Returns
+        -------
+        list of Piece
+            Each with its ``matrix``, a perturbation ``dx`` inside it, and the ``orders`` of crossing that lead to it.
+
+        Raises
+        ------
+        TooManyPiecesError
+            If there are more than ``limit`` orders, or more than twelve guards in a corner.
+
+        Examples
+        --------
+        Three equal legs that land together: six orders of crossing, all with the same matrix.
+
+        >>> import bouligand as bd
+        >>> sol = bd.solve(bd.models.three_legs(), (0.0, 0.3), [0.7, 0, 0, 0, 0, 0, 0])
+        >>> pieces = sol.bderivative().pieces()
+        >>> len(pieces), len(pieces[0].orders), pieces[0].matrix.shape
+        (1, 6, (7, 7))
         """
         from .pieces import pieces
 
         limit = whole("limit", limit, 1)
-        self._build()
+        self._store_matrices()
         links = [(link.matrix, link.corner) for link in self._links or []]
         return pieces(links, self.n, limit)
 
     @property
-    def is_linear(self):
-        """True if the derivative is a matrix; False if not; None where there are too many orders of crossing to know."""
+    def is_linear(self) -> bool | None:
+        """Whether the derivative is a matrix; None if there are too many orders of crossing to decide."""
         known = [corner.is_linear for corner in self.corners]
         if all(value is True for value in known):
             return True
@@ -362,7 +588,7 @@ class BDerivative:
             return len(self.pieces()) == 1
         return False if any(value is False for value in known) else None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         where = f"at event {self.event} (t = {self.t:g})" if self.event is not None else f"at t = {self.t:g}"
         text = f"B-derivative of the state {where} in that at t = {self.since:g}" + (
             " and the parameters" * self.params
@@ -373,21 +599,22 @@ class BDerivative:
         return "\n".join([text + f", {len(self.corners)} corner{'s' * (len(self.corners) > 1)}", *lines])
 
 
-def _terminal_event(solution):
-    """Number of the terminal event: of the last instant's, that of the guard that stopped the integration."""
+def _terminal_event(solution: Solution) -> int:
+    """Number of the terminal event: the last one of the guard that ended the integration."""
     guards = solution.events.guard
     return int(np.flatnonzero(guards == solution.ended_by)[-1])
 
 
-def _time(name, value, first, last):
+def _time(name: str, value: float, first: float, last: float) -> float:
+    """The argument ``name``, checked to lie within the trajectory."""
     value = number(name, value)
     if not first <= value <= last:
         raise ValueError(f"{name} must lie within the trajectory, [{first:g}, {last:g}]; got {value:g}")
     return value
 
 
-def _rank(value):
-    """Its number of dimensions; np.ndim would make an array of it first."""
+def _rank(value: Any) -> int:
+    """Number of dimensions. (np.ndim would convert a list to an array first.)"""
     if value is None or isinstance(value, float | int):
         return 0
     if isinstance(value, np.ndarray):
@@ -399,11 +626,13 @@ def _rank(value):
     return 0 if isinstance(value, str | bytes) else np.ndim(value)
 
 
-def _item(value, q, rank):
+def _item(value: Any, q: int, rank: int) -> Any:
+    """Perturbation q of a batch; of a single one, which has this rank, the perturbation itself."""
     return value if value is None or np.ndim(value) <= rank else value[q]
 
 
-def _describe(value):
+def _describe(value: FloatArray) -> str:
+    """Shape or size of a wrong argument, for messages."""
     return (
         f"shape {value.shape}"
         if value.ndim != 1

@@ -1,50 +1,75 @@
-"""The pieces of a B-derivative, found one crossing at a time.
+"""Enumeration of the linear pieces of a B-derivative, one crossing at a time.
 
-An order of crossing belongs to a cone of perturbations: ``s_u <= s_v`` for the guard u that is crossed first and each v that
-is not, again after each crossing. A prefix of an order is followed only if its cone has an inside (a small linear
-program tells), so that the orders that no perturbation can reach, of a rigid body say, are never looked at.
+An order of crossing belongs to a cone of perturbations: after each crossing, the next guard u must come before every other guard
+v that is still ahead (``s_u <= s_v``). The beginning of an order is extended only if its cone has an interior (decided by a small
+linear program), so that orders that no perturbation can produce, for example with a rigid body, are never enumerated.
 """
 
-from dataclasses import dataclass, field
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import numpy as np
 
 from ..core.state import AT_END, AT_START, TO_GUARD, WHOLE
 from ..errors import TooManyPiecesError
+from .corner import GuardName
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray
+    from .corner import Corner
+
+    AnyCorner: TypeAlias = Corner[Any]
+    Cone: TypeAlias = list[FloatArray]  # rows; the cone is where ``row @ z > 0`` for each
+    # in a corner: images of the unit perturbations, cone, units crossed, word, units ahead
+    Branch: TypeAlias = tuple[FloatArray, Cone, tuple[int, ...], FloatArray, frozenset[int]]
 
 MOST_GUARDS = 12  # in one corner
 
 
 @dataclass
-class Piece:
+class Piece(Generic[GuardName]):
     """A linear piece of a B-derivative.
 
     Attributes
     ----------
     matrix : array (n, n + parameters)
-        The piece itself.
+        The derivative for all perturbations of this piece.
     orders : list
         The orders of crossing that lead to it: for each, a tuple of guards for every corner.
-    dx : array
-        A perturbation inside it.
+    dx : array (n + parameters,)
+        A perturbation inside it (of the state, then of the parameters).
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> F = {(-1, -1): (1, 1), (-1, 1): (1, 0.75), (1, -1): (0.5, 1), (1, 1): (1, 0.5)}
+    >>> corner = bd.Corner(F, [[1, 0], [0, 1]])
+    >>> piece = corner.pieces()[0]
+    >>> piece.orders
+    [((1, 0),)]
+    >>> bool(abs(corner(piece.dx) - piece.matrix @ piece.dx).max() < 1e-12)
+    True
     """
 
-    matrix: np.ndarray
-    orders: list = field(default_factory=list)
-    dx: np.ndarray | None = None
+    matrix: FloatArray
+    orders: list[tuple[tuple[GuardName, ...], ...]]
+    dx: FloatArray
 
 
 @dataclass
 class _Path:
-    """A way so far: what it makes of the unit perturbations (columns), its cone, the orders."""
+    """One sequence of crossings so far: the images of the unit perturbations (columns), its cone, its orders."""
 
-    M: np.ndarray
-    cone: list
-    orders: tuple
+    M: FloatArray
+    cone: Cone
+    orders: tuple[tuple[Any, ...], ...]
 
 
-def pieces(links, n, limit):
-    """Distinct pieces of the map that goes through ``links``, pairs of a matrix (rows are images) and a corner or None.
+def pieces(links: Sequence[tuple[FloatArray, Corner[GuardName] | None]], n: int, limit: int) -> list[Piece[GuardName]]:
+    """Distinct pieces of the composition of ``links``: pairs of a matrix (rows are images) and a corner or None.
 
     The first n entries of an image are the state."""
     width = links[0][0].shape[0]
@@ -59,7 +84,7 @@ def pieces(links, n, limit):
                 f"a corner of {corner.units} guards has too many orders of crossing to go through (at most {MOST_GUARDS} "
                 "guards); ask for the piece of a perturbation, matrix(dx), instead"
             )
-        following: list = []
+        following: list[_Path] = []
         for path in paths:
             for found in _through(corner, path, width):
                 following.append(found)
@@ -72,8 +97,9 @@ def pieces(links, n, limit):
     return _distinct(paths, n, width)
 
 
-def _distinct(paths, n, width):
-    out: list[Piece] = []
+def _distinct(paths: list[_Path], n: int, width: int) -> list[Piece[Any]]:
+    """One piece for all paths with the same matrix."""
+    out: list[Piece[Any]] = []
     for path in paths:
         matrix = path.M[:n]
         for piece in out:
@@ -81,15 +107,17 @@ def _distinct(paths, n, width):
                 piece.orders.append(path.orders)
                 break
         else:
-            out.append(Piece(matrix, [path.orders], _inside(path.cone, width)))
+            dx = _interior(path.cone, width)
+            assert dx is not None  # (no other cones are followed)
+            out.append(Piece(matrix, [path.orders], dx))
     return out
 
 
-def _through(corner, path, width):
-    """All ways through a corner that some perturbation in the cone of ``path`` takes."""
-    stack: list[tuple] = [(path.M, path.cone, (), corner._word, frozenset(range(corner.units)))]
+def _through(corner: AnyCorner, path: _Path, width: int) -> Iterator[_Path]:
+    """Continue a path through a corner, in every order of crossing that a perturbation in its cone can produce."""
+    stack: list[Branch] = [(path.M, path.cone, (), corner._word, frozenset(range(corner.units)))]
     if corner.mode == AT_START:
-        stack = list(_starts(corner, path, width))
+        stack = _starts(corner, path, width)
     while stack:
         M, cone, order, word, ahead = stack.pop()
         field = corner._field(word)
@@ -98,21 +126,21 @@ def _through(corner, path, width):
         times = {u: -(corner._rows[u] @ M) / rates[u] for u in ahead}
         done = [_Path(M, cone, (*path.orders, tuple(corner.guards[u] for u in order)))]
         if corner.mode == AT_END:
-            # nothing more in time
+            # no other guard is reached before the end
             rest = [*cone, *times.values()]
-            if _inside(rest, width) is not None:
+            if _interior(rest, width) is not None:
                 done[0].cone = rest
                 yield done[0]
         elif not ahead:
             yield done[0]
         for u in sorted(ahead):
             before = [times[v] - times[u] for v in ahead if v != u]
-            if any(v < u and not _real(times[v] - times[u], times[u]) for v in ahead):
-                continue  # always together with v, which comes first
-            wedge = [*cone, *[row for row in before if _real(row, times[u])]]
+            if any(v < u and not _nonzero(times[v] - times[u], times[u]) for v in ahead):
+                continue  # always simultaneous with v, which is crossed first
+            wedge = [*cone, *[row for row in before if _nonzero(row, times[u])]]
             if corner.mode == AT_END:
                 wedge.append(-times[u])
-            if _inside(wedge, width) is None:
+            if _interior(wedge, width) is None:
                 continue
             after = corner._flipped(word, u)
             image = M.copy()
@@ -124,8 +152,11 @@ def _through(corner, path, width):
             stack.append((image, wedge, (*order, u), after, ahead - {u}))
 
 
-def _without_effect(corner, word, ahead, field):
-    """Guards that are not approached, but at which f does not jump either, are passed by (as in core.turn)."""
+def _without_effect(
+    corner: AnyCorner, word: FloatArray, ahead: frozenset[int], field: FloatArray
+) -> tuple[FloatArray, frozenset[int]]:
+    """Flip guards that are not approached and at which f does not jump, as the core does. Returns the word, and the units that
+    are left."""
     for u in ahead:
         if corner._side[u] * (corner._rows[u, : corner.n] @ field + corner._slopes[u]) >= 0.0:
             other = corner._flipped(word, u)
@@ -134,28 +165,29 @@ def _without_effect(corner, word, ahead, field):
     return word, ahead
 
 
-def _starts(corner, path, width):
-    """The sides of the guards that a perturbed start may be on."""
-    choices: list[tuple] = [(path.cone, corner._word, frozenset())]
+def _starts(corner: AnyCorner, path: _Path, width: int) -> list[Branch]:
+    """The branches at a start on guards: a perturbed start may be on either side of each."""
+    choices: list[tuple[Cone, FloatArray, frozenset[int]]] = [(path.cone, corner._word, frozenset())]
     for u in range(corner.units):
         row = corner._side[u] * (corner._rows[u] @ path.M)
         following = []
         for cone, word, ahead in choices:
-            if _inside([*cone, row], width) is not None:
+            if _interior([*cone, row], width) is not None:
                 following.append(([*cone, row], word, ahead | {u}))
-            if _inside([*cone, -row], width) is not None:
+            if _interior([*cone, -row], width) is not None:
                 other = corner._flipped(word, u)
                 following.append(([*cone, -row], other, ahead))
         choices = following
     return [(path.M, cone, (), word, ahead) for cone, word, ahead in choices]
 
 
-def _real(row, scale):
+def _nonzero(row: FloatArray, scale: FloatArray) -> bool:
+    """Whether a row is more than rounding errors at this scale."""
     return np.abs(row).max() > 1e-12 * max(np.abs(scale).max(), 1e-300)
 
 
-def _inside(cone, width):
-    """A perturbation well inside the cone (``row @ z > 0`` for each row), None if there is none."""
+def _interior(cone: Cone, width: int) -> FloatArray | None:
+    """A perturbation in the interior of the cone (``row @ z > 0`` for each row), away from its boundary; None if it has none."""
     if not cone:
         return np.ones(width)
     rows = np.array([row / max(np.abs(row).max(), 1e-300) for row in cone])
@@ -175,8 +207,8 @@ def _inside(cone, width):
     return found.x[:-1] if found.success and found.x[-1] > 1e-9 else None
 
 
-def is_linear(corner):
-    """Whether all pieces of a corner are the same; None where it cannot be known."""
+def is_linear(corner: AnyCorner) -> bool | None:
+    """Whether all pieces of a corner are the same; None if there are too many to decide."""
     known = _sum_is_linear(corner) if getattr(corner, "_sum", False) and corner.mode == WHOLE else None
     if known is not None:
         return known
@@ -186,9 +218,9 @@ def is_linear(corner):
     return len(pieces([(np.eye(width), corner)], corner.n, 1000)) == 1
 
 
-def _sum_is_linear(corner):
-    """For a field that is a sum over contacts the jumps do not depend on the word. If no jump moves another's guard, every
-    guard has its own time whatever the order: linear. If the two orders of some pair differ, not."""
+def _sum_is_linear(corner: AnyCorner) -> bool | None:
+    """For a field that is a sum over contacts, whose jumps do not depend on the word. If no jump changes the rate of another
+    guard, the crossing times do not depend on the order: linear. If the two orders of some pair differ: not linear."""
     n, word = corner.n, corner._word
     base = corner._field(word)
     jumps = np.empty((corner.units, n))
@@ -197,7 +229,7 @@ def _sum_is_linear(corner):
         jumps[u] = corner._field(other) - base
     rows = corner._rows[:, :n]
     rates = rows @ base + corner._slopes
-    moved = rows @ jumps.T  # what crossing j (column) does to the speed of k (row)
+    moved = rows @ jumps.T  # the change of the rate of guard k (row) by crossing j (column)
     np.fill_diagonal(moved, 0.0)
     small = 1e-10 * np.abs(rates)[:, None]
     if (np.abs(moved) <= small).all():

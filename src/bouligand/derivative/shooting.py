@@ -1,4 +1,9 @@
-"""For optimisers: the outcome of a trajectory as a function of parts of its start and of its parameters, with derivative."""
+"""For optimisers: the outcome of a trajectory as a function of unknown start values and parameters, with its derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -7,25 +12,48 @@ from ..integration.solve import solve
 from ..system.arguments import finite_numbers
 from ..system.system import System
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .. import _typing as ty
+    from ..solution.solution import Solution
+    from .bderivative import BDerivative
+
 
 class Shooting:
-    """Shoot from a start that depends on unknowns, and see where it ends.
-
-    Parameters
-    ----------
-    system, t_span, x0, p
-        As for `solve`; x0 and p hold the values of everything that is not free.
-    free : sequence of str
-        Names of the states (their values at the start) and parameters that are unknown; default all states.
-    **options
-        For `solve`: rtol, atol, ...
+    """The outcome of a trajectory as a function of unknowns theta: some start values and parameters.
 
     ``shot(theta)`` is the state at the end (at the terminal event, if one is given), ``shot.jacobian(theta)`` its derivative,
     for `scipy.optimize.least_squares` and `root`; ``shot.value_and_gradient(cost)`` a function for `minimize(..., jac=True)`.
     The last solution is kept, so that value and derivative cost one solve.
 
-    Where guards are crossed together, the derivative is that of the piece which lies in the direction of the last change of
-    theta: what an optimiser that moves on will meet.
+    Where guards are crossed together, the derivative is that of the linear piece in the direction of the last change of theta,
+    since an optimiser is likely to move on in that direction.
+
+    Parameters
+    ----------
+    system, t_span, x0, p
+        As for `solve`; x0 and p hold the values of everything that is not free.
+    free : str or sequence of str
+        Names of the states (their values at the start) and parameters that are unknown; default all states.
+    **options
+        For `solve`: rtol, atol, ...
+
+    Attributes
+    ----------
+    free : tuple of str
+        Names of the unknowns.
+    start : array
+        Their values in x0 and p.
+    solves : int
+        Number of integrations so far.
+    system, t_span, x0, p, options
+        As given.
+
+    Raises
+    ------
+    ValueError
+        If a name in ``free`` is unknown, or both a state and a parameter.
 
     Examples
     --------
@@ -34,9 +62,26 @@ class Shooting:
     >>> shot.jacobian([2.0, 9.81]).round(6)
     array([[ 1.  , -0.02],
            [ 0.  , -0.2 ]])
+
+    From which height, and at which gravity, does it arrive at z = 1.5 with a speed of -2?
+
+    >>> from scipy.optimize import root
+    >>> target = [1.5, -2.0]
+    >>> found = root(lambda theta: shot(theta) - target, shot.start, jac=shot.jacobian)
+    >>> found.x.round(6)
+    array([ 1.7, 10. ])
     """
 
-    def __init__(self, system, t_span, x0, p=None, *, free=None, **options):
+    def __init__(
+        self,
+        system: System,
+        t_span: ty.TimeSpan,
+        x0: ArrayLike,
+        p: ty.Parameters | None = None,
+        *,
+        free: str | Iterable[str] | None = None,
+        **options: Unpack[ty.SolveOptions],
+    ) -> None:
         self.system, self.t_span, self.options = system, t_span, options
         if not isinstance(system, System):
             raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
@@ -54,11 +99,11 @@ class Shooting:
         self._states = [(q, system.states.index(name)) for q, name in enumerate(self.free) if name in system.states]
         self._params = [(q, system.params.index(name)) for q, name in enumerate(self.free) if name in system.params]
         self.solves = 0
-        self._theta: np.ndarray | None = None
-        self._direction = np.ones(len(self.free))
-        self._solution = None
+        self._theta: ty.FloatArray | None = None
+        self._direction: ty.FloatArray = np.ones(len(self.free))
+        self._solution: Solution | ty.MaybeNone = None
 
-    def _gather(self, by_state, by_parameter):
+    def _gather(self, by_state: ty.FloatArray, by_parameter: ty.FloatArray | ty.MaybeNone) -> ty.FloatArray:
         """The entries (or rows) of the unknowns, out of those of all states and all parameters."""
         shape = (len(self.free), *np.shape(by_state)[1:])
         out = np.empty(shape)
@@ -68,7 +113,7 @@ class Shooting:
             out[q] = by_parameter[i]
         return out
 
-    def _scatter(self, theta, x, p):
+    def _scatter(self, theta: ty.FloatArray, x: ty.FloatArray, p: ty.FloatArray) -> tuple[ty.FloatArray, ty.FloatArray]:
         """x and p with the unknowns in their places."""
         x, p = x.copy(), p.copy()
         for q, i in self._states:
@@ -78,12 +123,29 @@ class Shooting:
         return x, p
 
     @property
-    def start(self):
+    def start(self) -> ty.FloatArray:
         """The values of the unknowns in x0 and p."""
         return self._gather(self.x0, self.p)
 
-    def solution(self, theta):
-        """The trajectory from there."""
+    def solution(self, theta: ArrayLike) -> Solution:
+        """The trajectory for these values of the unknowns. The last one is kept.
+
+        Parameters
+        ----------
+        theta : array
+            Values of the unknowns, in the order of ``free``.
+
+        Returns
+        -------
+        Solution
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> shot = bd.Shooting(bd.models.hopper(), (0.0, 1.0), [2.0, 0.0], free="z")
+        >>> len(shot.solution([2.0]).events), len(shot.solution([8.0]).events), shot.solves
+        (2, 0, 2)
+        """
         theta = finite_numbers("theta", theta)
         if theta.shape != (len(self.free),):
             raise ValueError(
@@ -98,25 +160,76 @@ class Shooting:
             self._theta = theta
         return self._solution
 
-    def __call__(self, theta):
+    def __call__(self, theta: ArrayLike) -> ty.FloatArray:
+        """The outcome, array (n,): the state at the end for these values of the unknowns.
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> shot = bd.Shooting(bd.models.hopper(), (0.0, 0.2), [2.0, 0.0], free=("z", "g"))
+        >>> shot([2.0, 10.0]).round(6)
+        array([ 1.8, -2. ])
+        """
         return self.solution(theta).record.states[-1].copy()
 
-    def _derivative(self, theta):
-        """The derivative there, and the direction that selects its piece, as dx and dp."""
+    def _derivative(self, theta: ArrayLike) -> tuple[BDerivative[Any], ty.FloatArray, ty.FloatArray | None]:
+        """The derivative, and the direction that selects its piece, as dx and dp."""
         B = self.solution(theta).bderivative(params=bool(self._params))
         dx, dp = self._scatter(self._direction, np.zeros(self.system.n), np.zeros(len(self.p)))
         return B, dx, dp if self._params else None
 
-    def jacobian(self, theta):
-        """Derivative of the outcome: (n, unknowns)."""
+    def jacobian(self, theta: ArrayLike) -> ty.FloatArray:
+        """The derivative of the outcome with respect to the unknowns.
+
+        Parameters
+        ----------
+        theta : array
+            Values of the unknowns, in the order of ``free``.
+
+        Returns
+        -------
+        array (n, unknowns)
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> shot = bd.Shooting(bd.models.hopper(), (0.0, 0.2), [2.0, 0.0], free="vz")
+        >>> shot.jacobian([0.0]).round(6)
+        array([[0.2],
+               [1. ]])
+        """
         B, dx, dp = self._derivative(theta)
         by_parameter = B.matrix(dx, dp, wrt="p").T if self._params else None
         return self._gather(B.matrix(dx, dp).T, by_parameter).T
 
-    def value_and_gradient(self, cost):
-        """``theta -> (value, gradient)`` for a cost of the outcome: ``cost(x)`` returns its value and its gradient in x."""
+    def value_and_gradient(
+        self, cost: Callable[[ty.FloatArray], tuple[float, ArrayLike]]
+    ) -> Callable[[ArrayLike], tuple[float, ty.FloatArray]]:
+        """A cost of the outcome and its gradient, as a function of the unknowns: for `scipy.optimize.minimize(..., jac=True)`.
 
-        def function(theta):
+        The gradient comes from one adjoint (`BDerivative.vjp`).
+
+        Parameters
+        ----------
+        cost : callable
+            ``cost(x)`` of the outcome x returns its value and its gradient, array (n,).
+
+        Returns
+        -------
+        callable
+            ``theta -> (value, gradient)``.
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> shot = bd.Shooting(bd.models.hopper(), (0.0, 0.2), [2.0, 0.0], free=("z", "g"))
+        >>> height = shot.value_and_gradient(lambda x: (x[0], [1.0, 0.0]))
+        >>> value, gradient = height([2.0, 10.0])
+        >>> round(float(value), 6), gradient.round(6)
+        (1.8, array([ 1.  , -0.02]))
+        """
+
+        def function(theta: ArrayLike) -> tuple[float, ty.FloatArray]:
             value, slope = cost(self(theta))
             B, dx, dp = self._derivative(theta)
             back = B.vjp(slope, dx, dp)

@@ -1,43 +1,58 @@
-"""The stretch of a record that a derivative goes along: cut to its times, with a row more wherever perturbations need one."""
+"""The stretch of a record along which a derivative is propagated: cut to its times, with additional rows where needed."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core.schemes import METHODS
 from ..core.state import MARGIN, SPAN
+from ..memory.tables import Placed
 from ..solution.record import word_after
 
+if TYPE_CHECKING:
+    from .._typing import FloatArray, IntArray, RecordArray
+    from ..solution.record import Record
+    from ..solution.solution import Solution
+    from ..system.system import System
+    from .refinement import Division
 
-@dataclass(frozen=True)
+
+@dataclass(slots=True)
 class Stretch:
-    """Rows of a record from one time on, and what was in force there."""
+    """Rows of a record from one time on, with the word and the parameters at its start."""
 
-    steps: np.ndarray
-    states: np.ndarray
-    events: np.ndarray  # (those after the end are kept: one may be too near to it for the tolerances)
-    before: np.ndarray  # the events before its start
-    rows: slice  # of the record's table of events, those on the way
-    word: np.ndarray  # at its start
-    breaks: np.ndarray
-    leg_p: np.ndarray  # the parameters, a row for each leg,
-    legs: np.ndarray  # the row of ``steps`` from which on each holds,
-    leg: int  # and the leg in force at the start
-    wanted: int  # the row of ``events`` at which the state is asked for, -1: at a time
-    end: int  # the row of ``steps`` of the time that is asked for
+    steps: RecordArray
+    states: FloatArray
+    events: RecordArray  # (including those after the end: one may be closer to it than the tolerances resolve)
+    before: RecordArray  # the events before its start
+    rows: slice  # of the record's table of events, those within the stretch
+    word: FloatArray  # at its start
+    breaks: FloatArray
+    leg_p: FloatArray  # the parameters, a row for each leg,
+    legs: IntArray  # the first row of ``steps`` in each leg,
+    leg: int  # and the leg at the start
+    wanted: int  # the row of ``events`` at which the outcome is taken; -1: at a fixed time
+    end: int  # the row of ``steps`` of that fixed time
+    placed: Placed  # the arrays that the core replays
 
     @property
-    def t(self):
+    def t(self) -> FloatArray:
+        """Times of the rows."""
         return self.steps["t"]
 
-    def word_after(self, count):
-        """The word after so many rows of ``events``."""
+    def word_after(self, count: int) -> FloatArray:
+        """The word after the first ``count`` rows of ``events``."""
         return word_after(self.word, self.events[:count])
 
 
-def cut(solution, since, until, wanted, observers, division):
-    """The stretch from ``since`` to ``until``, with a row at both, at events that are inside a step, and where ``division`` (see
-    `refinement`; None: nowhere) says. ``observers``: also at their events."""
+def cut(
+    solution: Solution, since: float, until: float, wanted: int | None, observers: bool, division: Division | None
+) -> Stretch:
+    """The stretch from ``since`` to ``until``, with a row at both, at events that are inside a step, and at the times of
+    ``division`` (see `refinement`). ``observers``: whether events of observers get a row too."""
     record = solution.record
     steps, states, events = record.steps, record.states, record.events
     first, last = 0, len(events)
@@ -62,11 +77,12 @@ def cut(solution, since, until, wanted, observers, division):
     leg_p, legs = record.parameters
     breaks, leg = record.breaks, 0
     if record.legs is not None:
-        # where parameters change, f may jump as at a breakpoint
+        # f may jump where parameters change, as at a breakpoint
         changed = np.array([record.t[row] for row, _ in record.legs[1:]])
         legs = np.concatenate([[0], np.searchsorted(t, changed)]).astype(np.int64)
         breaks = np.unique(np.concatenate([breaks, changed]))
         leg = int(np.searchsorted(legs, 0, side="right")) - 1
+    whole = steps is record.steps and after is events and record.legs is None
     return Stretch(
         steps=steps,
         states=states,
@@ -80,11 +96,12 @@ def cut(solution, since, until, wanted, observers, division):
         leg=leg,
         wanted=wanted,
         end=len(t) - 1 if until == t[-1] else int(np.searchsorted(t, until)),
+        placed=record.placed if whole else Placed.of(steps, states, after, breaks, leg_p, legs),
     )
 
 
-def _inside(record, system, first, wanted, observers):
-    """Times of events that are inside a step and need a row of their own; of observers, only where asked for."""
+def _inside(record: Record, system: System, first: int, wanted: int, observers: bool) -> FloatArray:
+    """Times of events that are inside a step and need a row of their own; of observers only if requested."""
     events = record.events[first:]
     if not record.spans and not system._special:
         return events["t"][:0]
@@ -100,8 +117,10 @@ def _inside(record, system, first, wanted, observers):
     return events["t"][inside]
 
 
-def _with_rows(solution, steps, since, times):
-    """Steps and states from ``since`` on, with rows more at these times; a part of a step has its kind."""
+def _with_rows(
+    solution: Solution, steps: RecordArray, since: float, times: FloatArray
+) -> tuple[RecordArray, FloatArray]:
+    """Steps and states from ``since`` on, with additional rows at these times. The parts of a divided step keep its kind."""
     t = steps["t"]
     times = np.unique(times)
     times = times[(times >= since) & ~np.isin(times, t)]

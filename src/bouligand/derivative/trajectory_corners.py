@@ -1,6 +1,10 @@
-"""The corners of a trajectory: which crossings they are, and what the field and the guards are there."""
+"""The corners of a trajectory: which crossings belong to one, and the field and the guards there."""
+
+from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
@@ -9,17 +13,25 @@ from ..core.entries import Kernel
 from ..core.state import AT_END, AT_START, MARGIN, SHOWN, SWITCH, TO_GUARD, WHOLE
 from ..errors import DerivativeError
 from .corner import Corner
+from .failures import raise_failed
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray
+    from ..system.binding import Bound
+    from ..system.system import System
+    from ..system.user_memory import Lease
+    from .walk import Walk
 
 _corner_rows = Kernel("tangents.guard_rows", "corner_rows", "corners")
 
 
-def start_corner(walk, on_guard):
-    """Guards on which it starts, crossed there or not: a perturbation may put them ahead, or behind it. ``on_guard``: whether
-    h is zero there for some."""
+def start_corner(walk: Walk, on_guard: bool) -> TrajectoryCorner | None:
+    """The corner at the start, if the stretch starts on guards: a perturbed start may be on either side of each. ``on_guard``:
+    whether some guard is zero there."""
     stretch, system = walk.stretch, walk.system
     t, events, behind = float(stretch.t[0]), stretch.events, stretch.before
     begins = float(walk.solution.record.t[0])
-    # later on, a crossing may be off by what the clock has lost
+    # at a later start, the times of crossings have errors within the tolerance
     doubt = walk.solution._tolerances[0] * (t - begins)
     soonest = math.nextafter(t + doubt, math.inf)
     if len(behind):
@@ -44,10 +56,11 @@ def start_corner(walk, on_guard):
     return corner
 
 
-def units_of(walk, first, last):
-    """Rows of events that are one crossing each: (first row, number of rows)."""
+def units_of(walk: Walk, first: int, last: int) -> list[tuple[int, int]]:
+    """The units among rows of events: (first row, number of rows). A unit is a crossing with the guards that it re-arms."""
     events, system, wanted = walk.stretch.events, walk.system, walk.stretch.wanted
-    q, out = first, []
+    q = first
+    out: list[tuple[int, int]] = []
     while q < last:
         row, w = events[q], 1
         if row["shown"] == MARGIN or (system.observers[row["guard"]] and q != wanted):
@@ -66,7 +79,7 @@ def units_of(walk, first, last):
     return out
 
 
-def corner_here(walk):
+def corner_here(walk: Walk) -> TrajectoryCorner:
     """The corner at which the core has stopped."""
     at, events, wanted = walk.memory.at, walk.stretch.events, walk.stretch.wanted
     first, last = at.first, at.first + at.many
@@ -85,8 +98,10 @@ def corner_here(walk):
     return corner
 
 
-def make_corner(walk, record, word, units, event_rows, unit_rows):
-    """The corner at a record: rows of Dh of its units there, and how the field is to be sampled."""
+def make_corner(
+    walk: Walk, record: int, word: FloatArray, units: list[list[int]], event_rows: slice, unit_rows: list[int]
+) -> TrajectoryCorner:
+    """The corner at a row of the record, with the rows of Dh of its units there."""
     memory, stretch = walk.memory, walk.stretch
     memory.v.x[:] = stretch.states[record]
     t, leg = stretch.t[record], max(memory.at.leg, stretch.leg)
@@ -104,8 +119,8 @@ def make_corner(walk, record, word, units, event_rows, unit_rows):
     return corner
 
 
-def keep_offsets(walk, corner, moments):
-    """Keep the times between the crossings: the trajectory itself, in the sampled field, crosses at these times."""
+def keep_offsets(walk: Walk, corner: TrajectoryCorner, moments: Sequence[float]) -> None:
+    """Shift the guards of a merged corner so that the unperturbed trajectory crosses them at its own times."""
     first = corner.t
     word, line = corner._word.copy(), np.zeros(walk.n)
     field = corner._field(word)
@@ -123,8 +138,9 @@ def keep_offsets(walk, corner, moments):
         corner._reference = line + field * corner.end
 
 
-def refuse_jumps_of_f(walk):
-    """A crossing at the very moment at which f jumps in time has no derivative that one matrix, or corner, could be."""
+def refuse_jumps_of_f(walk: Walk) -> None:
+    """Raise a DerivativeError if a guard is crossed at the very time at which f jumps: neither a matrix nor a corner is the
+    derivative there."""
     stretch, system, solution = walk.stretch, walk.system, walk.solution
     if not stretch.breaks.size or stretch.wanted >= 0:
         return
@@ -143,13 +159,45 @@ def refuse_jumps_of_f(walk):
             )
 
 
-class TrajectoryCorner(Corner):
-    """A corner of a trajectory: its field is f at one state, its guards have names."""
+class TrajectoryCorner(Corner[str]):
+    """A corner of a trajectory, from ``B.corners``: its field is f at the state x, its guards have names.
 
-    def __init__(self, system, lease, t, x, p, word, units, rows, slopes):
+    Attributes
+    ----------
+    t : float
+        Its time.
+    x : array (n,)
+        The state there.
+    guards : tuple of str
+        Names of the guards.
+    kind : str
+        "tie", "start", "end" or "event".
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> sol = bd.solve(bd.models.three_legs(), (0.0, 0.3), [0.7, 0, 0, 0, 0, 0, 0])
+    >>> corner = sol.bderivative().corners[0]
+    >>> corner.kind, corner.guards, round(corner.t, 6)
+    ('tie', ('foot0', 'foot1', 'foot2'), 0.24731)
+    """
+
+    def __init__(
+        self,
+        system: System,
+        lease: Bound | Lease,
+        t: float,
+        x: FloatArray,
+        p: FloatArray,
+        word: FloatArray,
+        units: list[list[int]],
+        rows: FloatArray,
+        slopes: FloatArray,
+    ) -> None:
         self._units = units
         self.t, self.x = float(t), x
-        self.event_rows, self.unit_rows = slice(0, 0), []
+        self.event_rows = slice(0, 0)
+        self.unit_rows: list[int] = []
         self.record = self.first_record = self.last_record = 0
         self.guards = tuple(system.guards[unit[0]] for unit in units)
         self._sum = system.has("g")
@@ -159,35 +207,42 @@ class TrajectoryCorner(Corner):
         self._system, self._lease = system, lease
         self._function = system.function("f")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         made_of = (self.t, self.x, self._p, self._word, self._units, self._rows, self._slopes)
         return _corner_again, (self._system, made_of, {name: getattr(self, name) for name in _OWN}, self._offset)
 
-    def _field(self, word):
+    def _field(self, word: FloatArray) -> FloatArray:
         return self._function(self._t, self.x, word, self._p)
 
-    def _name(self, k):
+    def _name(self, k: int) -> str:
         return repr(self._system.guards[k])
 
-    def _fail(self, code):
+    def _fail(self, code: int) -> NoReturn:
         if code != codes.NOT_EVENT_SELECTED:
-            from .walk import raise_failed
-
             raise_failed(self._system, code, self._memory)
         super()._fail(code)
 
     @property
-    def kind(self):
-        """Where it is: "tie", "start", "end", or "event" (the one whose state is asked for)."""
-        return {WHOLE: "tie", AT_START: "start", AT_END: "end", TO_GUARD: "event"}[self.mode]
+    def kind(self) -> Literal["tie", "start", "end", "event"]:
+        """Where it is: "tie" (on the way), "start", "end", or "event" (at which the outcome is taken)."""
+        return _KINDS[self.mode]
 
+
+_KINDS: dict[int, Literal["tie", "start", "end", "event"]] = {
+    WHOLE: "tie",
+    AT_START: "start",
+    AT_END: "end",
+    TO_GUARD: "event",
+}
 
 # what a corner is given besides the arguments of its class
 _OWN = ("event_rows", "unit_rows", "record", "first_record", "last_record", "mode", "target", "end", "_reference")
 
 
-def _corner_again(system, made_of, own, offset):
-    """A corner that has travelled, in memory of its own."""
+def _corner_again(
+    system: System, made_of: tuple[Any, ...], own: dict[str, Any], offset: FloatArray
+) -> TrajectoryCorner:
+    """A corner that was pickled, in memory of its own."""
     corner = TrajectoryCorner(system, system._bind().lease(system), *made_of)
     for name, value in own.items():
         setattr(corner, name, value)

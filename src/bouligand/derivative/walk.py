@@ -1,20 +1,37 @@
-"""Along a stretch of a trajectory with perturbations, forwards and back: cut, refine, walk.
+"""Propagation of perturbations (tangents) and gradients (adjoints) along a stretch of a trajectory.
 
-`walk_along` makes a `Walk` of a solution: the rates of its fastest modes show which steps are too long for perturbations, the
-record is cut to the stretch that is asked for (and divided there), and the memory of the core is filled with it.
+`walk_along` makes a `Walk` of a solution: the rates of the fastest modes show which steps are too long for perturbations, the
+record is cut to the stretch, these steps are divided, and the workspace of the core is filled with the result.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from ..core import codes
 from ..core.entries import Kernel
 from ..core.state import AT_END, SMALL, TANGENT_ROWS, TO_GUARD
-from ..errors import FunctionError, GrazingError
+from ..errors import GrazingError
 from ..memory.pool import pool_of
-from ..solution.dense import close_record
+from .failures import raise_failed, raise_user_error
 from .refinement import divide, fastest_rates
 from .stretch import cut
 from .trajectory_corners import corner_here, refuse_jumps_of_f, start_corner
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray, IntArray
+    from ..memory.extras import TangentMemory
+    from ..solution.solution import Solution
+    from ..system.binding import Bound
+    from ..system.user_memory import Lease
+    from .stretch import Stretch
+    from .trajectory_corners import TrajectoryCorner
+
+    # tangents; where they have components along parameters; workspace of the stages
+    Tangents: TypeAlias = tuple[FloatArray, IntArray, FloatArray]
 
 _prepare = Kernel("tangents.prepare", "prepare", "what derivatives need", quickly=True)
 _push = Kernel("tangents.along", "push", "derivatives", quickly=True)
@@ -24,8 +41,19 @@ _NO_PLACES = np.empty((0, 2), dtype=np.int64)
 _STAGES = TANGENT_ROWS.places["slopes"][1]
 
 
-def walk_along(solution, since, until, wanted, params, merge, observers):
-    """The way from ``since`` to ``until`` (or to the row ``wanted`` of the event table) along a solution."""
+def walk_along(
+    solution: Solution,
+    since: float,
+    until: float,
+    wanted: int | None,
+    params: bool,
+    merge: float | None,
+    observers: bool,
+) -> Walk:
+    """Prepare the propagation from ``since`` to ``until`` (or to the row ``wanted`` of the event table) along a solution.
+
+    ``observers``: whether events of observers get a row of their own, which is only needed for their times.
+    """
     system, record, (rtol, atol) = solution.system, solution.record, solution._tolerances
     bound, kind = system._bind(), "tangents and p" if params else "tangents"
     lease, memory = bound.lease(system), pool_of(system).borrow(kind, system)
@@ -39,114 +67,133 @@ def walk_along(solution, since, until, wanted, params, merge, observers):
         stretch = cut(solution, since, until, wanted, observers, divide(record, rtol, solution._rates))
         return Walk(solution, stretch, lease, memory, kind, -1.0 if merge is None else float(merge))
     except BaseException:
-        close_record(memory)
+        memory.release()
         pool_of(system).give_back(kind, memory)
         raise
 
 
 class Walk:
-    """A stretch of a trajectory in the core's memory, along which perturbations are taken.
+    """A stretch of a trajectory in the core's workspace, along which perturbations and gradients are propagated.
 
-    ``corners`` are found on the first walk; they are the same for every perturbation.
+    ``corners`` are found by the first propagation; they are the same for every perturbation.
     """
 
-    def __init__(self, solution, stretch, lease, memory, kind, merge):
+    def __init__(
+        self,
+        solution: Solution,
+        stretch: Stretch,
+        lease: Bound | Lease,
+        memory: TangentMemory,
+        kind: str,
+        merge: float,
+    ) -> None:
         self.solution, self.system, self.stretch, self.merge = solution, solution.system, stretch, merge
-        self.memory, self.lease = memory, lease  # (kept as long as this is)
-        self.n, self.np = self.system.n, memory.tangents.Dp_f.shape[1]
+        self.memory, self.lease = memory, lease  # (given back when this is deleted)
+        self.n, self.np = self.system.n, memory.parameters_differentiated
         self.width = self.n + self.np
-        memory.go_along(stretch)
+        memory.open_stretch(stretch)
         on_guard = _prepare(memory.address)
         if on_guard < 0:
             self.fail(codes.H_FAILED)
         refuse_jumps_of_f(self)
         self._at_start = memory.position.copy()
-        self.corners = [corner] if (corner := start_corner(self, on_guard > 0)) else []
+        self.corners: list[TrajectoryCorner] = []
+        if (corner := start_corner(self, on_guard > 0)) is not None:
+            self.corners.append(corner)
         self.starts_on_guard = bool(self.corners)
-        self.complete, self._crossings = False, None
+        self.complete = False  # whether all corners have been found
+        self._crossings: FloatArray | None = None
         self._kind = kind
 
-    def __del__(self):
-        if hasattr(self, "_kind"):  # (else it has not been made)
-            close_record(self.memory)
+    def __del__(self) -> None:
+        if hasattr(self, "_kind"):  # (else __init__ has failed, and `walk_along` has given the workspace back)
+            self.memory.release()
             pool_of(self.system).give_back(self._kind, self.memory)
 
     # ------------------------------------------------------------------------------------------------------ forwards
 
-    def along(self, D, times=None, crossings=_NO_TIMES):
-        """Take the tangents D (changed in place) along; yields at every corner, for the caller to take them through it."""
+    def propagate(
+        self, D: FloatArray, times: FloatArray | None = None, crossings: FloatArray = _NO_TIMES
+    ) -> Iterator[TrajectoryCorner]:
+        """Propagate the tangents D (one per row, changed in place). Yields every corner; the caller propagates them through it.
+
+        ``times``, if given, receives the derivatives of the event times; ``crossings`` what the adjoint needs of crossings.
+        """
         memory, tangents = self.memory, D.shape[0]
         memory.position[:] = self._at_start
         memory.g.b[:] = self.stretch.word
         of_p = np.ascontiguousarray(np.argwhere(D[:, self.n :])) if self.np and tangents else _NO_PLACES
-        way = (D, of_p, self._rows_of_tangents(tangents))
+        carried: Tangents = (D, of_p, self._rows_of_tangents(tangents))
         times = _NO_TIMES if times is None else times
         found = 0
         if self.starts_on_guard:
-            self._go_behind(self.corners[0])
+            self._move_past(self.corners[0])
             yield self.corners[0]
             found = 1
         while True:
-            code = _push(memory.address, *way, times, crossings, self.merge)
+            code = _in_turns(_push, memory.address, *carried, times, crossings, self.merge)
             if code == codes.AT_CORNER:
                 if not self.complete:
                     self.corners.append(corner_here(self))
                 corner = self.corners[found]
                 found += 1
-                # the flow from its first crossing to its last one is taken half before, half behind
-                self._drift(way, corner, corner.record)
+                # the flow between its first and its last crossing is propagated half before, half after the corner
+                self._drift(carried, corner, corner.record)
                 yield corner
                 if corner.mode in (AT_END, TO_GUARD):
                     break
-                self._drift(way, corner, corner.last_record)
-                self._go_behind(corner)
+                self._drift(carried, corner, corner.last_record)
+                self._move_past(corner)
             elif code == codes.GO_ON:
                 break
             else:
                 self.fail(code)
         self.complete = True
 
-    def _rows_of_tangents(self, tangents):
-        """A row has either side of one tangent, or all of them at once (see `core.tangents.step_tangents`); by fours."""
-        alone = tangents == 1 or (self.n > SMALL and self.memory.tangents.jacobians["Df"][0] == 0)
+    def _rows_of_tangents(self, tangents: int) -> FloatArray:
+        """The workspace of the stages: a row holds both sides of one tangent, or all tangents at once (see
+        `core.tangents.step_tangents`), rounded up to a multiple of four."""
+        alone = tangents == 1 or (self.n > SMALL and not self.memory.has_Df)
         width = -4 * (-2 * self.n // 4) if alone else self.n * -4 * (-tangents // 4)
         return np.zeros((TANGENT_ROWS.count, width))
 
-    def _drift(self, way, corner, record):
-        """Go on to a record inside a corner: its crossings change the word, and nothing else."""
+    def _drift(self, carried: Tangents, corner: TrajectoryCorner, record: int) -> None:
+        """Propagate to a row inside a corner. There, crossings only change the word."""
         at = self.memory.at
         if at.record < record:
             at.quiet, at.halt = corner.event_rows.stop, record
-            code = _push(self.memory.address, *way, _NO_TIMES, _NO_TIMES, self.merge)
+            code = _in_turns(_push, self.memory.address, *carried, _NO_TIMES, _NO_TIMES, self.merge)
             at.quiet, at.halt = 0, -1
             if code != codes.GO_ON:
                 self.fail(code)
 
-    def _go_behind(self, corner):
-        """Set the place behind a corner."""
+    def _move_past(self, corner: TrajectoryCorner) -> None:
+        """Set the position just after a corner."""
         at, last = self.memory.at, corner.event_rows.stop
         self.memory.g.b[:] = self.stretch.word_after(last)
         at.event, at.record = last, corner.last_record
 
-    def find_corners(self):
-        """Go along once without tangents, if nobody has gone along yet."""
+    def find_corners(self) -> None:
+        """Find all corners, by a propagation without tangents, unless that has been done."""
         if not self.complete:
-            for _ in self.along(np.empty((0, self.width))):
+            for _ in self.propagate(np.empty((0, self.width))):
                 pass
 
-    # ------------------------------------------------------------------------------------------------------ back
+    # ------------------------------------------------------------------------------------------------------ backwards
 
-    def take_down(self):
-        """Go along once, for what the way back needs of crossings (and for the corners)."""
+    def record_crossings(self) -> None:
+        """Store what the adjoint needs of crossings (and find the corners), by a propagation without tangents."""
         if self._crossings is None:
             crossings = np.zeros((len(self.stretch.events), self.width + self.n))
-            for _ in self.along(np.empty((0, self.width)), crossings=crossings):
+            for _ in self.propagate(np.empty((0, self.width)), crossings=crossings):
                 pass
             self._crossings = crossings
 
-    def back(self, gradient, start, stop, quiet=None):
-        """Take a gradient (changed in place) back from one place (row of steps, row of events) to another. Rows of events from
-        ``quiet`` on only change the word."""
+    def adjoint(
+        self, gradient: FloatArray, start: tuple[int, int], stop: tuple[int, int], quiet: int | None = None
+    ) -> None:
+        """Propagate a gradient (changed in place) backwards from one position (row of steps, row of events) to another. Rows of
+        events from ``quiet`` on only change the word."""
         memory, stretch = self.memory, self.stretch
         memory.position.fill(0)
         at = memory.at
@@ -155,20 +202,20 @@ class Walk:
         at.quiet = len(stretch.events) if quiet is None else quiet
         at.leg = max(int(np.searchsorted(stretch.legs, start[0], side="left")) - 1, 0)
         memory.g.b[:] = stretch.word_after(start[1])
-        at_once = _STAGES if self.n <= SMALL else 1  # stages whose slopes are kept
+        at_once = _STAGES if self.n <= SMALL else 1  # number of stages whose Jacobians are stored
         Df, Dp_f = np.empty((at_once, self.n, self.n)), np.empty((at_once, self.n, self.np))
         tv = np.zeros((TANGENT_ROWS.count, self.n))
-        code = _pull(memory.address, gradient, tv, Df, Dp_f, self._crossings, *stop)
+        code = _in_turns(_pull, memory.address, gradient, tv, Df, Dp_f, self._crossings, *stop)
         if code != codes.GO_ON:
             self.fail(code)
 
     # ------------------------------------------------------------------------------------------------------ failures
 
-    def fail(self, code):
-        """Raise what the core has stopped for."""
+    def fail(self, code: int) -> NoReturn:
+        """Raise the exception for a code of the core."""
         memory = self.memory
         if code == codes.GRAZING:
-            _raise_users(self.system)
+            raise_user_error(self.system)
             guard, t = self.system.guards[memory.at.culprit], memory.s.t
             raise GrazingError(
                 f"guard {guard!r} is not crossed at speed at t = {t:g} (hdot points back, or is zero): there the "
@@ -181,15 +228,9 @@ class Walk:
         raise_failed(self.system, code, memory)
 
 
-def raise_failed(system, code, memory):
-    """Raise what a function of the user raised on the way, or an error that says where it failed."""
-    _raise_users(system)
-    what = {codes.F_FAILED: "f or one of its Jacobians"}.get(code) or codes.FUNCTION[code]
-    t, x = memory.s.t_failed, memory.v.x_failed.copy()
-    raise FunctionError(f"{what} failed at t = {t:g}, x = {x}, on the way of the derivative", t=t, x=x)
-
-
-def _raise_users(system):
-    error = system._bind().failures.take()
-    if error is not None:
-        raise error
+def _in_turns(entry: Kernel, *arguments: Any) -> int:
+    """Call the core until it is done: it returns now and then, for Ctrl-C."""
+    while True:
+        code: int = entry(*arguments)
+        if code != codes.LOOK:
+            return code

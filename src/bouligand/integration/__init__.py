@@ -1,1 +1,1 @@
-"""One run: options, memory, the compiled loop, and what went wrong."""
+"""One integration: options, the start word, the stepper, and failures."""

@@ -1,22 +1,29 @@
 """From a code of the core to an exception that says what happened, where, and what to try."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .. import errors
 from ..core import codes
 from .stiffness import fastest_decay, is_stiff
 
-_FUNCTIONS = {codes.F_FAILED: "f", codes.H_FAILED: "h", codes.DH_FAILED: "Dh", codes.G_FAILED: "g"}
+if TYPE_CHECKING:
+    from .._typing import FloatArray
+    from ..system.system import System
+    from .stepper import Stepper
 
 
-def failure(stepper, code):
+def failure(stepper: Stepper, code: int) -> BaseException:
     """The exception for a code of the core at which an integration stopped."""
-    if code in _FUNCTIONS:
-        return _user_error(stepper, _FUNCTIONS[code])
+    name, text, function = codes.FAILURES[code]
+    if function:
+        return _user_error(stepper, function)
     if code == codes.NOT_FINITE and not np.isfinite(stepper.x).all() and stepper._memory.s.record_count == 0:
-        x = np.array2string(stepper.x, threshold=12)
-        return errors.NotFiniteError(f"x0 must be finite; got {x}", t=stepper.t, x=stepper.x)
-    name, text = codes.MESSAGES[code]
+        given = np.array2string(stepper.x, threshold=12)
+        return errors.NotFiniteError(f"x0 must be finite; got {given}", t=stepper.t, x=stepper.x)
     system, s, g = stepper.system, stepper._memory.s, stepper._memory.g
     k = s.target
     about_a_guard = 0 <= k < system.m and "{guard" in text
@@ -48,27 +55,28 @@ def failure(stepper, code):
                 f"slower (a softer damper, a larger slip speed), or give a larger max_steps. ({message})"
             )
             return errors.StiffnessError(message, rate=rate, states=states, t=t, x=x)
-    return getattr(errors, name)(message, t=t, x=x, guard=guard, hdot=hdot)
+    error: type[errors.SolveError] = getattr(errors, name)
+    return error(message, t=t, x=x, guard=guard, hdot=hdot)
 
 
-def _has_a_pole(system, t, x, p, k):
+def _has_a_pole(system: System, t: float, x: FloatArray, p: FloatArray, k: int) -> bool:
     """Whether guard k changes by as much over a millionth of the state as over a hundred times that."""
     h, way = system.function("h"), (np.abs(x) + 1e-3) * np.where(np.arange(x.size) % 3 == 0, 1.0, -0.7)
     try:
         near, far = (abs(h(t, x + s * way, p)[k] - h(t, x - s * way, p)[k]) for s in (1e-6, 1e-4))
-    except Exception:  # it says of itself what is wrong where it is called next
+    except Exception:  # the next call of h reports it
         return False
     return bool(far < 10.0 * near)
 
 
-def _user_error(stepper, name):
-    """The user's own exception, with a note of where it happened."""
-    system, bound = stepper.system, stepper.system._bound
+def _user_error(stepper: Stepper, name: str) -> BaseException:
+    """The exception that the user's function ``name`` raised, with a note of time and state."""
+    system, bound = stepper.system, stepper.system._bind()
     memory = stepper._memory
     t, x, b = memory.s.t_failed, memory.v.x_failed.copy(), memory.g.b.copy()
     error = bound.failures.take()
     if error is None:
-        # a compiled function only says that it failed: call it once more, at the very stage where it did
+        # a compiled function only reports that it failed: call it from Python with the same arguments to get its exception
         user = system._functions[name]
         try:
             more = (b,) if name == "f" else (memory.s.target,) if name == "g" else ()
@@ -77,7 +85,7 @@ def _user_error(stepper, name):
         except Exception as raised:
             error = raised
     if error is None:
-        message = f"{name} failed at t = {t:.17g}, but not when it was called there once more"
+        message = f"{name} failed at t = {t:.17g}, but not when it was called again with the same arguments"
         error = errors.FunctionError(message, t=t, x=x)
     word = f", b = {b.astype(int)}" if name == "f" and len(b) <= 20 else ""
     error.add_note(f"in {name}, at t = {t:.17g}, x = {np.array2string(x, threshold=20)}{word}")

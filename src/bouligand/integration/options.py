@@ -1,10 +1,14 @@
-"""The options of an integration: checked, and written to where the core reads them.
+"""The options of an integration: checked, and written to the workspace of the core.
 
-Every check names the argument, says what came, and what to give instead.
+The message of every check names the argument, what was given, and what to give instead.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from functools import lru_cache
 from numbers import Real
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,10 +19,19 @@ from ..system.arguments import finite_numbers, number, numbers, whole
 from ..system.declarations import guard_index
 from ..system.system import times
 
-PROJECTIONS = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .. import _typing as ty
+    from ..core.views import RowsView
+    from ..memory.working import IntegrationMemory
+    from ..system.system import System
+
+PROJECTIONS: dict[str | int, int] = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
 
 
-def span(t_span):
+def span(t_span: ty.TimeSpan) -> tuple[float, float]:
+    """The two times of ``t_span``."""
     try:
         t0, tf = t_span
         if isinstance(t0, str) or isinstance(tf, str):
@@ -35,8 +48,8 @@ def span(t_span):
 
 
 @lru_cache(maxsize=128)
-def settings(rtol, atol, method, max_step, max_steps):
-    """The head of a workspace with these options in their places, to be copied: most integrations use the same ones."""
+def settings(rtol: float, atol: ArrayLike | None, method: str, max_step: float, max_steps: int) -> memoryview[Any]:
+    """The scalars of a workspace with these options, ready to be copied. (Cached: most integrations use the same options.)"""
     for name, value in (("rtol", rtol), ("max_step", max_step), ("max_steps", max_steps)):
         if not isinstance(value, Real) or isinstance(value, bool):
             raise ValueError(f"{name} must be a number; got {value!r}")
@@ -59,7 +72,7 @@ def settings(rtol, atol, method, max_step, max_steps):
     return head.data.toreadonly()
 
 
-def _absolute(atol, n):
+def _absolute(atol: ArrayLike, n: int) -> ty.FloatArray:
     """An absolute tolerance: a number, or one for each state."""
     atol = numbers("atol", atol)
     if atol.ndim > 0 and atol.shape != (n,):
@@ -69,25 +82,35 @@ def _absolute(atol, n):
     return np.maximum(atol, 1e-290)
 
 
-def begin(work, system, t_span, x0, rtol, atol, method, max_step, max_steps):
-    """Write scalars, interval and state to a workspace: the long way, for what is no plain number or list of numbers."""
+def begin(
+    work: IntegrationMemory,
+    system: System,
+    t_span: ty.TimeSpan,
+    x0: ArrayLike,
+    rtol: float,
+    atol: ArrayLike | None,
+    method: str,
+    max_step: float,
+    max_steps: int,
+) -> tuple[float, float]:
+    """Write scalars, interval and state to a workspace, with all checks and conversions: the slow path, for arguments that the
+    fast one of `Stepper` could not write. Returns the interval."""
     t0, tf = span(t_span)
-    several = np.ndim(atol) > 0
-    scalars = (("rtol", rtol), ("max_step", max_step), ("max_steps", max_steps))
-    rtol, max_step, max_steps = (_scalar(name, value) for name, value in scalars)
+    each = None if atol is None or np.ndim(atol) == 0 else atol  # a tolerance for each state
+    rtol, max_step = _scalar("rtol", rtol), _scalar("max_step", max_step)
+    max_steps = _scalar("max_steps", max_steps)
     if not isinstance(method, str):
         raise ValueError(f"method must be 'auto', {', '.join(map(repr, METHODS))}; got {method!r}")
-    if atol is not None and not several:
-        atol = number("atol", atol)
-    work.head[:] = settings(rtol, None if several else atol, method, max_step, max_steps)
-    if several:
+    common = None if atol is None or each is not None else number("atol", atol)
+    work.head[:] = settings(rtol, common, method, max_step, max_steps)
+    if each is not None:
         work.s.atol = -1.0
-        work.v.atol[:] = _absolute(atol, system.n)
+        work.v.atol[:] = _absolute(each, system.n)
     work.write(work.begin, 0, t0, t0, tf, tf, *state(system, x0))
     return t0, tf
 
 
-def _scalar(name, value):
+def _scalar(name: str, value: Any) -> Any:
     """A number, also one in an array of its own."""
     if isinstance(value, np.ndarray) and value.ndim == 0 and not np.ma.is_masked(value):
         value = value.item()
@@ -96,7 +119,7 @@ def _scalar(name, value):
     return value
 
 
-def state(system, x0):
+def state(system: System, x0: ArrayLike) -> list[float]:
     """The state at the start, as a list."""
     try:
         x = numbers("x0", x0)
@@ -104,22 +127,27 @@ def state(system, x0):
     except (TypeError, ValueError):
         fits = False
     if not fits:
-        names = system.states
-        names = ", ".join(names) if len(names) <= 8 else ", ".join(names[:4]) + ", ..."
+        names = ", ".join(system.states) if system.n <= 8 else ", ".join(system.states[:4]) + ", ..."
         raise ValueError(f"x0 must have {system.n} values ({names}); got {x0!r}")
-    return x.tolist()
+    return cast("list[float]", x.tolist())
 
 
-def unit_parts(system, x):
-    """The core makes the unit parts of a start unit; nothing can be made of one that is zero."""
+def unit_parts(system: System, x: ty.FloatArray) -> None:
+    """Check that no unit part of the start is zero: the core normalises them."""
     for first, stop in system.unit:
         if not np.hypot.reduce(x[first:stop]) > 1e-9:
             names = ", ".join(system.states[first:stop])
             raise ValueError(f"x0: ({names}) has unit length, but is {x[first:stop]} at the start")
 
 
-def mark(work, system, eps, projection, terminal):
-    """Write what the guards are to a workspace: one-sided, observers, with bands, terminal."""
+def mark(
+    work: IntegrationMemory,
+    system: System,
+    eps: ty.PerGuard | None,
+    projection: ty.Projection | None,
+    terminal: ty.Terminal | None,
+) -> None:
+    """Write the properties of guards to a workspace: one-sided, observers, with bands, terminal."""
     work.marked = True
     if system._special:
         work.g.direction[:] = system.direction
@@ -132,7 +160,7 @@ def mark(work, system, eps, projection, terminal):
     work.s.observers = np.count_nonzero(work.g.observer)
 
 
-def bands(work, system, eps, projection):
+def bands(work: IntegrationMemory, system: System, eps: ty.PerGuard | None, projection: ty.Projection | None) -> None:
     """The paper's mode: bands of fixed width, projections of fixed order."""
     if eps is None:
         raise ValueError(
@@ -150,38 +178,45 @@ def bands(work, system, eps, projection):
     work.s.projection = rung
 
 
-def terminal_guards(g, system, terminal):
+def terminal_guards(g: RowsView, system: System, terminal: ty.Terminal) -> None:
+    """Write to the guards' rows at which crossing each terminal guard ends the integration."""
     if isinstance(terminal, bool):
         raise ValueError(f"terminal names the guards to stop at, or maps them to a count; got {terminal!r}")
+    counts: Mapping[Any, Any]
     if isinstance(terminal, str | int | np.integer):
-        terminal = {terminal: 1}
-    if not hasattr(terminal, "items"):
+        counts = {terminal: 1}
+    elif hasattr(terminal, "items"):
+        counts = cast("Mapping[Any, Any]", terminal)
+    else:
         try:
-            terminal = dict.fromkeys(terminal, 1)
+            counts = dict.fromkeys(terminal, 1)
         except TypeError:
             raise TypeError(
                 f"terminal names the guards to stop at, or maps them to a count; got {terminal!r}"
             ) from None
-    for guard, count in terminal.items():
+    for guard, count in counts.items():
         count = whole(f"terminal: stop at which crossing of {guard!r}? it", count, 1)
         k = guard_index(system.guards, guard, "terminal")
         g.terminal[k] = count
         g.observer[k] = 0.0  # an observer that ends the integration is landed on like any other guard
 
 
-def word(system, b0):
+def word(system: System, b0: ArrayLike) -> ty.FloatArray:
+    """The word at the start."""
     signs = numbers("b0", b0)
     if signs.shape != (system.m,) or not np.isin(signs, (-1.0, 1.0)).all():
         raise ValueError(f"b0 must have {system.m} signs, -1 or +1, one for each guard; got {b0!r}")
     return signs
 
 
-def breaks(system, breakpoints, t0, tf):
+def breaks(system: System, breakpoints: ArrayLike | None, t0: float, tf: float) -> ty.FloatArray:
+    """The breakpoints of system and integration inside the interval."""
     moments = np.union1d(system.breakpoints, times("breakpoints", breakpoints))
     return moments[(moments > t0) & (moments < tf)]
 
 
-def requested(t_eval, t0, tf, n):
+def requested(t_eval: ArrayLike, t0: float, tf: float, n: int) -> tuple[ty.FloatArray, ty.FloatArray]:
+    """The times of ``t_eval``, and an array for the states at these times."""
     wanted = finite_numbers("t_eval", t_eval)
     if wanted.ndim != 1 or (np.diff(wanted) < 0).any():
         raise ValueError("t_eval must be a vector of increasing times")

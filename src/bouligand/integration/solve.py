@@ -1,31 +1,42 @@
-"""``solve``: one call from a start to the end of an interval, through whatever contacts there are."""
+"""``solve``: integrate over an interval in one call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .stepper import Stepper
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .. import _typing as ty
+    from ..solution.solution import Solution
+    from ..system.system import System
+
 
 def solve(
-    system,
-    t_span,
-    x0,
-    p=None,
+    system: System,
+    t_span: ty.TimeSpan,
+    x0: ArrayLike,
+    p: ty.Parameters | None = None,
     *,
-    rtol=1e-6,
-    atol=None,
-    eps=None,
-    projection=None,
-    method="auto",
-    t_eval=None,
-    max_step=np.inf,
-    max_steps=1_000_000,
-    terminal=None,
-    breakpoints=None,
-    b0=None,
-    on_failure="raise",
-    progress=None,
-):
-    """Integrate a system from ``t_span[0]`` to ``t_span[1]``.
+    rtol: float = 1e-6,
+    atol: ArrayLike | None = None,
+    eps: ty.PerGuard | None = None,
+    projection: ty.Projection | None = None,
+    method: ty.Method = "auto",
+    t_eval: ArrayLike | None = None,
+    max_step: float = np.inf,
+    max_steps: int = 1_000_000,
+    terminal: ty.Terminal | None = None,
+    breakpoints: ArrayLike | None = None,
+    b0: ArrayLike | None = None,
+    on_failure: ty.OnFailure = "raise",
+    progress: bool | str | None = None,
+) -> Solution:
+    """Integrate a system from ``t_span[0]`` to ``t_span[1]``, through all events on the way.
 
     Parameters
     ----------
@@ -43,8 +54,9 @@ def solve(
     Returns
     -------
     Solution
+        Times ``sol.t``, states ``sol.x``, events ``sol.events``, dense output ``sol(t)``, and more.
 
-    Other parameters
+    Other Parameters
     ----------------
     t_eval : array, optional
         Times at which to report the state (``sol.t``, ``sol.x``); the steps are not changed by them. Default: at every step.
@@ -73,9 +85,25 @@ def solve(
     Raises
     ------
     SolveError
-        By name: SlidingError, GrazingError, NotEventSelectedError, ChatteringError, NotFiniteError, StepSizeError,
-        TooManyStepsError, StartError. What f or h raise comes out as it is, with a note of time and state, and with
-        ``error.solution``.
+        The integration failed: SlidingError, GrazingError, NotEventSelectedError, ChatteringError, NotFiniteError,
+        StepSizeError, TooManyStepsError, StiffnessError, StartError or FunctionError. An exception that f or h raise is passed
+        on, with a note of time and state, and with ``error.solution``.
+    TypeError, ValueError
+        An argument is wrong; the message names it.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> hopper = bd.models.hopper()
+    >>> sol = bd.solve(hopper, (0.0, 2.0), [2.0, 0.0], p={"g": 1.62}, rtol=1e-8)
+    >>> sol.events.t.round(6)
+    array([1.111111, 1.212257])
+
+    Stop at the second crossing of the foot, and report the state at given times only:
+
+    >>> sol = bd.solve(hopper, (0.0, 2.0), [2.0, 0.0], terminal={"foot": 2}, t_eval=[0.1, 0.2])
+    >>> sol.status, sol.x.shape
+    ('terminated', (2, 2))
     """
     stepper = Stepper.__new__(Stepper)
     # fmt: off

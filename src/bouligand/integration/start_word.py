@@ -1,26 +1,36 @@
-"""The word at the start, where a guard is exactly zero there.
+"""The word (mode) at the start if a guard is exactly zero there.
 
-Such a guard is on the side to which the flow takes it: a word is consistent if, a moment later under that word, every
-guard that was zero has the sign that the word says. One consistent word: that is it. None: the start would slide.
-Several: the start is ambiguous, and only the user can tell.
+A word is consistent if the flow in that mode moves every such guard, within a short time, to the side that the word has for it.
+One consistent word: it is used. None: the trajectory would slide from the start on. Several: the start is ambiguous, and the user
+has to give ``b0``.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import StartError
 
-MOST_OPEN = 10  # guards whose 2^k words are all tried; beyond that only those that agree with themselves
+if TYPE_CHECKING:
+    from .._typing import FloatArray, IntArray
+    from ..system.system import System
+
+MOST_OPEN = 10  # number of open guards up to which all 2^k words are tried
 
 
-def consistent_word(system, t, x, p, word, open_guards, scale):
-    """Complete ``word`` on the guards that are zero at the start. ``scale`` is a short time of the problem."""
+def consistent_word(
+    system: System, t: float, x: FloatArray, p: FloatArray, word: FloatArray, open_guards: IntArray, scale: float
+) -> FloatArray:
+    """Complete ``word`` on the open guards, those that are zero at the start. ``scale`` is a short time of the problem."""
     f, h = system.function("f"), system.function("h")
     names = ", ".join(repr(system.guards[k]) for k in open_guards[:5]) + (" ..." if len(open_guards) > 5 else "")
 
-    def sides(candidate):
-        """The signs that the open guards take on a moment later, 0 where that cannot be told."""
+    def sides(candidate: FloatArray) -> FloatArray:
+        """The signs of the open guards after the time ``scale`` in this mode; 0 where rounding errors hide the sign."""
         rate = f(t, x, candidate, p)
         bend = (f(t + scale, x + scale * rate, candidate, p) - rate) / scale
         later = x + scale * rate + 0.5 * scale**2 * bend
@@ -29,8 +39,8 @@ def consistent_word(system, t, x, p, word, open_guards, scale):
         return np.where(np.abs(change) > np.maximum(sure, 1e-300), np.sign(change), 0.0)
 
     found = []
-    for signs in _candidates(len(open_guards), lambda s: sides(_with(word, open_guards, s))):
-        candidate = _with(word, open_guards, signs)
+    for signs in _candidates(len(open_guards), lambda s: sides(_completed(word, open_guards, s))):
+        candidate = _completed(word, open_guards, signs)
         if np.array_equal(sides(candidate), signs):
             found.append(candidate)
     if len(found) == 1:
@@ -53,18 +63,19 @@ def consistent_word(system, t, x, p, word, open_guards, scale):
     )
 
 
-def _with(word, open_guards, signs):
+def _completed(word: FloatArray, open_guards: IntArray, signs: FloatArray) -> FloatArray:
+    """The word with these signs for the open guards."""
     out = word.copy()
     out[open_guards] = signs
     return out
 
 
-def _candidates(count, sides):
-    """All sign vectors of a few guards; of many, those that following the flow from all -1 and all +1 leads to."""
+def _candidates(count: int, sides: Callable[[FloatArray], FloatArray]) -> Iterator[FloatArray]:
+    """All sign vectors of a few guards; of many, the fixed points of ``sides`` that iterations from all -1 and all +1 reach."""
     if count <= MOST_OPEN:
         yield from (np.array(s) for s in product((-1.0, 1.0), repeat=count))
         return
-    seen = set()
+    seen: set[tuple[float, ...]] = set()
     for start in (-1.0, 1.0):
         signs = np.full(count, start)
         for _ in range(50):

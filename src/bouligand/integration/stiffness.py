@@ -1,14 +1,24 @@
-"""Was it stiffness? Asked only when an integration has failed to get on: the fastest decaying mode where it stopped."""
+"""Diagnosis of stiffness after a failed integration: the fastest decaying mode where it stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-LARGEST = 200  # states up to which the whole Jacobian is looked at
+if TYPE_CHECKING:
+    from .._typing import FloatArray
+    from ..system.system import System
+
+LARGEST = 200  # number of states up to which the whole Jacobian is computed
 
 
-def fastest_decay(system, t, x, b, p):
-    """The rate (1/time, positive) of the mode that decays fastest without swinging much, and the states it lives in.
+def fastest_decay(
+    system: System, t: float, x: FloatArray, b: FloatArray, p: FloatArray
+) -> tuple[float, tuple[str, ...]]:
+    """The rate (1/time, positive) of the fastest decaying mode that hardly oscillates, and the states that take part in it.
 
-    From differences of f; (0, ()) where there is none, or f cannot be evaluated.
+    From finite differences of f; (0, ()) if there is no such mode, or f cannot be evaluated.
     """
     if system.n > LARGEST:
         return 0.0, ()
@@ -17,7 +27,7 @@ def fastest_decay(system, t, x, b, p):
     try:
         columns = [(f(t, x + d, b, p) - f(t, x - d, b, p)) / (2.0 * d.max()) for d in np.diag(1e-6 * size)]
         values, modes = np.linalg.eig(np.array(columns).T)
-    except Exception:  # f may well fail near a failure; that is told elsewhere
+    except Exception:  # f may fail here as well; the caller reports the failure of the integration anyway
         return 0.0, ()
     decays = np.where(np.abs(values.imag) < 2.0 * np.abs(values.real), -values.real, 0.0)
     k = int(np.argmax(decays))
@@ -28,6 +38,6 @@ def fastest_decay(system, t, x, b, p):
     return float(decays[k]), tuple(system.states[i] for i in order[:3] if share[i] > 0.2 * share[order[0]])
 
 
-def is_stiff(rate, dt, span):
-    """Steps that stability limits (the bound of an explicit method is a few times 1/rate), over many of its times."""
+def is_stiff(rate: float, dt: float, span: float) -> bool:
+    """Whether stability limits the steps (an explicit method's bound is a few times 1/rate) over many times 1/rate."""
     return rate * dt > 0.5 and rate * span > 1e3

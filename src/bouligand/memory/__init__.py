@@ -1,1 +1,1 @@
-"""The memory that the compiled core works on, and its reuse from one run to the next."""
+"""The workspaces of the compiled core, and their reuse from one run to the next."""

@@ -1,4 +1,8 @@
-"""What spanning steps and derivatives work on, besides the memory of every run."""
+"""The additional workspaces of spanning steps and of derivatives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +19,18 @@ from ..core.state import (
     USER_DATA,
 )
 from ..core.views import record_view
-from .tables import RECORD_ARRAYS, TableMemory
+from .tables import TableMemory
 from .working import Working
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .._typing import FloatArray, IntArray, RecordArray
+    from ..derivative.stretch import Stretch
+    from ..solution.record import Record
+    from ..system.binding import Bound
+    from ..system.system import System
+    from ..system.user_memory import Lease
 
 CHUNK = 128  # contacts evaluated at once
 
@@ -24,14 +38,14 @@ _Position = record_view(POSITION)
 
 
 class SpanMemory(TableMemory):
-    """Of spanning steps of a system: the crossings inside one, sums over them, and a context for ``g_many``."""
+    """The workspace of spanning steps: the crossings inside one, sums over them, and a context for ``g_many``."""
 
-    crossings: np.ndarray
-    sums: np.ndarray
-    g: np.ndarray
-    context: np.ndarray
+    crossings: FloatArray
+    sums: FloatArray
+    g: FloatArray
+    context: IntArray
 
-    def __init__(self, system):
+    def __init__(self, system: System) -> None:
         bound = system._bind()
         bound.bind_contacts(system)
         n, most = system.n, 2 * system.m + 8
@@ -45,34 +59,39 @@ class SpanMemory(TableMemory):
         )
         self.size = self.crossings.size + self.sums.size + self.g.size
 
-    def contents(self):
-        """What is in it, for `restore`."""
+    def contents(self) -> dict[str, NDArray[Any]]:
+        """Copies of its arrays, for `restore`."""
         return {name: getattr(self, name).copy() for name in ("numbers", "crossings", "sums", "g")}
 
-    def restore(self, contents):
-        """As the one was of which these are the `contents`."""
+    def restore(self, contents: dict[str, NDArray[Any]]) -> None:
+        """Write the `contents` of another one to this one."""
         for name, values in contents.items():
             getattr(self, name)[:] = values
 
-    def use(self, lease):
-        """Let ``g_many`` work in the memory that an integration has for the system's low-level functions."""
+    def use(self, lease: Bound | Lease) -> None:
+        """Let ``g_many`` use the same user data as the other functions of an integration."""
         self.context[USER_DATA] = lease.context[USER_DATA]
 
 
 class TangentMemory(Working):
-    """Of a derivative along a record: the memory of a run without a record of its own, Jacobians, and where it stands."""
+    """The workspace of a derivative along a record: that of a run without a record of its own, Jacobians, and the position."""
 
     tangents: TableMemory
 
-    def __init__(self, system, params):
+    @property
+    def has_Df(self) -> bool:
+        """Whether the system has the Jacobian Df."""
+        return bool(self.tangents.__dict__["jacobians"]["Df"][0])
+
+    def __init__(self, system: System, params: bool) -> None:
         n, m, parameters = system.n, system.m, len(system.defaults)
         super().__init__(n, m, parameters, units=system.unit, reset=system.reset)
-        of_p = parameters if params else 0
-        self.position = np.zeros(1, dtype=POSITION)
+        of_p = self.parameters_differentiated = parameters if params else 0
+        self.position = np.zeros(len(POSITION), dtype=np.int64)  # (a record, but copied and filled as plain integers)
         self.at = _Position(self.position.data.cast("B"))
         tangents = TableMemory(
             TANGENTS,
-            at=self.position,
+            at=self.position.view(POSITION),
             jacobians=np.zeros(1, dtype=JACOBIANS),
             rows=np.zeros((DERIVATIVE_ROWS.count, n)),
             differences=np.empty(n + of_p + 1),
@@ -86,23 +105,28 @@ class TangentMemory(Working):
         )
         self.put("tangents", tangents)
 
-    def open(self, system, record, rtol, atol, fn, jacobians):
-        """Let the core go along a record with these functions, from its start."""
+    def open(
+        self, system: System, record: Record, rtol: float, atol: FloatArray, fn: RecordArray, jacobians: RecordArray
+    ) -> None:
+        """Prepare the replay of a record with these functions, from its start."""
         self.fill()
         self.bind(fn, False)
         self.tangents.put("jacobians", jacobians)
-        self.tangents.put("whole", *record.placed["states"])
+        self.tangents.put("whole", record.states)
         s, g = self.s, self.g
         s.rtol, s.cap, s.t0, s.tf = rtol, 1e300, record.t[0], record.t[-1]
         self.v.atol[:] = atol
         g.observer[:], g.b[:] = system.observers, record.word_start
-        for name, (array, place) in record.placed.items():
-            self.put(name, array, place)
+        self.put_record(record.placed)
 
-    def go_along(self, stretch):
-        """The same along a stretch of it."""
-        for name in RECORD_ARRAYS:
-            self.put(name, getattr(stretch, name))
+    def open_stretch(self, stretch: Stretch) -> None:
+        """Prepare the replay of a stretch of that record."""
+        self.put_record(stretch.placed)
         self.position.fill(0)
         at = self.at
         at.rows_at, at.halt, at.leg, at.wanted, at.end = -1, -1, stretch.leg, stretch.wanted, stretch.end
+
+    def release(self) -> None:
+        """As `Working.release`; also the states of the whole record."""
+        super().release()
+        vars(self.tangents)["whole"] = None

@@ -1,15 +1,22 @@
-"""Memory that is used again: by the next integration, dense output or derivative of the same system."""
+"""Reuse of workspaces by the next integration, dense output or derivative of the same system."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from sys import getrefcount
+from typing import TYPE_CHECKING, Any
 
 from .extras import SpanMemory, TangentMemory
 from .working import ROOM, IntegrationMemory, Working
 
-MOST_KEPT = 100_000  # numbers in a piece of memory that is kept
-MOST_SPARE = 4  # pieces of a kind that are kept
+if TYPE_CHECKING:
+    from ..system.system import System
+
+MOST_KEPT = 100_000  # size (in 8-byte numbers) up to which a workspace is kept
+MOST_SPARE = 4  # workspaces of a kind that are kept
 
 
-_MAKE = {
+_MAKE: dict[str, Callable[[System], Any]] = {
     "spans": SpanMemory,
     "replay": lambda system: Working(system.n, system.m, len(system.defaults), units=system.unit, reset=system.reset),
     "tangents": lambda system: TangentMemory(system, False),
@@ -18,33 +25,35 @@ _MAKE = {
 
 
 class Pool:
-    """The spare memory of one system, by kind: "spans", "replay" (going along a record), "tangents", "tangents and p".
+    """The unused workspaces of one system, by kind: "spans", "replay" (of a record), "tangents", "tangents and p".
 
-    Whoever borrows a piece has it alone, and gives it back when done with it. The memory of an integration is not given back:
-    its solution reads from it, for as long as somebody has that solution. It is taken again once nobody does.
+    A borrowed workspace belongs to its borrower alone until it is given back. The workspace of an integration is not given
+    back, because its solution reads from it. It is reused once no reference to it is left.
     """
 
-    def __init__(self):
-        self._spare: dict[str, list] = {kind: [] for kind in _MAKE}
-        self._last = self._later = None  # the memories of the last two integrations
+    def __init__(self) -> None:
+        self._spare: dict[str, list[Any]] = {kind: [] for kind in _MAKE}
+        # the workspaces of the last two integrations
+        self._last: IntegrationMemory | None = None
+        self._later: IntegrationMemory | None = None
 
-    def borrow(self, kind, system):
-        """A piece that somebody has given back, or a new one."""
+    def borrow(self, kind: str, system: System) -> Any:
+        """A workspace of this kind (see ``_MAKE``): one that was given back, or a new one."""
         try:
             return self._spare[kind].pop()  # (atomic)
         except IndexError:
             return _MAKE[kind](system)
 
-    def give_back(self, kind, memory):
-        """For others to use."""
+    def give_back(self, kind: str, memory: Any) -> None:
+        """Return a borrowed workspace for reuse."""
         spare = self._spare[kind]
         if memory.size <= MOST_KEPT and len(spare) < MOST_SPARE:
             spare.append(memory)
 
-    def integration(self, system):
-        """Memory for an integration: that of one of the last two, if nobody can see it any more, or a new one.
+    def integration(self, system: System) -> IntegrationMemory:
+        """The workspace of an integration: that of one of the last two, if no reference to it is left, or a new one.
 
-        (Two: in a loop ``sol = solve(...)``, the last solution is alive while the next is being found.)
+        (Two: in a loop ``sol = solve(...)``, the last solution is alive while the next is computed.)
         """
         for _ in range(2):
             self._last, self._later = self._later, self._last
@@ -55,22 +64,23 @@ class Pool:
                 if memory.marked:
                     memory.clear()
                 return memory
-        each = 8 if system._is_sum else 2 if system._special else 0  # events of a guard that there is room for at once
+        each = 8 if system._is_sum else 2 if system._special else 0  # initial capacity for events of each guard
         memory = IntegrationMemory(system, ROOM + each * system.m)
         if memory.size <= MOST_KEPT:
             if self._last is not None:
-                self._later = self._last  # (and the one that has been in use for longer is left to its user)
+                self._later = self._last  # (the older one stays with its solution and is not reused)
             self._last = memory
-            # The references to it and to its memory now: any Stepper, Solution or view adds one. (So does another thread that is
-            # at this very place: then neither takes it.)
+            # The number of references to it and to its buffer now: any Stepper, Solution or view adds one. (So does another
+            # thread that executes this function: then neither reuses it.)
             memory.idle = getrefcount(memory) + getrefcount(memory.buffer)
         return memory
 
 
-def pool_of(system):
-    """The pool of a system, made when first asked for."""
+def pool_of(system: System) -> Pool:
+    """The pool of a system, created on first use."""
     if system._pool is None:
         with system._lock:
             if system._pool is None:
                 system._pool = Pool()
-    return system._pool
+    pool: Pool = system._pool
+    return pool

@@ -1,19 +1,29 @@
-"""The memory of one run of the core, in one piece: scalars, vectors of the state's size, values for each guard, parameters; and,
-for an integration, the first rows of its record.
+"""The workspace of one run of the core, in one buffer: scalars, vectors of the state's size, values for each guard, parameters;
+and, for an integration, the first rows of its record.
 
-A short integration takes ten microseconds; allocating half a dozen arrays and filling them would take half as long again. So
-there is one allocation, and a plan of what is where in it for each size.
+A short integration takes ten microseconds; allocating and filling half a dozen arrays would add half of that. So there is one
+allocation, and for each size a cached layout of it.
 """
 
+from __future__ import annotations
+
 import struct
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.state import EVENT, FUNCTIONS, GUARD_ROWS, SCALARS, START_SIZE, STATE_ROWS, STEP, WORK
-from ..core.views import RowsView, record_view
+from ..core.views import KeptRowsView, RowsView, record_view
 from .tables import TableMemory
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .._typing import FloatArray, IntArray, RecordArray
+    from ..system.system import System
 
 write_times = struct.Struct(f"{START_SIZE}d").pack_into  # like a memory's own ``write``, without the state
 
@@ -22,36 +32,56 @@ NO_TIMES = np.empty(0)
 NO_MATRIX = np.empty((0, 0))
 NO_UNITS = np.empty((0, 2), dtype=np.int64)
 
-ROOM = 64  # rows of the record and of the event table to begin with
+ROOM = 64  # initial number of rows of the record and of the event table
 
 _Scalars = record_view(SCALARS)
 
 
 class Working(TableMemory):
-    """The core's table of one run: what `core.state.WORK` names is an attribute of the same name.
+    """The workspace of one run: each array that `core.state.WORK` names is an attribute of the same name.
 
-    ``rows`` and ``events``: for how many steps and crossings there is room at first; none where a record is only gone along.
+    ``rows`` and ``events``: the initial capacity for steps and crossings; zero where a record is only replayed.
     """
 
-    Dh: np.ndarray  # (as all arrays of the table, an attribute since it was put there)
+    rows_view: type[RowsView] = KeptRowsView
+    # set by `put`
+    fn: RecordArray
+    Dh: FloatArray
+    breaks: FloatArray
+    t_eval: FloatArray
+    x_eval: FloatArray
+    steps: RecordArray
+    states: FloatArray
+    events: RecordArray
 
-    def __init__(self, n, m, parameters, rows=0, events=0, units=NO_UNITS, reset=NO_MATRIX):
+    def __init__(
+        self,
+        n: int,
+        m: int,
+        parameters: int,
+        rows: int = 0,
+        events: int = 0,
+        units: IntArray = NO_UNITS,
+        reset: FloatArray = NO_MATRIX,
+    ) -> None:
         plan = _plan(n, m, parameters, rows, events)
         self.kind = WORK
         buffer = self.buffer = np.empty(plan.size)
         parts = plan.cut(buffer)
-        self.head, self.begin, self.state = parts["s"].data, buffer[plan.start : plan.start + START_SIZE + n].data, None
-        self.state = self.begin[START_SIZE:]
+        # (memoryviews are written faster than arrays, and refuse what is no vector of numbers)
+        self.head: memoryview[Any] = parts["s"].data
+        self.begin: memoryview[Any] = buffer[plan.start : plan.start + START_SIZE + n].data
+        self.state: Any = self.begin[START_SIZE:]
         self.s = _Scalars(self.head)
-        self.v = RowsView(STATE_ROWS, parts["v"].reshape(-1, n))
+        self.v = self.rows_view(STATE_ROWS, parts["v"].reshape(-1, n))
         guards = parts["g"].reshape(GUARD_ROWS.count, m)
         guards.fill(0.0)
-        self.g = RowsView(GUARD_ROWS, guards)
+        self.g = self.rows_view(GUARD_ROWS, guards)
         self.p = parts["p"]
-        self.parameters = self.p.data
+        self.parameters: Any = self.p.data
         self.steps, self.states = parts["steps"].view(STEP), parts["states"].reshape(rows, n)
         self.events = parts["events"].view(EVENT)
-        # write(begin, 0, t0, t0, tf, tf, *x0): the last scalars and the state, what each integration has of its own
+        # write(begin, 0, t0, t0, tf, tf, *x0): the last scalars and the state, which differ in each integration
         self.write = plan.write
         table = plan.table.copy()
         table[plan.own, 0] += buffer.ctypes.data
@@ -61,59 +91,68 @@ class Working(TableMemory):
             TableMemory.put(self, name, array)
 
     @property
-    def size(self):
+    def size(self) -> int:
+        """Of the buffer, in 8-byte numbers."""
         return self.buffer.size
 
-    def bind(self, fn, has_jacobian):
+    def bind(self, fn: RecordArray, has_jacobian: bool) -> None:
         """Let the core call these functions."""
         self.put("fn", fn)
         if has_jacobian and self.Dh is NO_MATRIX:
             self.put("Dh", np.empty((self.g.width, self.v.width)))
 
-    def fill(self):
-        """As new, for going along a record: every scalar and every row is zero."""
+    def fill(self) -> None:
+        """Set every scalar and every row to zero, before a record is replayed."""
         self.buffer.fill(0.0)
+
+    def release(self) -> None:
+        """Forget the record that was replayed: its arrays belong to an integration, whose memory may be waiting for reuse."""
+        self.put_record(None)
+        for name in ("t_eval", "x_eval"):
+            self.__dict__[name] = None
 
 
 class IntegrationMemory(Working):
-    """The memory of an integration, which the next one of the same system may use again."""
+    """The workspace of an integration, which the next one of the same system may reuse."""
 
-    def __init__(self, system, events):
+    rows_view = RowsView  # (kept rows would count as users of the memory: see `pool`)
+
+    def __init__(self, system: System, events: int) -> None:
         rows = max(8, min(ROOM, 4_000_000 // (system.n + 5)))
         super().__init__(system.n, system.m, len(system.defaults), rows, events, system.unit, system.reset)
         self.usual = {name: getattr(self, name) for name in _OWN_OF_ONE_RUN}
         self.marked = False  # whether an integration left options in ``g``, or arrays of its own
-        self.idle = 0  # references to it and to its memory while nobody uses it
+        self.idle = 0  # number of references to it and to its buffer while it is not in use
 
-    def put(self, name, array, place=None):
-        super().put(name, array, place)
+    def put(self, name: str, array: NDArray[Any] | TableMemory) -> None:
+        super().put(name, array)
         self.marked = True
 
-    def bind(self, fn, has_jacobian):
+    def bind(self, fn: RecordArray, has_jacobian: bool) -> None:
         super().bind(fn, has_jacobian)
         self.usual |= {"fn": fn, "Dh": self.Dh}
 
-    def contents(self):
-        """Everything that is in it, to be written to another memory of the same system with `restore`."""
-        return self.buffer.copy(), {name: getattr(self, name).copy() for name in _TRAVELLING}
+    def contents(self) -> tuple[FloatArray, dict[str, NDArray[Any]]]:
+        """Copies of all that it holds, to be written to another memory of the same system with `restore`."""
+        return self.buffer.copy(), {name: getattr(self, name).copy() for name in _PICKLED}
 
-    def restore(self, contents):
-        """As the one was of which these are the `contents`."""
+    def restore(self, contents: tuple[FloatArray, dict[str, NDArray[Any]]]) -> None:
+        """Write the `contents` of another one to this one."""
         buffer, arrays = contents
         self.buffer[:] = buffer
         for name, array in arrays.items():
             self.put(name, array)
 
-    def clear(self):
-        """As it was before an integration that was something special."""
+    def clear(self) -> None:
+        """Undo what an integration with special options has left."""
         self.g._matrix.fill(0.0)
         for name, array in self.usual.items():
             if getattr(self, name) is not array:
                 self.put(name, array)
         self.marked = False
 
-    def grow(self, name):
-        """Four times as much room in the record, or in the event table."""
+    def grow(self, name: str) -> None:
+        """Quadruple the capacity of the record, or of the event table (``"events"``)."""
         used = self.s.record_count if name != "events" else self.s.event_count
         for which in ("steps", "states") if name != "events" else ("events",):
             old = getattr(self, which)
@@ -122,14 +161,14 @@ class IntegrationMemory(Working):
             self.put(which, bigger)
 
 
-_TRAVELLING = ("steps", "states", "events", "t_eval", "x_eval", "breaks")
+_PICKLED = ("steps", "states", "events", "t_eval", "x_eval", "breaks")
 _OWN_OF_ONE_RUN = ("fn", "Dh", "steps", "states", "events", "t_eval", "x_eval", "breaks", "reset")
 
 
 class _Plan:
-    """What is where in a buffer of 8-byte numbers: scalars, then the vectors, whose first row is the state, and all else."""
+    """The layout of a buffer of 8-byte numbers: scalars, then the vectors, whose first row is the state, then the rest."""
 
-    def __init__(self, n, m, parameters, rows, events):
+    def __init__(self, n: int, m: int, parameters: int, rows: int, events: int) -> None:
         sizes = {
             "s": len(SCALARS),
             "v": STATE_ROWS.count * n,
@@ -143,7 +182,7 @@ class _Plan:
         self.size = ends[-1]
         self.places = {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)}
         self.start = self.places["v"].start - START_SIZE
-        self.write = struct.Struct(f"{START_SIZE + n}d").pack_into
+        self.write: Callable[..., None] = struct.Struct(f"{START_SIZE + n}d").pack_into
         shapes = {
             "s": (1, 1),
             "v": (STATE_ROWS.count, n),
@@ -158,7 +197,8 @@ class _Plan:
         for name, shape in shapes.items():
             self.table[WORK.places[name]] = 8 * self.places[name].start, *shape
 
-    def cut(self, buffer):
+    def cut(self, buffer: FloatArray) -> dict[str, FloatArray]:
+        """Views of the parts, by name."""
         return {name: buffer[place] for name, place in self.places.items()}
 
 

@@ -44,10 +44,19 @@ RENAMED = {  # modules: old name, new name
 
 
 def available() -> dict[str, Model]:
-    """All models by name: those files of this folder that declare a ``MODEL``.
+    """All models by name: the files of this folder that declare a ``MODEL``.
 
-    Files whose names begin with an underscore are not imported here: what imports Numba, which takes time, goes into those.
+    Returns
+    -------
+    dict from str to Model
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> sorted(bd.models.available())
+    ['circle', 'hand', 'hexapod', 'hopper', 'order_test', 'oscillators', 'plate', 'three_legs']
     """
+    # (files whose names begin with an underscore are not imported here: those may import Numba, which takes time)
     found = {}
     for file in iter_modules(__path__):
         if file.name.startswith("_"):
@@ -61,11 +70,13 @@ def available() -> dict[str, Model]:
 
 __all__ = ["Model", "available", *available()]
 
+if not TYPE_CHECKING:  # (a type checker would take any misspelt name for a module)
 
-def __getattr__(name):
-    """Modules by their old names, from before they were named after their models."""
-    if name not in RENAMED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    new = f"{__name__}.{RENAMED[name]}"
-    warnings.warn(f"{__name__}.{name} is now {new}: write 'from {new} import ...'", DeprecationWarning, stacklevel=2)
-    return import_module(new)
+    def __getattr__(name):
+        """Modules by their old names, from before they were named after their models."""
+        if name not in RENAMED:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        new = f"{__name__}.{RENAMED[name]}"
+        message = f"{__name__}.{name} is now {new}: write 'from {new} import ...'"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return import_module(new)

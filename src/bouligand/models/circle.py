@@ -1,4 +1,4 @@
-"""A spiral that turns round when it leaves the unit circle: a curved guard (an example of NOSNOC's).
+"""A spiral that reverses its rotation when it leaves the unit circle: a curved guard (an example of NOSNOC's).
 
           .  - ~ - .          inside  (b < 0):  x' = A2 x, a spiral outwards, turning left
         /    2       \\        outside (b > 0):  x' = A1 x, a spiral outwards, turning right
@@ -9,39 +9,62 @@
 From (1/e, 0) it crosses at t = 1, at (1, 0), exactly.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..system.system import System
 from .model import Model
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .._typing import FloatArray
+
 START = np.array([math.exp(-1.0), 0.0])
 END = math.pi / 2
 FINAL = np.array([-1.597460377450698, 0.7614936206060115])
 
 
-def field(t, x, b, p, dx):
+def field(t: float, x: FloatArray, b: FloatArray, p: FloatArray, dx: FloatArray) -> None:
     turn = 2.0 * math.pi if b[0] < 0.0 else -2.0 * math.pi
     dx[0] = x[0] - turn * x[1]
     dx[1] = turn * x[0] + x[1]
 
 
-def guard(t, x, p, out):
+def guard(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[0] = x[0] * x[0] + x[1] * x[1] - 1.0
 
 
-def guard_row(t, x, k, p, out):
+def guard_row(t: float, x: FloatArray, k: int, p: FloatArray, out: FloatArray) -> None:
     out[0] = 2.0 * x[0]
     out[1] = 2.0 * x[1]
 
 
-def circle():
-    """The system; its start, end and final state are START, END and FINAL of this file."""
+def circle() -> System:
+    """A spiral that turns round when it leaves the unit circle: a curved guard, with a solution in closed form.
+
+    Start, end and final state are START, END and FINAL in this file.
+
+    Returns
+    -------
+    System
+        States x and y, guard "circle" (positive outside).
+
+    Examples
+    --------
+    >>> import math
+    >>> import bouligand as bd
+    >>> bd.solve(bd.models.circle(), (0.0, 1.5), [math.exp(-1.0), 0.0], rtol=1e-9).events.t.round(6)
+    array([1.])
+    """
     return System(field, guard, states=("x", "y"), guards=("circle",), Dh_row=guard_row, name="circle")
 
 
-def exact(t):
+def exact(t: ArrayLike) -> FloatArray:
     """States at the times t, shape (len(t), 2), from START."""
     t = np.atleast_1d(np.asarray(t, dtype=float))
     turn = 2.0 * math.pi * np.where(t <= 1.0, t, 1.0 - t)

@@ -3,18 +3,28 @@
 A drawing is a function ``draw(ax, t, x, b, p)`` that draws one instant on matplotlib's axes, see `bouligand.plot.animate`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from .._typing import FloatArray
 
 BODY, EDGE, FLOOR = "#b9c7e0", "#33508c", "#8c8c8c"
 FREE, TOUCHING = "#5c6b7a", "#c1272d"  # of legs, springs and fingers
 
 
-def contact_colour(sign):
+def contact_colour(sign: float) -> str:
     """Red while it touches (the sign of its guard is positive)."""
     return TOUCHING if sign > 0 else FREE
 
 
-def spring(start, stop, coils=7, width=0.05):
+def spring(start: ArrayLike, stop: ArrayLike, coils: int = 7, width: float = 0.05) -> tuple[FloatArray, FloatArray]:
     """Points (x, y) of a coil spring between two points of the plane."""
     start, stop = np.asarray(start, dtype=float), np.asarray(stop, dtype=float)
     along = np.concatenate([[0.0], np.linspace(0.12, 0.88, 4 * coils + 1), [1.0]])
@@ -24,14 +34,14 @@ def spring(start, stop, coils=7, width=0.05):
     return start[0] + along * way[0] + across * side[0], start[1] + along * way[1] + across * side[1]
 
 
-def project(points, azimuth, elevation):
+def project(points: FloatArray, azimuth: float, elevation: float) -> FloatArray:
     """Points of space, shape (count, 3), in a parallel projection along this direction (radians): shape (count, 2)."""
     across = -np.sin(azimuth) * points[:, 0] + np.cos(azimuth) * points[:, 1]
     near = np.cos(azimuth) * points[:, 0] + np.sin(azimuth) * points[:, 1]
     return np.column_stack([across, np.cos(elevation) * points[:, 2] - np.sin(elevation) * near])
 
 
-def frame(ax, t, across, up, floor=True):
+def frame(ax: Axes, t: float, across: tuple[float, float], up: tuple[float, float], floor: bool = True) -> None:
     """Limits of the picture in metres, the same scale both ways, no axes, the time on top, and a line for the floor."""
     if floor:
         ax.axhline(0.0, color=FLOOR, lw=1.2, zorder=0)

@@ -18,8 +18,12 @@ Under a constant load the smoothed friction lets the disc creep, at up to the sp
 fastest of the system (a few thousand per second), and steps of an explicit method cannot be longer than a few times its inverse.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +32,12 @@ from ..system.declarations import MOST
 from ..system.system import System
 from .drawing import BODY, EDGE, FREE, contact_colour, frame
 from .model import Model
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from .._typing import FloatArray, SignArray
 
 OPEN = 0.5  # rad: opening angle of the fingers at the usual start
 DEFAULTS = {
@@ -48,7 +58,7 @@ FIXED = len(DEFAULTS)  # parameters before the torques
 CLOSED = 0.05  # m: distance of a tip from the middle when q = 0: disc and tip just touch
 
 
-def contact(x, k, m, p):
+def contact(x: FloatArray, k: int, m: int, p: FloatArray) -> tuple[float, float, float, float, float, float, float]:
     """Finger k of m: unit vectors to the disc's centre (nx, ny) and along the link (wx, wy), depth d, its rate, speed of slip."""
     angle = 2.0 * math.pi * k / m + x[3 + k]
     ex, ey = math.cos(angle - x[3 + k]), math.sin(angle - x[3 + k])
@@ -67,13 +77,13 @@ def contact(x, k, m, p):
 
 
 @cache
-def _functions():
+def _functions() -> tuple[Callable[..., None], Callable[..., None]]:
     """f and h, which share `contact`: compiled once, for any number of fingers."""
     from numba import njit
 
     look = njit(contact, nogil=True, error_model="numpy")
 
-    def field(t, x, b, p, dx):
+    def field(t: float, x: FloatArray, b: FloatArray, p: FloatArray, dx: FloatArray) -> None:
         m = b.size // 2
         force_x, force_y, moment = 0.0, 0.0, 0.0
         for k in range(m):
@@ -96,7 +106,7 @@ def _functions():
         dx[4 + m] = (force_y - p[2] * x[4 + m]) / p[0]
         dx[5 + m] = (2.0 * moment / (p[1] * p[1]) - p[2] * x[5 + m]) / p[0]
 
-    def guards(t, x, p, out):
+    def guards(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
         m = out.size // 2
         for k in range(m):
             _, _, _, _, depth, rate, _ = look(x, k, m, p)
@@ -106,10 +116,37 @@ def _functions():
     return field, guards
 
 
-def hand(fingers=3, torque=0.16, **params):
-    """The hand. ``torque``: one for all fingers, or one for each. Other parameters by name: those of DEFAULTS.
+def hand(fingers: int = 3, torque: ArrayLike = 0.16, **params: float) -> System:
+    """A hand that closes on a disc, in the plane of a table.
 
-    The usual start is ``start(fingers)``. With the disc off the middle the contacts are nearly simultaneous, not exactly.
+    The usual start is ``start(fingers)`` in this file. If the disc is off the middle, the contacts are nearly simultaneous, not
+    exactly.
+
+    Parameters
+    ----------
+    fingers : int
+        Number of fingers, at least 1.
+    torque : float or array (fingers,)
+        Closing torque of all fingers, or of each.
+    **params : float
+        Those that differ from DEFAULTS: mass, radius, drag, length, tip, inertia, stiffness, damping, k, c, mu, slip.
+
+    Returns
+    -------
+    System
+        States x, y, theta (disc), q0, q1, ... (fingers), and their rates; two guards for each finger, "touches" and "pushes".
+
+    Raises
+    ------
+    ValueError
+        If a parameter is unknown, or the number of fingers or torques is wrong.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> hand = bd.models.hand(4, mu=0.5)
+    >>> hand.guards[3], hand.guards[7]
+    ('finger3 touches', 'finger3 pushes')
     """
     fingers = whole("fingers", fingers, 1, MOST)
     unknown = set(params) - set(DEFAULTS)
@@ -131,7 +168,7 @@ def hand(fingers=3, torque=0.16, **params):
     )
 
 
-def start(fingers=3, x=0.0, y=0.0, opened=OPEN):
+def start(fingers: int = 3, x: float = 0.0, y: float = 0.0, opened: float = OPEN) -> FloatArray:
     """The state in which all fingers are open by the same angle and at rest, and the disc lies at rest at (x, y)."""
     out = np.zeros(2 * (3 + fingers))
     out[:2] = x, y
@@ -139,7 +176,7 @@ def start(fingers=3, x=0.0, y=0.0, opened=OPEN):
     return out
 
 
-def draw(ax, t, x, b, p):
+def draw(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None:
     """From above: the disc with a radial mark on it, and the fingers around it."""
     fingers = len(b) // 2
     radius, length, tip = p[1], p[3], p[4]

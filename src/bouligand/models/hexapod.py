@@ -24,11 +24,22 @@ What is known: momentum and energy in flight; from a level start the three feet 
 same equations derived by SymPy from r_i alone (tests/models/test_hexapod.py).
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ..system.system import System
 from .drawing import BODY, EDGE, contact_colour, frame, project
 from .model import Model
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from .._typing import FloatArray, SignArray
 
 FEET = (
     "front left",
@@ -51,23 +62,50 @@ START[2], START[6] = 0.18, 0.9
 
 
 def hexapod(
-    mass=7.0,
-    body=(0.5, 0.25, 0.12),
-    leg=0.175,
-    stiffness=2500.0,
-    damping=120.0,
-    friction=0.8,
-    slip=0.1,
-    period=0.5,
-    swing=0.84,
-    phase=-1.1,
-    g=9.81,
-    pulling=True,
-):
-    """The hexapod; its usual start, START, is level in the air and moving forward, with the first tripod about to land.
+    mass: float = 7.0,
+    body: Sequence[float] = (0.5, 0.25, 0.12),
+    leg: float = 0.175,
+    stiffness: float = 2500.0,
+    damping: float = 120.0,
+    friction: float = 0.8,
+    slip: float = 0.1,
+    period: float = 0.5,
+    swing: float = 0.84,
+    phase: float = -1.1,
+    g: float = 9.81,
+    pulling: bool = True,
+) -> System:
+    """A hexapod like RHex: a rigid body on six rotating legs, in an alternating tripod gait.
 
-    ``body``: length, width and height of the box that gives the moments of inertia; the hips are at its corners, and at the
-    middle of its sides twice as far out. ``pulling=False``: feet that do not pull, with a second guard each.
+    The usual start, START in this file, is level in the air and moving forward, with the first tripod about to land.
+
+    Parameters
+    ----------
+    mass, g : float
+        Mass of the body, and gravity.
+    body : (length, width, height)
+        Box that gives the moments of inertia; the hips are at its corners, and at the middle of its sides twice as far out.
+    leg : float
+        Length of the legs.
+    stiffness, damping : float
+        Of a foot on the ground.
+    friction, slip : float
+        Coefficient of friction, and the sliding speed below which it is smoothed.
+    period, swing, phase : float
+        Of the rotation of the legs: duration of a turn, modulation of its speed, and angle at t = 0.
+    pulling : bool
+        Whether a foot may pull for a moment before it lifts off; if not, each foot has a second guard.
+
+    Returns
+    -------
+    System
+        States x, y, z, roll, pitch, yaw, vx, vy, vz, wx, wy and wz; a guard for each foot (with ``pulling=False`` two).
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> len(bd.models.hexapod().guards), len(bd.models.hexapod(pulling=False).guards)
+    (6, 12)
     """
     from . import _hexapod_compiled as compiled
 
@@ -89,7 +127,7 @@ def hexapod(
         "swing": swing,
         "phase": phase,
     }
-    known = (
+    known: dict[str, Any] = (
         {"f0": compiled.free, "g": compiled.contact, "Dh_row": compiled.guard_row, "Dt_h": compiled.guards_by_time}
         if pulling
         else {}
@@ -105,14 +143,14 @@ def hexapod(
     )
 
 
-def draw(ax, t, x, b, p):
+def draw(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None:
     """From the side; the camera moves with the robot, past lines across the floor that do not move."""
     from . import _hexapod_compiled as compiled
 
     turn, centre = np.array(compiled.rotation(x)), np.array([0.0, 0.0, x[2]])
     length, width, height = p[LENGTH], p[WIDTH], 0.35 * p[LEG]
 
-    def line(points, **style):
+    def line(points: ArrayLike, **style: Any) -> None:
         ax.plot(*project(np.asarray(points), *VIEW).T, **style)
 
     for place in np.arange(np.ceil((x[0] - 2.0) / 0.25) * 0.25, x[0] + 2.0, 0.25) - x[0]:

@@ -10,7 +10,10 @@
 The motion is periodic and known in closed form: parabolas and arcs of a sine.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,33 +21,62 @@ from ..system.system import System
 from .drawing import BODY, EDGE, contact_colour, frame, spring
 from .model import Model
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from .._typing import FloatArray, SignArray
+
 START = np.array([2.0, 0.0])
 
 
-def field(t, x, b, p, dx):
+def field(t: float, x: FloatArray, b: FloatArray, p: FloatArray, dx: FloatArray) -> None:
     push = p[1] * (p[2] - x[0]) if b[0] > 0.0 else 0.0
     dx[0] = x[1]
     dx[1] = push - p[0]
 
 
-def guard(t, x, p, out):
+def guard(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[0] = p[2] - x[0]
 
 
-def guard_rows(t, x, k, p, out):
+def guard_rows(t: float, x: FloatArray, k: int, p: FloatArray, out: FloatArray) -> None:
     out[0] = -1.0
     out[1] = 0.0
 
 
-def field_jacobian(t, x, b, p, out):
+def field_jacobian(t: float, x: FloatArray, b: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[0, 0] = 0.0
     out[0, 1] = 1.0
     out[1, 0] = -p[1] if b[0] > 0.0 else 0.0
     out[1, 1] = 0.0
 
 
-def hopper(g=9.81, k=1000.0, rest=1.0):
-    """The hopper; its usual start, START, is at rest with the foot one metre above the ground."""
+def hopper(g: float = 9.81, k: float = 1000.0, rest: float = 1.0) -> System:
+    """A mass on a massless spring leg that hops vertically without loss of energy.
+
+    The usual start, START in this file, is at rest with the foot one metre above the ground.
+
+    Parameters
+    ----------
+    g : float
+        Gravity.
+    k : float
+        Stiffness of the spring over mass.
+    rest : float
+        Length of the unloaded leg.
+
+    Returns
+    -------
+    System
+        States z and vz, guard "foot" (positive while the leg is compressed).
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> bd.solve(bd.models.hopper(), (0.0, 1.0), [2.0, 0.0]).events.direction
+    array([ 1, -1], dtype=int8)
+    """
     return System(
         field,
         guard,
@@ -57,7 +89,7 @@ def hopper(g=9.81, k=1000.0, rest=1.0):
     )
 
 
-def exact(t, z0=2.0, g=9.81, k=1000.0, rest=1.0):
+def exact(t: ArrayLike, z0: float = 2.0, g: float = 9.81, k: float = 1000.0, rest: float = 1.0) -> FloatArray:
     """(z, vz) at the times t, shape (len(t), 2), from rest at z0 > rest."""
     fall, stance = _durations(z0, g, k, rest)
     w = math.sqrt(k)
@@ -78,10 +110,11 @@ def exact(t, z0=2.0, g=9.81, k=1000.0, rest=1.0):
     return out
 
 
-def crossings(tf, z0=2.0, g=9.81, k=1000.0, rest=1.0):
+def crossings(tf: float, z0: float = 2.0, g: float = 9.81, k: float = 1000.0, rest: float = 1.0) -> FloatArray:
     """Times up to tf at which the foot touches and leaves, alternating."""
     fall, stance = _durations(z0, g, k, rest)
-    period, out = 2 * fall + stance, []
+    period = 2 * fall + stance
+    out: list[float] = []
     touch = fall
     while touch <= tf:
         out += [t for t in (touch, touch + stance) if t <= tf]
@@ -89,7 +122,7 @@ def crossings(tf, z0=2.0, g=9.81, k=1000.0, rest=1.0):
     return np.array(out)
 
 
-def _durations(z0, g, k, rest):
+def _durations(z0: float, g: float, k: float, rest: float) -> tuple[float, float]:
     """Time to fall from rest at z0 to the touch, and time from touch to release."""
     fall = math.sqrt(2 * (z0 - rest) / g)
     w, sag, speed = math.sqrt(k), g / k, -g * fall
@@ -97,7 +130,7 @@ def _durations(z0, g, k, rest):
     return fall, 2 * (half + math.pi if half < 0 else half) / w
 
 
-def draw(ax, t, x, b, p):
+def draw(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None:
     """The mass on its leg; in flight the foot hangs below it."""
     rest, z = p[2], x[0]
     foot = 0.0 if b[0] > 0 else z - rest

@@ -1,11 +1,17 @@
 """What the file of a model declares: a `Model`, under the name ``MODEL``."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..system.system import System
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,24 +20,74 @@ class Model:
 
     A file ``bouligand/models/NAME.py`` with ``MODEL = Model(...)`` is all that a new model needs: `bouligand.models.available`
     finds it there, and with it ``bouligand.models.NAME(...)`` and the command ``bouligand run NAME``.
+
+    Attributes
+    ----------
+    about : str
+        One line for ``bouligand run --list``.
+    make : callable
+        Makes the system; called with the size, if the model has one, else without arguments.
+    start : array (n,), or callable
+        Usual state at t = 0; if it depends on the size, a function of the size.
+    tf : float
+        Usual end of the simulation.
+    draw : callable, optional
+        ``draw(ax, t, x, b, p)``, see `bouligand.plot.animate`; None: no animation.
+    gait : str or sequence of str, optional
+        Guards in the gait diagram, see `bouligand.plot.contacts`.
+    size : int, optional
+        Usual number of contacts, fingers, ...; None if there is nothing to choose.
+    speed : float
+        Of the animation: 0.1 is ten times slower than real time.
+    units : mapping from str to str
+        Units of the time "t" and of the states; "q" stands for q0, q1, ... too.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> model = bd.models.available()["hopper"]
+    >>> model.about, model.tf
+    ('a mass on a spring leg', 2.0)
+    >>> system, x0 = model.build()
+    >>> bd.solve(system, (0.0, model.tf), x0).success
+    True
     """
 
-    about: str  # one line for `bouligand run --list`
-    make: Callable[..., System]  # called with the size, if the model has one, else without arguments
-    start: np.ndarray | Callable[[int], np.ndarray]  # usual state at t = 0; if it depends on the size, a function of it
-    tf: float  # usual end of the simulation
-    draw: Callable[..., None] | None = None  # draw(ax, t, x, b, p), see `bouligand.plot.animate`; None: no animation
-    gait: str | Sequence[str] | None = (
-        None  # guards in the gait diagram, see `bouligand.plot.contacts`; None: its default
-    )
-    size: int | None = None  # usual number of contacts, fingers, ...; None: there is nothing to choose
-    speed: float = 1.0  # of the animation: 0.1 is ten times slower than real time
-    units: Mapping[str, str] = field(
-        default_factory=dict
-    )  # of the time "t" and the states; "q" stands for q0, q1, ... too
+    about: str
+    make: Callable[..., System]
+    start: FloatArray | Callable[[int], FloatArray]
+    tf: float
+    draw: Callable[..., None] | None = None
+    gait: str | Sequence[str] | None = None
+    size: int | None = None
+    speed: float = 1.0
+    units: Mapping[str, str] = field(default_factory=dict)
 
-    def build(self, size: int | None = None) -> tuple[System, np.ndarray]:
-        """The system and its state at t = 0, in the usual size or another one."""
+    def build(self, size: int | None = None) -> tuple[System, FloatArray]:
+        """The system and its usual state at t = 0.
+
+        Parameters
+        ----------
+        size : int, optional
+            Number of contacts, fingers, ...; default: the usual one.
+
+        Returns
+        -------
+        system : System
+        start : array (n,)
+
+        Raises
+        ------
+        ValueError
+            If a size is given and there is none to choose.
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> system, x0 = bd.models.available()["plate"].build(5)
+        >>> system.m, x0.shape
+        (5, (6,))
+        """
         if self.size is None:
             if size is not None:
                 raise ValueError("there is no size to choose")
@@ -40,5 +96,12 @@ class Model:
         return self.make(count), np.array(self.start(count) if callable(self.start) else self.start, dtype=float)
 
     def unit(self, name: str) -> str:
-        """Unit of a state or of the time, ``"t"``; empty where there is none."""
+        """Unit of a state or of the time, ``"t"``; empty where there is none.
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> bd.models.available()["hopper"].unit("vz")
+        'm/s'
+        """
         return self.units.get(name, self.units.get(name.rstrip("0123456789"), ""))

@@ -13,12 +13,20 @@ From (-0.4, -0.15, 0.3) the trajectory crosses y, z and x within half a second; 
 exponential, so that the solution is known to any number of digits.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..system.system import System
 from .model import Model
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .._typing import FloatArray
 
 START = np.array([-0.4, -0.15, 0.3])
 END = 0.5
@@ -26,7 +34,7 @@ CROSSINGS = np.array([0.209588078334644671, 0.262364264467491052, 0.369207153821
 FINAL = np.array([0.269850417833359897, 0.337890438217039129, -0.346637698427866003])
 
 
-def field(t, x, b, p, dx):
+def field(t: float, x: FloatArray, b: FloatArray, p: FloatArray, dx: FloatArray) -> None:
     if b[0] < 0.0:
         if b[1] < 0.0:
             dx[0] = 1.0 - x[1]
@@ -43,24 +51,39 @@ def field(t, x, b, p, dx):
     dx[2] = -1.0 - x[2] if b[2] < 0.0 else -1.0 + 3.0 * x[2]
 
 
-def guards(t, x, p, out):
+def guards(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[0] = x[0]
     out[1] = x[1]
     out[2] = -x[2]
 
 
-def guard_row(t, x, k, p, out):
+def guard_row(t: float, x: FloatArray, k: int, p: FloatArray, out: FloatArray) -> None:
     for i in range(out.size):
         out[i] = 0.0
     out[k] = 1.0 if k < 2 else -1.0
 
 
-def order_test():
-    """The system; its start, end, crossings and final state are START, END, CROSSINGS and FINAL of this file."""
+def order_test() -> System:
+    """The paper's order test: an affine field in each octant of three dimensions, with a solution in closed form.
+
+    Start, end, crossings and final state are START, END, CROSSINGS and FINAL in this file.
+
+    Returns
+    -------
+    System
+        States x, y and z, guards "x", "y" and "-z".
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> sol = bd.solve(bd.models.order_test(), (0.0, 0.5), [-0.4, -0.15, 0.3], rtol=1e-9)
+    >>> list(sol.events.name)
+    ['y', '-z', 'x']
+    """
     return System(field, guards, states=("x", "y", "z"), guards=("x", "y", "-z"), Dh_row=guard_row, name="order test")
 
 
-def exact(t):
+def exact(t: ArrayLike) -> FloatArray:
     """States at the times t, shape (len(t), 3), from START."""
     t = np.atleast_1d(np.asarray(t, dtype=float))
     t1, t2, t3 = CROSSINGS
@@ -80,7 +103,7 @@ def exact(t):
     return out
 
 
-def _rotate(start, s, turn):
+def _rotate(start: FloatArray, s: float, turn: float) -> FloatArray:
     """x' = 1 - turn y, y' = 1 + turn x: a rotation about (-turn, turn)."""
     cosine, sine = math.cos(s), turn * math.sin(s)
     x, y = start[0] + turn, start[1] - turn

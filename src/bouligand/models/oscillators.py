@@ -9,8 +9,11 @@ q_i'' = a - damping q_i' - delta sign(q_i)        guard i: h = q_i
                q = 0
 """
 
+from __future__ import annotations
+
 import math
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,38 +22,65 @@ from ..system.declarations import MOST
 from ..system.system import System
 from .model import Model
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def field(t, x, b, p, dx):
+    from .._typing import FloatArray
+
+
+def field(t: float, x: FloatArray, b: FloatArray, p: FloatArray, dx: FloatArray) -> None:
     m = b.size
     for i in range(m):
         dx[i] = x[m + i]
         dx[m + i] = p[0] - p[1] * x[m + i] - p[2] * b[i]
 
 
-def free(t, x, p, dx):
+def free(t: float, x: FloatArray, p: FloatArray, dx: FloatArray) -> None:
     m = x.size // 2
     for i in range(m):
         dx[i] = x[m + i]
         dx[m + i] = p[0] - p[1] * x[m + i] + p[2]
 
 
-def contact(t, x, k, p, dx):
+def contact(t: float, x: FloatArray, k: int, p: FloatArray, dx: FloatArray) -> None:
     dx[x.size // 2 + k] -= 2.0 * p[2]
 
 
-def guards(t, x, p, out):
+def guards(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     for i in range(out.size):
         out[i] = x[i]
 
 
-def guard_row(t, x, k, p, out):
+def guard_row(t: float, x: FloatArray, k: int, p: FloatArray, out: FloatArray) -> None:
     for i in range(out.size):
         out[i] = 0.0
     out[k] = 1.0
 
 
-def oscillators(count=1, a=1.0, damping=0.4, delta=0.5):
-    """``count`` oscillators; the state is all positions, then all velocities."""
+def oscillators(count: int = 1, a: float = 1.0, damping: float = 0.4, delta: float = 0.5) -> System:
+    """Uncoupled oscillators, each with a guard of its own: many guards with a known solution.
+
+    Each obeys ``q'' = a - damping q' - delta sign(q)``.
+
+    Parameters
+    ----------
+    count : int
+        Their number.
+    a, damping, delta : float
+        Drive, damping, and the force that changes its sign at q = 0.
+
+    Returns
+    -------
+    System
+        States q0, q1, ... (all positions), then v0, v1, ... (all velocities); a guard ``q = 0`` for each.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> sol = bd.solve(bd.models.oscillators(2), (0.0, 1.0), [-0.5, -0.4, 1.0, 1.0])
+    >>> list(sol.events.name)
+    ['q1 = 0', 'q0 = 0']
+    """
     count = whole("count", count, 1, MOST)
     return System(
         field,
@@ -65,7 +95,9 @@ def oscillators(count=1, a=1.0, damping=0.4, delta=0.5):
     )
 
 
-def exact(tf, q0, v0, a=1.0, damping=0.4, delta=0.5):
+def exact(
+    tf: float, q0: float, v0: float, a: float = 1.0, damping: float = 0.4, delta: float = 0.5
+) -> tuple[float, float, FloatArray]:
     """Position, velocity and crossing times of one oscillator at tf; q0 must not be zero."""
     t, q, v, side = 0.0, float(q0), float(v0), math.copysign(1.0, q0)
     crossings: list[float] = []
@@ -79,7 +111,7 @@ def exact(tf, q0, v0, a=1.0, damping=0.4, delta=0.5):
         crossings.append(t)
 
 
-def path(t, q0, v0, a=1.0, damping=0.4, delta=0.5):
+def path(t: ArrayLike, q0: float, v0: float, a: float = 1.0, damping: float = 0.4, delta: float = 0.5) -> FloatArray:
     """Position and velocity of one oscillator at the increasing times t, shape (len(t), 2); q0 must not be zero."""
     t = np.atleast_1d(np.asarray(t, dtype=float))
     crossings = exact(float(t[-1]), q0, v0, a, damping, delta)[2]
@@ -95,14 +127,14 @@ def path(t, q0, v0, a=1.0, damping=0.4, delta=0.5):
     return out
 
 
-def _move(q, v, push, damping, s):
+def _move(q: float, v: float, push: float, damping: float, s: float) -> tuple[float, float]:
     """q'' = push - damping q' for a time s."""
     rest = push / damping
     fade = -math.expm1(-damping * s) / damping
     return q + rest * s + (v - rest) * fade, rest + (v - rest) * math.exp(-damping * s)
 
 
-def _first_zero(q, v, push, damping, span, on_guard):
+def _first_zero(q: float, v: float, push: float, damping: float, span: float, on_guard: bool) -> float | None:
     """First time in (0, span] at which q is zero; q is monotone on either side of the one time where v is."""
     rest = push / damping
     ends = [0.0, span]
@@ -127,7 +159,7 @@ def _first_zero(q, v, push, damping, span, on_guard):
     return None
 
 
-def _start(count):
+def _start(count: int) -> FloatArray:
     """Positions slightly apart and equal speeds: the oscillators cross shortly one after the other."""
     return np.concatenate([np.linspace(-0.5, -0.4, count), np.ones(count)])
 

@@ -11,8 +11,12 @@ Just before it releases, a spring may pull for a moment (where c hdot < 0 outwei
 Each spring has a guard. The field is a sum over contacts, and declared as one (`f0`, `g`).
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,12 +26,18 @@ from ..system.system import System
 from .drawing import EDGE, contact_colour, frame, spring
 from .model import Model
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from .._typing import FloatArray, IntArray, SignArray
+
 LENGTH = 2.0
 START = np.array([0.0, 2.637, -0.046, 0.0, 0.0, 0.0])
 FIXED = 6  # parameters before the positions: g, mass, inertia, L0, k, c
 
 
-def field(t, x, b, p, dx):
+def field(t: float, x: FloatArray, b: FloatArray, p: FloatArray, dx: FloatArray) -> None:
     """f: force and moment are sums over the springs, of powers of the distance d between spring and centre of mass."""
     sine, cosine = math.sin(x[2]), math.cos(x[2])
     slope, stretch = sine / cosine, 1.0 / (cosine * cosine)
@@ -50,7 +60,7 @@ def field(t, x, b, p, dx):
     dx[5] = -moment / (cosine * p[2])
 
 
-def field_jacobian(t, x, b, p, out):
+def field_jacobian(t: float, x: FloatArray, b: FloatArray, p: FloatArray, out: FloatArray) -> None:
     """Df: the same sums, up to the second power of d."""
     sine, cosine = math.sin(x[2]), math.cos(x[2])
     slope, stretch = sine / cosine, 1.0 / (cosine * cosine)
@@ -91,7 +101,7 @@ def field_jacobian(t, x, b, p, out):
     out[5, 2] += torque * slope * turning
 
 
-def field_by_parameters(t, x, b, p, out):
+def field_by_parameters(t: float, x: FloatArray, b: FloatArray, p: FloatArray, out: FloatArray) -> None:
     """Dp_f, in the order g, mass, inertia, L0, k, c, positions."""
     sine, cosine = math.sin(x[2]), math.cos(x[2])
     slope, stretch = sine / cosine, 1.0 / (cosine * cosine)
@@ -129,7 +139,7 @@ def field_by_parameters(t, x, b, p, out):
         out[5, j] = -turn / (cosine * p[2])
 
 
-def guards_by_parameters(t, x, p, out):
+def guards_by_parameters(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     slope = math.tan(x[2])
     for i in range(out.shape[0]):
         for j in range(p.size):
@@ -138,7 +148,7 @@ def guards_by_parameters(t, x, p, out):
         out[i, FIXED + i] = -slope
 
 
-def free(t, x, p, dx):
+def free(t: float, x: FloatArray, p: FloatArray, dx: FloatArray) -> None:
     dx[0] = x[3]
     dx[1] = x[4]
     dx[2] = x[5]
@@ -147,7 +157,7 @@ def free(t, x, p, dx):
     dx[5] = 0.0
 
 
-def contact(t, x, k, p, dx):
+def contact(t: float, x: FloatArray, k: int, p: FloatArray, dx: FloatArray) -> None:
     sine, cosine = math.sin(x[2]), math.cos(x[2])
     d = x[0] - p[FIXED + k]
     depth = p[3] + sine / cosine * d - x[1]
@@ -158,7 +168,7 @@ def contact(t, x, k, p, dx):
     dx[5] -= push * d / (cosine * p[2])
 
 
-def contact_many(t, x, ks, p, out):
+def contact_many(t: float, x: FloatArray, ks: IntArray, p: FloatArray, out: FloatArray) -> None:
     """Several contacts at once: the angle's sine and cosine are the same for all."""
     sine, cosine = math.sin(x[2]), math.cos(x[2])
     slope = sine / cosine
@@ -173,14 +183,14 @@ def contact_many(t, x, ks, p, out):
         out[5, i] = push * d * turning
 
 
-def guards(t, x, p, out):
+def guards(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     slope = math.tan(x[2])
     top = p[3] + slope * x[0] - x[1]
     for i in range(out.size):
         out[i] = top - slope * p[FIXED + i]
 
 
-def guard_row(t, x, k, p, out):
+def guard_row(t: float, x: FloatArray, k: int, p: FloatArray, out: FloatArray) -> None:
     cosine = math.cos(x[2])
     for i in range(out.size):
         out[i] = 0.0
@@ -190,15 +200,56 @@ def guard_row(t, x, k, p, out):
 
 
 @cache
-def _sums_in_any_order(function):
+def _sums_in_any_order(function: Callable[..., None]) -> Any:
     """Compiled so that its sums may be reordered, and so become vector code: four times faster with 500 contacts."""
     from numba import njit
 
     return njit(function, nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
 
 
-def plate(contacts=2, stiffness=2000.0, damping=5.0, mass=1.0, g=9.81, L0=1.0, positions=None):
-    """The plate on ``contacts`` springs, evenly spaced along its length; each has an equal share of stiffness and damping."""
+def plate(
+    contacts: int = 2,
+    stiffness: float = 2000.0,
+    damping: float = 5.0,
+    mass: float = 1.0,
+    g: float = 9.81,
+    L0: float = 1.0,
+    positions: ArrayLike | None = None,
+) -> System:
+    """A rigid plate that falls onto a bed of springs, in the plane (the paper's section 5.2).
+
+    The usual start is START in this file.
+
+    Parameters
+    ----------
+    contacts : int
+        Number of springs, evenly spaced along the plate.
+    stiffness, damping : float
+        Of all springs together; each has an equal share.
+    mass, g : float
+        Mass of the plate, and gravity.
+    L0 : float
+        Height of an unloaded spring.
+    positions : array, optional
+        Positions of the springs, instead of their number.
+
+    Returns
+    -------
+    System
+        States x, z, theta, vx, vz and omega; guards spring0, spring1, ... The field is declared as a sum over contacts.
+
+    Raises
+    ------
+    ValueError
+        If there is no spring.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> plate = bd.models.plate(100)
+    >>> plate.n, plate.m, plate.guards[-1]
+    (6, 100, 'spring99')
+    """
     if positions is None:
         contacts = whole("contacts", contacts, 1, MOST)
         positions = np.linspace(-LENGTH / 2, LENGTH / 2, contacts) if contacts > 1 else np.zeros(1)
@@ -232,7 +283,7 @@ def plate(contacts=2, stiffness=2000.0, damping=5.0, mass=1.0, g=9.81, L0=1.0, p
     )
 
 
-def draw(ax, t, x, b, p):
+def draw(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None:
     """The plate, seen along its edge, over the springs."""
     sine, cosine = math.sin(x[2]), math.cos(x[2])
     positions = p[FIXED:]

@@ -19,13 +19,22 @@ Its bounces become ever shorter until the integration stops with an error that n
 over: at 90 degrees a leg along the body's axis does not reach the floor.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..system.system import System
 from .drawing import BODY, EDGE, contact_colour, frame, project, spring
 from .model import Model
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from .._typing import FloatArray, SignArray
 
 START = np.array([0.7, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # level, at rest
 TILTED = np.array([0.7, 0.03, -0.02, 0.0, 0.0, 0.0, 0.0])  # feet land within 4 ms
@@ -35,7 +44,7 @@ MANY = 10_000  # crossings after which `exact` gives up
 VIEW = (0.35, 0.22)  # rad: azimuth and elevation from which the drawing looks
 
 
-def free(t, x, p, dx):
+def free(t: float, x: FloatArray, p: FloatArray, dx: FloatArray) -> None:
     """Flight: Euler's equations of an axisymmetric body, and how roll and pitch follow the rates."""
     turning = x[5] * math.sin(x[1]) + x[6] * math.cos(x[1])
     dx[0] = x[3]
@@ -48,7 +57,7 @@ def free(t, x, p, dx):
     dx[6] = 0.0
 
 
-def contact(t, x, k, p, dx):
+def contact(t: float, x: FloatArray, k: int, p: FloatArray, dx: FloatArray) -> None:
     """What leg k adds: its force along the leg, hence F / u_z upwards, with a moment about the centre."""
     ux, uy, uz = -math.sin(x[2]), math.cos(x[2]) * math.sin(x[1]), math.cos(x[2]) * math.cos(x[1])
     ax, ay = p[4] * math.cos(k * TURN), p[4] * math.sin(k * TURN)
@@ -64,13 +73,13 @@ def contact(t, x, k, p, dx):
     dx[6] += push * (ax * uy - ay * ux) / p[3]
 
 
-def guards(t, x, p, out):
+def guards(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     ux, uy, uz = -math.sin(x[2]), math.cos(x[2]) * math.sin(x[1]), math.cos(x[2]) * math.cos(x[1])
     for k in range(out.size):
         out[k] = p[5] - (x[0] + p[4] * (ux * math.cos(k * TURN) + uy * math.sin(k * TURN))) / uz
 
 
-def guard_row(t, x, k, p, out):
+def guard_row(t: float, x: FloatArray, k: int, p: FloatArray, out: FloatArray) -> None:
     """ds = -(dz + du . foot) / u_z, the foot being where the leg ends now."""
     sr, cr, sp, cp = math.sin(x[1]), math.cos(x[1]), math.sin(x[2]), math.cos(x[2])
     ax, ay = p[4] * math.cos(k * TURN), p[4] * math.sin(k * TURN)
@@ -82,8 +91,34 @@ def guard_row(t, x, k, p, out):
     out[2] = (cp * ax + sp * sr * ay + sp * cr * az) / (cp * cr)
 
 
-def three_legs(**params):
-    """The robot; its parameters by name are those of DEFAULTS. Usual starts: START (level), TILTED."""
+def three_legs(**params: float) -> System:
+    """A body that hops on three preloaded legs, in space.
+
+    Usual starts in this file: START (level, so that all feet land together) and TILTED.
+
+    Parameters
+    ----------
+    **params : float
+        Those that differ from DEFAULTS: g, mass, I1, I3 (moments of inertia), r, L (radius and length of the legs), k, c
+        (stiffness and damping), preload.
+
+    Returns
+    -------
+    System
+        States z, roll, pitch, vz, wx, wy and wz; guards foot0, foot1 and foot2.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is unknown.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> sol = bd.solve(bd.models.three_legs(c=0.0), (0.0, 0.3), [0.7, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    >>> list(sol.events.name)
+    ['foot0', 'foot1', 'foot2']
+    """
     unknown = set(params) - set(DEFAULTS)
     if unknown:
         raise ValueError(f"three_legs does not know {sorted(unknown)}; parameters: {', '.join(DEFAULTS)}")
@@ -100,11 +135,11 @@ def three_legs(**params):
     )
 
 
-def energy(x, touching, **params):
+def energy(x: ArrayLike, touching: ArrayLike, **params: float) -> FloatArray:
     """Kinetic, of height, and in the springs: constant without damping. ``touching``: which feet do, e.g. ``sol.b > 0``."""
     p = {**DEFAULTS, **params}
-    x, touching = np.atleast_2d(x), np.atleast_2d(touching)
-    z, roll, pitch, vz, wx, wy, wz = x.T
+    touching = np.atleast_2d(touching)
+    z, roll, pitch, vz, wx, wy, wz = np.atleast_2d(x).T
     u = np.array([-np.sin(pitch), np.cos(pitch) * np.sin(roll), np.cos(pitch) * np.cos(roll)])
     angle = TURN * np.arange(3)[:, None]
     s = p["L"] - (z + p["r"] * (u[0] * np.cos(angle) + u[1] * np.sin(angle))) / u[2]
@@ -113,7 +148,7 @@ def energy(x, touching, **params):
     return 0.5 * (p["mass"] * vz**2 + turning) + p["mass"] * p["g"] * z + springs
 
 
-def exact(t, z0=START[0], **params):
+def exact(t: ArrayLike, z0: float = START[0], **params: float) -> tuple[FloatArray, FloatArray]:
     """(z, vz) at the times t, shape (len(t), 2), of the level body dropped from rest at z0 > L; and when it touches and leaves.
 
     On its feet it is a damped oscillator about the height at which the springs would carry it without their stop:
@@ -123,24 +158,25 @@ def exact(t, z0=START[0], **params):
 
     p = {**DEFAULTS, **params}
     t = np.atleast_1d(np.asarray(t, dtype=float))
-    out, crossings = np.empty((t.size, 2)), []
+    out = np.empty((t.size, 2))
+    crossings: list[float] = []
     stiffness, damping = 3.0 * p["k"] / p["mass"], 1.5 * p["c"] / p["mass"]
     if z0 <= p["L"] or damping**2 >= stiffness:
         raise ValueError(f"exact: the body starts above its feet (z0 > L = {p['L']:g}) and its legs are not overdamped")
     centre = (3.0 * p["preload"] / p["mass"] - p["g"]) / stiffness  # above L
     w = math.sqrt(stiffness - damping**2)
 
-    def flight(s, z, v):
+    def flight(s: Any, z: float, v: float) -> Any:
         return z + v * s - 0.5 * p["g"] * s * s, v - p["g"] * s
 
-    def stance(s, z, v):
+    def stance(s: Any, z: float, v: float) -> Any:
         y, fade = z - p["L"] - centre, np.exp(-damping * s)
         sine = (v + damping * y) / w
         y_s = fade * (y * np.cos(w * s) + sine * np.sin(w * s))
         v_s = fade * ((w * sine - damping * y) * np.cos(w * s) - (w * y + damping * sine) * np.sin(w * s))
         return p["L"] + centre + y_s, v_s
 
-    def leaving(z, v):
+    def leaving(z: float, v: float) -> float:
         """How long a stance lasts: from its lowest point on, the height rises for half a period."""
         y = z - p["L"] - centre
         lowest = math.atan2(v, w * y + damping * (v + damping * y) / w) % math.pi / w
@@ -170,7 +206,7 @@ def exact(t, z0=START[0], **params):
     return out, np.array(crossings)
 
 
-def draw(ax, t, x, b, p):
+def draw(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None:
     """From the side and a little above. The heading is no state and is drawn as constant."""
     roll, pitch = x[1], x[2]
     cr, sr, cp, sp = math.cos(roll), math.sin(roll), math.cos(pitch), math.sin(pitch)

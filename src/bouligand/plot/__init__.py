@@ -2,6 +2,13 @@
 
 `trajectory` (states over time), `contacts` (gait diagram), `perturbations` and `fan` (the derivative), `animate` (an animation
 of a mechanism, by a function that draws one instant: `mechanisms` has those of the ready models).
+
+>>> import bouligand as bd
+>>> from matplotlib.figure import Figure
+>>> sol = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0])
+>>> ax = bd.plot.trajectory(sol, ["z"], ax=Figure().subplots())
+>>> len(ax.lines) > 0
+True
 """
 
 from . import mechanisms

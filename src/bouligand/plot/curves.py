@@ -69,7 +69,7 @@ def trajectory(
 
 
 def perturbations(
-    B: BDerivative,
+    B: BDerivative[object],
     radius: float | None = None,
     plane: tuple[str | int, str | int] = (0, 1),
     image: tuple[str | int, str | int] | None = None,
@@ -149,7 +149,7 @@ def perturbations(
 
 
 def fan(
-    B: BDerivative,
+    B: BDerivative[object],
     radius: float,
     plane: tuple[str | int, str | int] = (0, 1),
     count: int = 24,

@@ -83,7 +83,7 @@ class Run:
                 path.unlink()
         self._done = {path.stem: value for path, value in found.items() if value is not None}
         if self._done:
-            print(f"{self.name}: going on after {len(self._done)} cells of an interrupted run", file=sys.stderr)
+            print(f"{self.name}: continuing after {len(self._done)} cells of an interrupted run", file=sys.stderr)
 
     def _clean(self):
         """Remove what is no whole file: temporary ones of a process that was killed, and what is no file at all."""

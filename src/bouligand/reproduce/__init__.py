@@ -9,7 +9,7 @@ NAMES = ("order", "hopper", "plate")
 
 
 def experiment(name):
-    """The module of an experiment, imported when it is asked for."""
+    """The module of an experiment, imported at first use."""
     if name not in NAMES:
         raise ValueError(f"no experiment is called {name!r}; choose from {', '.join(NAMES)}, all")
     return import_module(f"{__name__}.{name}")

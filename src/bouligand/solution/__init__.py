@@ -1,4 +1,4 @@
-"""What came out: the trajectory, its events, and states between the steps."""
+"""The result of an integration: the trajectory, its events, and states between the steps."""
 
 from .events import Events
 from .solution import Solution

@@ -1,20 +1,31 @@
-"""Along the record of a solution once more: the states at any time, from steps that are taken again as they were taken."""
+"""Dense output: states at any time, by replaying the recorded steps exactly as they were taken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from ..core import codes
 from ..core.entries import Kernel
 from ..core.state import SPAN
 from ..errors import FunctionError
 from ..memory.pool import pool_of
-from ..memory.tables import RECORD_ARRAYS
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray
+    from ..memory.working import Working
+    from ..system.binding import Bound
+    from ..system.system import System
+    from ..system.user_memory import Lease
+    from .record import Record
 
 _sample = Kernel("steps.retake", "sample", "dense output")
 _sample_spans = Kernel("spans.dense_span", "sample_spans", "dense output across many contacts")
 
 
-def sample(solution, ordered, out):
+def sample(system: System, record: Record, ordered: FloatArray, out: FloatArray) -> None:
     """Write the states at increasing times, all within the trajectory, into ``out``."""
-    record = solution.record
     if len(record) == 1:
         out[:] = record.states[0]
         return
@@ -22,40 +33,42 @@ def sample(solution, ordered, out):
     step = np.searchsorted(t, ordered).clip(1)
     spans = (record.steps["kind"][step] == SPAN) & (t[step] > ordered) & (t[step - 1] < ordered)
     if not spans.any():
-        _take_again(solution, ordered, out, spanning=False)
+        _replay(system, record, ordered, out, spanning=False)
         return
     for which, spanning in ((spans, True), (~spans, False)):
         if which.any():
-            part = np.empty((np.count_nonzero(which), solution.system.n))
-            _take_again(solution, ordered[which], part, spanning)
+            part = np.empty((np.count_nonzero(which), system.n))
+            _replay(system, record, ordered[which], part, spanning)
             out[which] = part
 
 
-def _take_again(solution, ordered, out, spanning):
-    """The states at these times, all inside spanning steps or all not."""
-    system, pool = solution.system, pool_of(solution.system)
+def _replay(system: System, record: Record, ordered: FloatArray, out: FloatArray, spanning: bool) -> None:
+    """The states at these times, which are either all inside spanning steps or all inside other steps."""
+    pool = pool_of(system)
     lease, memory = system._bind().lease(system), pool.borrow("replay", system)
-    open_record(memory, solution.record, lease)
-    memory.put("t_eval", ordered)
-    memory.put("x_eval", out)
-    if spanning:
-        spans = pool.borrow("spans", system)
+    spans = pool.borrow("spans", system) if spanning else None
+    if spans is not None:
         spans.use(lease)
         memory.put("spans", spans)
-        done = _sample_spans(memory.address)
-        pool.give_back("spans", spans)
-    else:
-        done = _sample(memory.address)
-    t_failed = memory.s.t_failed
-    close_record(memory)
-    pool.give_back("replay", memory)
-    lease.give_back()
-    if done < len(ordered):
-        fail(system, t_failed)
+    entry, done = _sample_spans if spanning else _sample, 0
+    try:
+        while done < len(ordered):  # (the core returns now and then, for Ctrl-C)
+            open_record(memory, record, lease)
+            memory.put("t_eval", ordered[done:])
+            memory.put("x_eval", out[done:])
+            done += entry(memory.address)
+            if memory.s.status != codes.GO_ON:
+                fail(system, memory.s.t_failed)
+    finally:
+        memory.release()
+        pool.give_back("replay", memory)
+        if spans is not None:
+            pool.give_back("spans", spans)
+        lease.give_back()
 
 
-def open_record(memory, record, lease):
-    """Let the core go along a record, from its start."""
+def open_record(memory: Working, record: Record, lease: Bound | Lease) -> None:
+    """Prepare the replay of a record, from its start."""
     memory.fill()
     memory.bind(lease.fn, False)
     s, v = memory.s, memory.v
@@ -63,16 +76,10 @@ def open_record(memory, record, lease):
     v.atol.fill(1.0)
     memory.g.b[:] = record.word_start
     memory.p[:] = record.parameters[0][0]
-    for name, (array, place) in record.placed.items():
-        memory.put(name, array, place)
+    memory.put_record(record.placed)
 
 
-def close_record(memory):
-    """Forget the record: memory that is kept for others must not keep an integration's."""
-    for name in (*RECORD_ARRAYS, "t_eval", "x_eval"):
-        setattr(memory, name, None)
-
-
-def fail(system, t):
-    """Raise what a function raised when it was called again along the record."""
-    raise system._bind().failures.take() or FunctionError(f"f failed at t = {t} when a step was taken again", t=t)
+def fail(system: System, t: float) -> NoReturn:
+    """Raise what a user's function raised during a replay."""
+    error = system._bind().failures.take()
+    raise error or FunctionError(f"f failed at t = {t} when a recorded step was replayed", t=t)

@@ -1,70 +1,112 @@
 """The table of events."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from ..core.state import SHOWN, SWITCH
+from .dense import sample
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .._typing import BoolArray, FloatArray, IntArray, RecordArray, SignArray
+    from ..system.system import System
+    from .record import Record
 
 
 class Events:
-    """The crossings of a solution, in the order in which they happened.
+    """The events (crossings of guards) of a solution, in the order in which they happened: ``sol.events``.
+
+    An index selects rows of the structured array ``events.array``: ``events[0]`` is the first event, ``events[0]["t"]`` its
+    time, ``events["t"]`` the times of all, ``events[events.guard == 2]`` those of one guard. ``len(events)`` is their number.
 
     Attributes
     ----------
     t : array (ne,)
+        Times.
     guard : array (ne,) of int
-        Number of the guard; ``name`` has their names.
+        Numbers of the guards.
+    name : array (ne,) of str
+        Names of the guards.
     direction : array (ne,) of int8
         The sign after the crossing: +1 if h went from - to +.
     x : array (ne, n)
-        The state.
+        States.
     residual : array (ne,)
-        What was left of h at the landing.
+        The values of h that were left at the landings.
     before, after : array (ne, m) of int8
-        The words on both sides of each event.
-    array : structured array
-        t, guard, direction, x together.
+        The words (modes) on both sides of each event.
+    array : structured array (ne,)
+        ``t``, ``guard``, ``direction`` and ``x`` together.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> sol = bd.solve(bd.models.hopper(), (0.0, 1.0), [2.0, 0.0], rtol=1e-8)
+    >>> sol.events
+    Events: 2
+      t = 0.451523641  foot         +1  x = [ 1.       -4.429447]
+      t = 0.55529175   foot         -1  x = [1.       4.429447]
+    >>> sol.events.t.round(6)
+    array([0.451524, 0.555292])
+    >>> [int(event["direction"]) for event in sol.events]
+    [1, -1]
+    >>> sol.events[sol.events.direction > 0]["guard"]
+    array([0])
     """
 
-    def __init__(self, solution):
-        self._solution = solution
-        self._rows = solution.record.events[solution.record.shown]
+    def __init__(self, system: System, record: Record) -> None:
+        # (not the solution, which has these events: two objects that hold each other wait for the garbage collector)
+        self._system, self._record = system, record
+        self._rows: RecordArray = record.events[record.shown]
 
     @property
-    def t(self):
+    def t(self) -> FloatArray:
+        """Times, array (ne,)."""
         return self._rows["t"]
 
     @cached_property
-    def guard(self):
-        return self._rows["guard"].astype(int)
+    def guard(self) -> IntArray:
+        """Numbers of the guards, array (ne,) of int."""
+        return self._rows["guard"].astype(np.int64)
 
     @property
-    def name(self):
-        return np.array([self._solution.system.guards[k] for k in self.guard], dtype=object)
+    def name(self) -> NDArray[np.object_]:
+        """Names of the guards, array (ne,) of str."""
+        return np.array([self._system.guards[k] for k in self.guard], dtype=object)
 
     @cached_property
-    def direction(self):
+    def direction(self) -> SignArray:
+        """The sign after each crossing, array (ne,) of int8: +1 if h went from - to +."""
         return self._rows["sign"].astype(np.int8)
 
     @property
-    def residual(self):
+    def residual(self) -> FloatArray:
+        """The values of h that were left at the landings, array (ne,)."""
         return self._rows["residual"]
 
     @cached_property
-    def x(self):
-        record, rows = self._solution.record, self._rows["record"]
+    def x(self) -> FloatArray:
+        """States, array (ne, n)."""
+        record, rows = self._record, self._rows["record"]
         states = record.states[rows]
         between = record.t[rows] > self.t
         if between.any():
-            states[between] = self._solution(self.t[between])
+            inside = np.empty((np.count_nonzero(between), self._system.n))
+            sample(self._system, self._record, self.t[between], inside)
+            states[between] = inside
         return states
 
-    def _words(self, after):
-        """The word before each event, or after it (with what was armed again at the same instant)."""
-        record = self._solution.record
+    def _words(self, after: bool) -> SignArray:
+        """The word before each event, or after it (including guards that were re-armed at the same time)."""
+        record = self._record
         flips = record.flips
-        out = np.empty((len(self), self._solution.system.m), dtype=np.int8)
+        out = np.empty((len(self), self._system.m), dtype=np.int8)
         word, q = record.word_start.astype(np.int8), 0
         for i, flip in enumerate(flips):
             event = flip["shown"] == SHOWN
@@ -82,32 +124,50 @@ class Events:
         return out
 
     @property
-    def before(self):
+    def before(self) -> SignArray:
+        """The word just before each event, array (ne, m) of int8."""
         return self._words(after=False)
 
     @property
-    def after(self):
+    def after(self) -> SignArray:
+        """The word just after each event, array (ne, m) of int8."""
         return self._words(after=True)
 
     @property
-    def array(self):
-        n = self._solution.system.n
-        kind = [("t", float), ("guard", int), ("direction", np.int8), ("x", float, (n,))]
-        out = np.empty(len(self), dtype=kind)
+    def array(self) -> RecordArray:
+        """All events as a structured array (ne,) with the fields ``t``, ``guard``, ``direction`` and ``x``."""
+        n = self._system.n
+        kind = [("t", float), ("guard", np.int64), ("direction", np.int8), ("x", float, (n,))]
+        out: RecordArray = np.empty(len(self), dtype=kind)
         for field in ("t", "guard", "direction", "x"):
             out[field] = getattr(self, field)
         return out
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._rows)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[np.void]:
         return iter(self.array)
 
-    def __getitem__(self, key):
+    @overload
+    def __getitem__(self, key: int | np.integer[Any]) -> np.void: ...
+
+    @overload
+    def __getitem__(self, key: Literal["t", "x"]) -> FloatArray: ...
+
+    @overload
+    def __getitem__(self, key: Literal["guard"]) -> IntArray: ...
+
+    @overload
+    def __getitem__(self, key: Literal["direction"]) -> SignArray: ...
+
+    @overload
+    def __getitem__(self, key: slice | list[int] | list[bool] | list[str] | IntArray | BoolArray) -> RecordArray: ...
+
+    def __getitem__(self, key: Any) -> Any:
         return self.array[key]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if not len(self):
             return "Events: none"
         lines = [f"Events: {len(self)}"]

@@ -1,101 +1,138 @@
-"""The record of an integration: its steps, the states at their ends, and its crossings. The one class that reads the core's own
-tables, and what everything that goes along a trajectory once more starts from."""
+"""The record of an integration: its steps, the states at their ends, and its crossings.
+
+This is the only class that interprets the core's own tables. Dense output and derivatives replay it.
+"""
+
+from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.state import BACK, MARGIN, SHOWN, SPAN
-from ..memory.tables import RECORD_ARRAYS, place_of
+from ..memory.tables import Placed
 from .lazy import lazy
+
+if TYPE_CHECKING:
+    from .._typing import BoolArray, FloatArray, IntArray, RecordArray
 
 _FIRST_LEG = np.zeros(1, dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class Record:
-    """``steps`` and ``states`` have a row for the start and one for each step, ``events`` one for each change of the word, each
-    near-grazing, each event (see `core.state`)."""
+    """The steps of an integration as the core has recorded them; ``sol.record`` of a `Solution`.
 
-    steps: np.ndarray  # of the dtype core.state.STEP
-    states: np.ndarray  # (rows, n)
-    events: np.ndarray  # of the dtype core.state.EVENT
-    word_end: np.ndarray  # the word at the end
-    breaks: np.ndarray  # times at which f or h may jump
-    p: np.ndarray  # the parameters (at the end)
-    legs: tuple | None = None  # (row, parameters) where parameters changed on the way, the first at row 0; None: never
+    Most users need `Solution` and `Events` instead, which are computed from it.
 
-    def __getstate__(self):
-        # (addresses do not travel)
+    Attributes
+    ----------
+    steps : structured array (rows,)
+        The start, then each step: the time ``t`` of its end and its ``kind`` (see `core.state.STEP`).
+    states : array (rows, n)
+        The states at these times.
+    events : structured array
+        A row for each change of the word (mode), each event and each near-grazing, with ``t``, ``guard``, ``sign`` and others
+        (see `core.state.EVENT`).
+    word_end : array (m,)
+        The word at the end.
+    breaks : array
+        Times at which f or h may jump.
+    p : array
+        The parameters (at the end).
+    legs : tuple of (row, array), or None
+        Where a `Stepper` changed the parameters: the first row that they hold for and their values, beginning with row 0.
+        None if they were never changed.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> record = bd.solve(bd.models.hopper(), (0.0, 1.0), [2.0, 0.0]).record
+    >>> len(record) == len(record.t) == len(record.states)
+    True
+    >>> record.word_start, record.word_end
+    (array([-1.]), array([-1.]))
+    """
+
+    steps: RecordArray
+    states: FloatArray
+    events: RecordArray
+    word_end: FloatArray
+    breaks: FloatArray
+    p: FloatArray
+    legs: tuple[tuple[int, FloatArray], ...] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # (addresses are not pickled)
         return {key: value for key, value in self.__dict__.items() if key != "placed"}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.steps)
 
     @lazy
-    def t(self):
+    def t(self) -> FloatArray:
+        """Times of the rows, array (rows,)."""
         return self.steps["t"]
 
     @property
-    def kind(self):
-        """Of each step: the number of its scheme, of its hop, or SPAN; how it was cut back to a guard is left out."""
+    def kind(self) -> IntArray:
+        """Kind of each step: the number of its scheme, of its hop, or SPAN, regardless of how it was cut back to a guard."""
         return self.steps["kind"] % BACK
 
     @lazy
-    def spans(self):
-        """Whether there are steps across many crossings."""
+    def spans(self) -> bool:
+        """Whether there are spanning steps (steps across many crossings)."""
         return bool((self.steps["kind"][1:] == SPAN).any())
 
     @property
-    def shown(self):
+    def shown(self) -> BoolArray:
         """Which rows of ``events`` are events."""
         return self.events["shown"] == SHOWN
 
     @property
-    def flips(self):
+    def flips(self) -> RecordArray:
         """The rows of ``events`` that change the word."""
         return self.events[self.events["shown"] != MARGIN]
 
     @property
-    def margins(self):
+    def margins(self) -> RecordArray:
         """The rows of ``events`` that are near-grazings."""
         return self.events[self.events["shown"] == MARGIN]
 
     @lazy
-    def word_start(self):
-        """The word at the start: each guard is on the other side than its first flip leaves it on."""
+    def word_start(self) -> FloatArray:
+        """The word at the start: the sign of each guard before its first flip."""
         word, flips = self.word_end.copy(), self.flips
         guards, first = np.unique(flips["guard"], return_index=True)
         word[guards] = -flips["sign"][first]
         return word
 
     @property
-    def inside(self):
+    def inside(self) -> BoolArray:
         """Which rows of ``events`` lie inside a step, not at its end."""
         return self.events["t"] < self.t[self.events["record"]]
 
     @lazy
-    def parameters(self):
-        """The parameters, a row for each time that they were changed, and the records from which on they held."""
+    def parameters(self) -> tuple[FloatArray, IntArray]:
+        """The parameters, a row for each set of values, and the first row of ``steps`` for which each set holds."""
         if self.legs is None:
             return self.p.reshape(1, -1).copy(), _FIRST_LEG
         values = np.array([p for _, p in self.legs]).reshape(len(self.legs), -1)
         return values, np.array([row for row, _ in self.legs], dtype=np.int64)
 
     @lazy
-    def placed(self):
-        """The arrays that the core goes along, by name, each with its place in memory (see `memory.tables`)."""
-        leg_p, legs = self.parameters
-        arrays = (self.steps, self.states, self.events, self.breaks, leg_p, legs)
-        return {name: (array, place_of(array)) for name, array in zip(RECORD_ARRAYS, arrays, strict=True)}
+    def placed(self) -> Placed:
+        """The arrays that a replay needs, with their addresses."""
+        return Placed.of(self.steps, self.states, self.events, self.breaks, *self.parameters)
 
-    def copy(self):
-        """One that does not change when the integration goes on."""
+    def copy(self) -> Record:
+        """A copy, which does not change when the integration goes on."""
         return replace(self, steps=self.steps.copy(), states=self.states.copy(), events=self.events.copy())
 
 
-def word_after(word, events):
-    """A word after rows of ``events``; of several flips of one guard the last one stands."""
+def word_after(word: FloatArray, events: RecordArray) -> FloatArray:
+    """The word after these rows of ``events``, starting from ``word``. (Of several flips of one guard the last one counts.)"""
     word = word.copy()
     if len(events):
         flips = events[events["shown"] != MARGIN]

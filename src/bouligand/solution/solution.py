@@ -1,6 +1,9 @@
-"""What an integration found. Everything that is not needed to have it is computed when it is asked for."""
+"""The result of an integration. Its attributes are computed on first access."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -12,14 +15,44 @@ from .events import Events
 from .lazy import lazy
 from .record import Record
 
-# what a solution takes from its integration
-_TAKEN = ("system", "status", "error", "counts", "ended_by", "_message", "_requested", "_tolerances", "record")
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .._typing import FloatArray, MaybeNone, RecordArray, Side, SignArray, Status
+    from ..derivative.bderivative import BDerivative
+    from ..integration.stepper import Stepper
+    from ..system.system import System
+
+# attributes that read from the integration's workspace
+_FROM_WORKSPACE = ("system", "status", "error", "counts", "ended_by", "_message", "_requested", "_tolerances", "record")
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What an integration cost: evaluations of f, h and Dh; steps, of these hops onto a guard and steps that span many
-    crossings; refused steps; and events found."""
+    """The cost of an integration: ``sol.counts``.
+
+    Attributes
+    ----------
+    f, h, Dh : int
+        Evaluations of the user's functions.
+    steps : int
+        Accepted steps of all kinds.
+    rejected : int
+        Steps that were tried and rejected.
+    hops : int
+        Of the steps, those that landed on a guard (or on the edge of its band).
+    spans : int
+        Of the steps, those that span many crossings.
+    events : int
+        Events found.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> counts = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0]).counts
+    >>> counts.events, counts.spans, counts.f > counts.steps
+    (4, 0, True)
+    """
 
     f: int
     h: int
@@ -32,7 +65,9 @@ class Counts:
 
 
 class Solution:
-    """A trajectory through its contacts.
+    """A trajectory through its contacts: the result of `solve`, or ``stepper.solution``.
+
+    It can be called: ``sol(t)`` is the state at any time within the trajectory.
 
     Attributes
     ----------
@@ -56,37 +91,76 @@ class Solution:
     success : bool
         True if the end of the interval or a terminal event was reached.
     message : str
-        The same in a sentence.
+        The status in a sentence.
     error : Exception or None
-        Why it failed.
+        The reason of a failure.
+    ended_by : int or None
+        Number of the guard whose terminal event ended the integration.
+    p : array
+        The parameters (at the end, if a `Stepper` changed them).
+    system : System
+        The system that was integrated.
+    record : Record
+        Steps and crossings as the core has recorded them.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> sol = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0], rtol=1e-8)
+    >>> sol.success, sol.message
+    (True, 'the end of the interval was reached, t = 2')
+    >>> sol.x.shape == (len(sol.t), 2)
+    True
+    >>> sol([0.1, 0.5]).round(4)
+    array([[ 1.951 , -0.981 ],
+           [ 0.8506, -0.4776]])
+    >>> sol.events.name[:2]
+    array(['foot', 'foot'], dtype=object)
+    >>> sol.bderivative().matrix().shape
+    (2, 2)
     """
 
-    _rates = None  # of the fastest modes along the record, once a derivative has looked: see `derivative.refinement`
+    # (rates, worst): the fastest modes along the record, set by the first derivative; see `derivative.refinement`
+    _rates: tuple[FloatArray, float] | None = None
 
-    def __init__(self, stepper):
-        # the integration; what is asked for is taken from it then
-        self._stepper = stepper
+    def __init__(self, stepper: Stepper) -> None:
+        # attributes are read from the integration's workspace on first access, until `_detach`
+        self._stepper: Stepper | MaybeNone = stepper
         if stepper.status != "finished":
-            self._keep()
+            self._detach()
 
-    def _keep(self):
-        """Take everything out of the integration's memory: it may go on, or this solution may travel."""
+    def _detach(self) -> None:
+        """Copy everything out of the integration's workspace: the integration may go on, or this solution be pickled."""
         if self._stepper is None:
             return
-        for name in _TAKEN:
+        for name in _FROM_WORKSPACE:
             getattr(self, name)
         if self.status == "running":
             self.record = self.record.copy()
         self._stepper = None
 
-    system = lazy(lambda self: self._stepper.system)
-    status = lazy(lambda self: self._stepper.status)
-    error = lazy(lambda self: self._stepper.error)
-    _message = lazy(lambda self: self._stepper.message)
+    @lazy
+    def system(self) -> System:
+        """The system that was integrated."""
+        return self._stepper.system
 
     @lazy
-    def record(self):
-        """Its steps and crossings as the core has left them: a `Record`."""
+    def status(self) -> Status:
+        """ "finished", "terminated" (by a terminal event), "failed" or "running"."""
+        return self._stepper.status
+
+    @lazy
+    def error(self) -> BaseException | None:
+        """The reason of a failure; None if there was none."""
+        return self._stepper.error
+
+    @lazy
+    def _message(self) -> str:
+        return self._stepper.message
+
+    @lazy
+    def record(self) -> Record:
+        """Steps and crossings as the core has recorded them."""
         stepper = self._stepper
         memory = stepper._memory
         rows, legs = memory.s.record_count, stepper._legs
@@ -101,34 +175,37 @@ class Solution:
         )
 
     @lazy
-    def ended_by(self):
-        """Number of the guard whose terminal event ended it, or None."""
+    def ended_by(self) -> int | None:
+        """Number of the guard whose terminal event ended the integration; None if none did."""
         return self._stepper._memory.s.ended_by if self.status == "terminated" else None
 
     @lazy
-    def _requested(self):
+    def _requested(self) -> tuple[FloatArray, FloatArray, int] | None:
+        """The times and states of ``t_eval``, and how many of them have been written; None without ``t_eval``."""
         memory = self._stepper._memory
         return (memory.t_eval, memory.x_eval, memory.s.eval_count) if memory.t_eval.size else None
 
     @lazy
-    def _tolerances(self):
+    def _tolerances(self) -> tuple[float, FloatArray]:
         memory = self._stepper._memory
         return memory.s.rtol, memory.v.atol.copy()
 
     # -------------------------------------------------------------------------------------------------- trajectory
 
     @lazy
-    def t(self):
+    def t(self) -> FloatArray:
+        """Times, array (nt,): ``t_eval`` if that was given, else the ends of the steps."""
         if self._requested is None:
             return self.record.t.copy()
         times, _, done = self._requested
         return times[: self._done(times, done)]
 
     @lazy
-    def x(self):
+    def x(self) -> FloatArray:
+        """States at these times, array (nt, n)."""
         if self._stepper is not None:
             memory = self._stepper._memory
-            if memory.t_eval is NO_TIMES:  # the same in one go: what most ask for first
+            if memory.t_eval is NO_TIMES:  # the most frequent case, without making a Record
                 return memory.states[: memory.s.record_count].copy()
         if self._requested is None:
             return self.record.states.copy()
@@ -137,63 +214,93 @@ class Solution:
         states[done:] = self.record.states[-1]
         return states
 
-    def _done(self, times, done):
-        """Requested times reached; one that is the very end may not have been written by a step."""
+    def _done(self, times: FloatArray, done: int) -> int:
+        """Number of requested times that were reached. (One at the very end may not have been written by a step.)"""
         record = self.record
         return max(done, int(np.searchsorted(times, record.t[-1], side="right"))) if len(record) else 0
 
     @property
-    def y(self):
+    def y(self) -> FloatArray:
+        """The transpose of ``x``, array (n, nt), as in SciPy."""
         return self.x.T
 
     @lazy
-    def b(self):
+    def b(self) -> SignArray:
+        """Words (modes) at the times ``t``, array (nt, m) of int8, as after the events of that time."""
         return self.word(self.t)
 
     @property
-    def events(self):
+    def events(self) -> Events:
+        """The events, in order."""
         return self._events
 
     @lazy
-    def _events(self):
-        return Events(self)
+    def _events(self) -> Events:
+        return Events(self.system, self.record)
 
     @property
-    def t_events(self):
+    def t_events(self) -> list[FloatArray]:
+        """Times of the events of each guard, as in SciPy."""
         return [self.events.t[self.events.guard == k] for k in range(self.system.m)]
 
     @property
-    def y_events(self):
+    def y_events(self) -> list[FloatArray]:
+        """States at the events of each guard, as in SciPy."""
         return [self.events.x[self.events.guard == k] for k in range(self.system.m)]
 
     @lazy
-    def margins(self):
+    def margins(self) -> RecordArray:
+        """Near-grazings, structured array (t, guard, h): where a guard came near zero and turned back."""
         rows = self.record.margins
-        out = np.empty(len(rows), dtype=[("t", float), ("guard", int), ("h", float)])
+        out: RecordArray = np.empty(len(rows), dtype=[("t", float), ("guard", np.int64), ("h", float)])
         out["t"], out["guard"], out["h"] = rows["t"], rows["guard"], rows["residual"] * rows["sign"]
         return out
 
     @property
-    def p(self):
-        """The parameters (those at the end, if a Stepper changed them on the way)."""
+    def p(self) -> FloatArray:
+        """The parameters (those at the end, if a `Stepper` changed them)."""
         return self.record.p.copy()
 
     # -------------------------------------------------------------------------------------------------- dense output
 
-    def __call__(self, t):
-        """The state at a time, shape (n,), or at an array of times, shape (len(t), n)."""
+    def __call__(self, t: ArrayLike) -> FloatArray:
+        """The state at any time within the trajectory (dense output).
+
+        The step that contains the time is taken again up to there, so that the state has the accuracy of the integration.
+
+        Parameters
+        ----------
+        t : float or array
+            A time or several, in any order.
+
+        Returns
+        -------
+        array (n,) or (len(t), n)
+
+        Raises
+        ------
+        ValueError
+            If a time lies outside the trajectory.
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> sol = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0])
+        >>> sol(0.2).round(4)
+        array([ 1.8038, -1.962 ])
+        """
         wanted = numbers("t", t)
         order = np.argsort(wanted, axis=None, kind="stable")
         ordered = wanted.ravel()[order]
         self._within(ordered)
         out = np.empty((ordered.size, self.system.n))
-        sample(self, ordered, out)
+        sample(self.system, self.record, ordered, out)
         back = np.empty_like(out)
         back[order] = out
         return back.reshape(wanted.shape + (self.system.n,))
 
-    def _within(self, ordered):
-        """Refuse times before or behind the trajectory, and NaN (which is the last in order)."""
+    def _within(self, ordered: FloatArray) -> None:
+        """Raise a ValueError unless these increasing times lie within the trajectory. (NaN, the last in order, does not.)"""
         if not len(self.record):
             raise ValueError("t: the integration did not start, there is no trajectory to look at")
         first, last = self.record.t[0], self.record.t[-1]
@@ -204,8 +311,28 @@ class Solution:
 
     # -------------------------------------------------------------------------------------------------- words
 
-    def word(self, t, side="right"):
-        """The word at a time, shape (m,), or at an array of times; at an event that after it, or before (side="left")."""
+    def word(self, t: ArrayLike, side: Side = "right") -> SignArray:
+        """The word (mode) at any time: -1 or +1 for each guard.
+
+        Parameters
+        ----------
+        t : float or array
+            A time or several, in any order.
+        side : {"right", "left"}
+            At the very time of an event: the word after it, or before it.
+
+        Returns
+        -------
+        array (m,) or (len(t), m) of int8
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> sol = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0])
+        >>> touchdown = sol.events.t[0]
+        >>> sol.word(touchdown), sol.word(touchdown, side="left")
+        (array([1], dtype=int8), array([-1], dtype=int8))
+        """
         one_of("side", side, ("left", "right"))
         wanted = numbers("t", t)
         if wanted.size:
@@ -221,8 +348,27 @@ class Solution:
             out[q] = word
         return out.reshape(wanted.shape + (self.system.m,))
 
-    def rate(self, t, side="right"):
-        """x' at a time: f at the state of that time, under the word on that side of it."""
+    def rate(self, t: float, side: Side = "right") -> FloatArray:
+        """x' at a time: f at the state and in the mode of that time.
+
+        Parameters
+        ----------
+        t : float
+            A time within the trajectory.
+        side : {"right", "left"}
+            At the very time of an event (or of a change of parameters): just after it, or just before it.
+
+        Returns
+        -------
+        array (n,)
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> sol = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0])
+        >>> sol.rate(0.2).round(4)
+        array([-1.962, -9.81 ])
+        """
         t, p = number("t", t), self.record.p
         one_of("side", side, ("left", "right"))
         for row, since in self.record.legs or ():
@@ -233,18 +379,59 @@ class Solution:
 
     # -------------------------------------------------------------------------------------------------- derivative
 
-    def bderivative(self, t=None, *, since=None, event=None, params=False, merge=None):
-        """The Bouligand derivative of ``x(since) -> x(t)``: how the outcome depends on where (and when) it started.
+    @overload
+    def bderivative(
+        self,
+        t: float | None = None,
+        *,
+        since: float | None = None,
+        event: int | None = None,
+        params: Literal[False] = False,
+        merge: float | None = None,
+    ) -> BDerivative: ...
+
+    @overload
+    def bderivative(
+        self,
+        t: float | None = None,
+        *,
+        since: float | None = None,
+        event: int | None = None,
+        params: Literal[True],
+        merge: float | None = None,
+    ) -> BDerivative[tuple[FloatArray, FloatArray]]: ...
+
+    @overload
+    def bderivative(
+        self,
+        t: float | None = None,
+        *,
+        since: float | None = None,
+        event: int | None = None,
+        params: bool,
+        merge: float | None = None,
+    ) -> BDerivative[FloatArray | tuple[FloatArray, FloatArray]]: ...
+
+    def bderivative(
+        self,
+        t: float | None = None,
+        *,
+        since: float | None = None,
+        event: int | None = None,
+        params: bool = False,
+        merge: float | None = None,
+    ) -> BDerivative[Any]:
+        """The Bouligand derivative of ``x(since) -> x(t)``: how the outcome depends on the start.
 
         Parameters
         ----------
         t, since : float, optional
-            To and from when; default the end and the start of the trajectory.
+            The times of the outcome and of the start; default: the end and the start of the trajectory.
         event : int, optional
             Take the state at this event instead of a fixed time: the derivative of a Poincare map. That is also the default
             for a solution that ended at a terminal event.
         params : bool
-            Also in the parameters: ``B(dx, dp=...)``, ``B.matrix(wrt="p")``.
+            Whether to differentiate with respect to the parameters too: ``B(dx, dp=...)``, ``B.matrix(wrt="p")``.
         merge : float, optional
             Crossings within this time of each other are one corner, whose offsets are kept: right for perturbations that
             are larger than the gaps, with an error of O(merge |dx|). Default: crossings that the tolerances cannot tell
@@ -254,6 +441,24 @@ class Solution:
         -------
         BDerivative
             ``B(dx)``, ``B.matrix(dx)``, ``B.vjp(w, dx)``, ``B.event_times(dx)``, ``B.pieces()`` and more.
+
+        Raises
+        ------
+        DerivativeError
+            If the solution failed before its end (and no ``t`` is given), or its parameters were changed and
+            ``params=True``.
+        GrazingError
+            If a guard is touched tangentially.
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> sol = bd.solve(bd.models.hopper(), (0.0, 0.2), [2.0, 0.0])
+        >>> B = sol.bderivative(params=True)
+        >>> B([0.0, 1.0]).round(6)
+        array([0.2, 1. ])
+        >>> B(dp={"g": 1.0}).round(6)
+        array([-0.02, -0.2 ])
         """
         from ..derivative.bderivative import BDerivative
 
@@ -262,7 +467,8 @@ class Solution:
     # -------------------------------------------------------------------------------------------------- the rest
 
     @lazy
-    def counts(self):
+    def counts(self) -> Counts:
+        """Evaluations, steps and events."""
         s = self._stepper._memory.s
         return Counts(
             f=s.f_calls,
@@ -276,19 +482,22 @@ class Solution:
         )
 
     @property
-    def nfev(self):
+    def nfev(self) -> int:
+        """Evaluations of f, as in SciPy."""
         return self.counts.f
 
     @property
-    def success(self):
+    def success(self) -> bool:
+        """Whether the end of the interval or a terminal event was reached."""
         return self.status in ("finished", "terminated")
 
     @property
-    def message(self):
+    def message(self) -> str:
+        """The status in a sentence."""
         return self._message
 
-    def __getstate__(self):
-        self._keep()
+    def __getstate__(self) -> dict[str, Any]:
+        self._detach()
         state = dict(self.__dict__)
         state.pop("_events", None)
         if not isinstance(state["error"], BouligandError | None):
@@ -296,7 +505,7 @@ class Solution:
             state["error"] = RuntimeError(f"{type(state['error']).__name__}: {state['error']}")
         return state
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         n, m = self.system.n, self.system.m
         record, c = self.record, self.counts
         span = f"t from {record.t[0]:g} to {record.t[-1]:g}" if len(record) else "not started"

@@ -62,6 +62,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
+        """Whether there are no problems."""
         return not self.problems
 
     def __repr__(self) -> str:

@@ -136,6 +136,13 @@ class System:
     array([ 1, -1], dtype=int8)
     """
 
+    # (declared here for mypy, which meets some uses before the declarations that these come from)
+    n: int
+    m: int
+    defaults: ty.FloatArray
+    reset: ty.FloatArray
+    unit: ty.IntArray
+
     def __init__(
         self,
         f: ty.ModeFunction | None = None,

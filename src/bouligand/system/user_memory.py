@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.state import USER_DATA
 
 if TYPE_CHECKING:
-    from .._typing import IntArray, RecordArray
+    from .._typing import IntArray, MaybeNone, RecordArray
     from .binding import Bound
 
 MOST_SPARE = 8  # pieces kept for the next integrations
@@ -49,7 +49,7 @@ class Lease:
     __slots__ = ("_contexts", "_piece", "context", "fn")
 
     context: IntArray
-    fn: RecordArray | None
+    fn: RecordArray | MaybeNone  # None once it was given back
     _piece: tuple[int, object] | None
 
     def __init__(self, bound: Bound, contexts: Contexts) -> None:

@@ -11,28 +11,24 @@ try:
 except ImportError as error:
     raise ImportError("bouligand.bridges.mujoco needs MuJoCo: pip install 'bouligand[mujoco]'") from error
 
-from . import pictures
+from . import laws, pictures
 from .contacts import Contact
 from .control import PD, PiecewiseConstant, Sinusoid
 from .features import UnsupportedFeatureError
 from .hostile import RobotFileWarning
-from .laws import Coulomb, HuntCrossley, LuGre, Spring, Stops
+from .laws import *  # noqa: F403  (laws.__all__: a new law is named there alone)
 from .load import load
 from .robot import Robot
 
 __all__ = [
     "PD",
     "Contact",
-    "Coulomb",
-    "HuntCrossley",
-    "LuGre",
     "PiecewiseConstant",
     "Robot",
     "RobotFileWarning",
     "Sinusoid",
-    "Spring",
-    "Stops",
     "UnsupportedFeatureError",
     "load",
     "pictures",
 ]
+__all__ += laws.__all__

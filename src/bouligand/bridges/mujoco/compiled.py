@@ -7,7 +7,7 @@ sensors need is left out, and h needs the kinematics alone.
 import ctypes
 import pathlib
 
-from ...core.compiler import jit
+from ...core.compiler import cache, jit
 from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
 from ...core.compiler.wrapping import c_entry
@@ -29,7 +29,7 @@ from .symbols import (
 from .touching import contact_forces, guard_rows, guards
 
 _HERE = pathlib.Path(__file__).parent
-STAMP = jit.stamp_of(pathlib.Path(jit.__file__).parents[1], _HERE)
+STAMP = cache.stamp_of(pathlib.Path(jit.__file__).parents[1], _HERE)
 USER_DATA = 3  # in the context
 
 
@@ -125,7 +125,7 @@ _keep: list = []  # what the addresses belong to
 
 
 def entries():
-    """The C functions as ``{name: ctypes function}``, compiled or read from the cache when first asked for."""
+    """The C functions as ``{name: ctypes function}``, compiled or read from the cache at first use."""
     if not jit.JIT:
         raise RuntimeError("the MuJoCo bridge runs as compiled code only; unset NUMBA_DISABLE_JIT")
     if not _entries:
@@ -135,7 +135,7 @@ def entries():
             _entries[name] = kind(compiled.address)
             _entries[name].argtypes = [ctypes.c_double] + [ctypes.c_int64] * (count + 1)
             _keep.append(compiled)
-        jit.prune_cache(compiled, _HERE, STAMP)
+        cache.prune_cache(compiled, _HERE, STAMP)
     return _entries
 
 

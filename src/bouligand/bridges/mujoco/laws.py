@@ -19,6 +19,8 @@ from typing import ClassVar
 
 from .given import finite
 
+__all__ = ["Coulomb", "HuntCrossley", "LuGre", "Spring", "Stops"]
+
 
 class _Law:
     """Base of the laws. Fields that are numbers become parameters of the system."""
@@ -83,7 +85,7 @@ class Spring(NormalLaw):
 
     Notes
     -----
-    The rate is ``sqrt(stiffness / m)`` or ``damping / m``, whichever is larger, with m the mass that the contact sees: for the
+    The rate is ``sqrt(stiffness / m)`` or ``damping / m``, whichever is larger, with m the effective mass at the contact: for the
     foot of a robot that of the lower leg, not of the robot.
     """
 
@@ -104,7 +106,7 @@ class Spring(NormalLaw):
         return not self.adhesion and (self.damping != 0.0 or self.preload < 0.0)
 
     def rate(self, mass: float) -> float:
-        """The fastest rate, in 1/s, of a contact that sees this mass (kg)."""
+        """The fastest rate, in 1/s, of a contact with this effective mass (kg)."""
         return max(math.sqrt(self.stiffness / mass), self.damping / mass)
 
 
@@ -147,7 +149,7 @@ class HuntCrossley(NormalLaw):
         return not self.adhesion and self.damping != 0.0
 
     def rate(self, mass: float, depth: float) -> float:
-        """The fastest rate, in 1/s, of a contact that sees this mass (kg), at this depth (m)."""
+        """The fastest rate, in 1/s, of a contact with this effective mass (kg), at this depth (m)."""
         slope = self.exponent * self.stiffness * depth ** (self.exponent - 1)
         return math.sqrt(slope / mass)
 
@@ -179,7 +181,7 @@ class Coulomb(FrictionLaw):
         self._need(self.mu >= 0 and self.slip_speed > 0, "mu must not be negative, slip_speed must be positive")
 
     def rate(self, mass: float, force: float) -> float:
-        """The fastest rate, in 1/s, of a contact that sees this mass (kg), under this normal force (N)."""
+        """The fastest rate, in 1/s, of a contact with this effective mass (kg), under this normal force (N)."""
         return self.mu * force / (self.slip_speed * mass)
 
 
@@ -226,7 +228,7 @@ class LuGre(FrictionLaw):
         self._need(min(self.sigma1, self.sigma2) >= 0, "sigma1 and sigma2 must not be negative")
 
     def rate(self, mass: float, force: float, speed: float = 0.0) -> float:
-        """The fastest rate, in 1/s, of a contact that sees this mass (kg), under this normal force (N) and slip speed (m/s)."""
+        """The fastest rate, in 1/s, of a contact with this effective mass (kg), normal force (N) and slip speed (m/s)."""
         held = max(math.sqrt(self.sigma0 * force / mass), self.sigma1 * force / mass)
         return max(held, self.sigma0 * speed / self.mu_d, 1.0 / self.relax)
 

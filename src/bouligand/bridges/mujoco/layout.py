@@ -1,4 +1,4 @@
-"""Where the compiled functions find things: slots of the block of addresses and sizes, columns of the contact tables.
+"""Layout of the memory of the compiled functions: slots of the block of addresses and sizes, columns of the contact tables.
 
 The block is an array of int64; its address reaches the functions as the user data of their context. Each integration has a
 block of its own, with an mjData of its own; mjModel and the tables are shared.

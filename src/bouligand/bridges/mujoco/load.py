@@ -157,7 +157,7 @@ def load(
         memory = Memory(mj, table.rows, table.places, driver, losses, len(states), len(table.params))
         if driver.function is not None:
             driver.try_out(memory.sizes, _neutral(mj, len(states)), np.array(list(table.params.values()), dtype=float))
-        memory()  # evaluates it once through MuJoCo's binding, where errors are exceptions (elsewhere the end of the process)
+        memory()  # evaluates it once through MuJoCo's binding, where errors are exceptions (compiled code would end the process)
         _, quats = coordinates(mj)
         return Robot(
             mj,
@@ -203,8 +203,8 @@ class _Table:
         friction = contact.friction if contact is not None and contact.friction is not None else self.friction
         if friction is not None and law.adhesion:
             raise ValueError(
-                f"contact {place.name!r} has friction and adhesion=True: friction goes with the normal force, and would push "
-                "along while that pulls; use adhesion=False"
+                f"contact {place.name!r} has friction and adhesion=True: friction is proportional to the normal force, and would "
+                "accelerate the slip while that pulls; use adhesion=False"
             )
         row, spot = np.zeros(at.CONTACT_INTS, dtype=np.int64), np.zeros(at.CONTACT_DOUBLES)
         row[at.TOUCH] = self._guard(f"{place.name} touches")

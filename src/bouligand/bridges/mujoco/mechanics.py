@@ -101,10 +101,10 @@ def lift_row(w, x, row, scale, out):
 def speed_row(w, body, x, y, z, nx, ny, nz, out):
     """Add to ``out`` (nv) how the velocity of a point of a body along a fixed direction n changes with the configuration.
 
-    Turning dof j by a little turns all that comes after it, velocities included, and carries the point through what moves
-    before it: ``D_j v = a_j x (v - v_before) + w_before x J_j``, with a_j the dof's axis, J_j the point's velocity by dof j
-    alone, v_before and w_before the velocities that the dofs before j give. The three dofs of a ball turn together: their own
-    contributions count as "after".
+    A small rotation of dof j rotates all that comes after it in the chain, velocities included, and displaces the point in the
+    velocity field of what comes before it: ``D_j v = a_j x (v - v_before) + w_before x J_j``, with a_j the dof's axis, J_j the
+    point's velocity by dof j alone, v_before and w_before the velocities due to the dofs before j. The three dofs of a ball joint
+    rotate together: their own contributions count as "after".
     """
     com = read_int(w, at.COM) + 24 * read_int32(read_int(w, at.BODY_ROOT), body)
     x, y, z = x - read(com, 0), y - read(com, 1), z - read(com, 2)

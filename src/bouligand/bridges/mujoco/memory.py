@@ -87,7 +87,7 @@ class Memory:
 
     def __call__(self) -> tuple[int, object]:
         model, data = self.model, mujoco.MjData(self.model)
-        mujoco.mj_forward(model, data)  # what MuJoCo cannot compute comes out here, as an exception
+        mujoco.mj_forward(model, data)  # raises an exception here if MuJoCo cannot compute the model
         block = np.zeros(at.BLOCK_SIZE, dtype=np.int64)
         scratch = np.zeros(at.ROW + model.nv)
         inputs = np.zeros(max(len(self.driver.names), 1))

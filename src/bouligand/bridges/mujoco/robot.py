@@ -182,7 +182,7 @@ class Robot(System):
             raise ValueError(f"x must have {self.n} values; got shape {x.shape}")
         return x
 
-    # -------------------------------------------------------------------------------------------------- what it is like
+    # ------------------------------------------------------------------------------------------ energy, points, contacts
 
     def energy(self, x: ArrayLike) -> FloatArray:
         """Kinetic and potential energy in J, array (2,). The springs of the model and gravity are included, contacts are not."""
@@ -246,10 +246,10 @@ class Robot(System):
     def tangent(self, B: FloatArray, x0: ArrayLike, x1: ArrayLike) -> FloatArray: ...
 
     @overload
-    def tangent(self, B: BDerivative, x0: ArrayLike, x1: ArrayLike) -> Callable[[ArrayLike], FloatArray]: ...
+    def tangent(self, B: BDerivative[object], x0: ArrayLike, x1: ArrayLike) -> Callable[[ArrayLike], FloatArray]: ...
 
     def tangent(
-        self, B: FloatArray | BDerivative, x0: ArrayLike, x1: ArrayLike
+        self, B: FloatArray | BDerivative[object], x0: ArrayLike, x1: ArrayLike
     ) -> FloatArray | Callable[[ArrayLike], FloatArray]:
         """A derivative of the flow from x0 to x1 in tangent coordinates.
 
@@ -291,7 +291,7 @@ class Robot(System):
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        state["_functions"] = {}  # addresses: made anew on the other side
+        state["_functions"] = {}  # addresses are not pickled, but made anew
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

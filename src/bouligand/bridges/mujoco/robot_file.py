@@ -1,4 +1,4 @@
-"""Robot files as they come: MJCF (.xml), compiled models (.mjb) and URDF, to a MuJoCo model."""
+"""From a robot file, MJCF (.xml), compiled model (.mjb) or URDF, to a MuJoCo model."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def _compile(
         _free(spec, what)
     if edit is not None:
         edit(spec)
-    if not any(geom.type == mujoco.mjtGeom.mjGEOM_PLANE for geom in spec.worldbody.geoms):  # something to be seen
+    if not any(geom.type == mujoco.mjtGeom.mjGEOM_PLANE for geom in spec.worldbody.geoms):  # something to be rendered
         spec.worldbody.add_geom(
             name=_unused(spec, "floor"),
             type=mujoco.mjtGeom.mjGEOM_PLANE,

@@ -197,8 +197,8 @@ def depth_row(w, contact, spot, row):
 
 @core
 def differences_of_closing(w, x, contact, spot, scale, out):
-    """Add scale * the derivative of the closing speed of two geoms in qpos: central differences, since their normal turns as
-    their shapes have it. Leaves the data displaced.
+    """Add scale * the derivative of the closing speed of two geoms in qpos: by central differences, since the rotation of their
+    normal depends on their shapes. Leaves the data displaced.
     """
     data, model = read_int(w, at.DATA), read_int(w, at.MODEL)
     for j in range(read_int(w, at.NQ)):

@@ -1,4 +1,4 @@
-"""From what a user gives to a System: found on disk if the same was given before, else derived, written and kept."""
+"""From symbolic equations to a System: read from disk if the same equations were used before, else derived, written and kept."""
 
 import hashlib
 
@@ -102,7 +102,7 @@ def _replace_derivatives(given, renamed):
 
 
 def _without_small_blocks(cases, mass):
-    """Where the mass matrix falls into blocks of one or two, they are inverted on paper, and no matrix is left."""
+    """Where the mass matrix consists of blocks of one or two, they are inverted symbolically, and no matrix is left."""
     n = len(mass)
     blocks: list = []
     for i in range(n):

@@ -1,17 +1,22 @@
-"""How generated functions are compiled, and the linear algebra that they call. Knows nothing of SymPy."""
+"""How generated functions are compiled, and the linear algebra that they call. Does not import SymPy."""
 
 import numpy as np
 from numba import njit
 
+from ...core.compiler.cache import keep_on_disk
+
 
 def compiled(function, cache):
     """A generated function as a dispatcher, its machine code kept on disk with ``cache``."""
-    return njit(function, cache=cache, error_model="numpy", boundscheck=True, nogil=True)
+    dispatcher = njit(function, error_model="numpy", boundscheck=True, nogil=True)
+    if cache:
+        keep_on_disk(dispatcher, function)
+    return dispatcher
 
 
 @njit(error_model="numpy", boundscheck=True, nogil=True)
 def factor(A):
-    """LU factors of a square matrix in its own place, by rows that are exchanged for the largest pivot; returns which."""
+    """LU factors of a square matrix, in place, with partial pivoting; returns the row exchanges."""
     n = A.shape[0]
     rows = np.empty(n, dtype=np.int64)
     for k in range(n):
@@ -33,7 +38,7 @@ def factor(A):
 
 @njit(error_model="numpy", boundscheck=True, nogil=True)
 def solve(A, rows, first, R):
-    """Solve for every column of R[first:, :], in place, with what `factor` left."""
+    """Solve for every column of R[first:, :], in place, with the factors of `factor`."""
     n = A.shape[0]
     for c in range(R.shape[1]):
         for k in range(n):

@@ -1,4 +1,4 @@
-"""Lines of generated code: expressions printed so that Numba compiles them well, and the few shapes of text around them."""
+"""Lines of generated code: expressions printed so that Numba compiles them well, and the few kinds of statements around them."""
 
 from sympy.printing.pycode import PythonCodePrinter
 

@@ -1,4 +1,4 @@
-"""Straight-line programs: expressions with what they have in common computed once, and their derivatives.
+"""Straight-line programs: expressions with common subexpressions computed once, and their derivatives.
 
 A derivative is taken statement by statement, by the chain rule, so that its size follows that of the program and not that of
 the expressions written out: for the equations of a robot that is the difference between a second and an hour.
@@ -81,7 +81,7 @@ class Program:
 
 
 def _choose(choice, gradients):
-    """The derivative of a choice is the choice of derivatives: what is not taken may be NaN, and must not be multiplied by 0."""
+    """The derivative of a choice is the choice of derivatives: a branch not taken may be NaN, and must not be multiplied by 0."""
     columns = sorted(set().union(*gradients))
     pick = {
         j: Piecewise(*[(g.get(j, S.Zero), on) for g, (_, on) in zip(gradients, choice.args, strict=True)])
@@ -91,7 +91,7 @@ def _choose(choice, gradients):
 
 
 def _lift(statements, outputs, names):
-    """Every Piecewise, and every long sum inside something else, as a statement of its own: derivatives are then taken of
+    """Every Piecewise, and every long sum inside another expression, as a statement of its own: derivatives are then taken of
     choices as a whole, and of sums term by term.
     """
     lifted: dict = {}
@@ -110,7 +110,7 @@ def _lift(statements, outputs, names):
         return e.func(*[within(a) for a in e.args]) if e.args and e.has(Piecewise, Add) else e
 
     def terms(e):
-        """A sum's own terms are looked into, the sum itself stays."""
+        """The terms of a sum are visited, the sum itself stays."""
         return within(e) if isinstance(e, Piecewise) else inside(e)
 
     kept = [(symbol, inside(e)) for symbol, e in statements]

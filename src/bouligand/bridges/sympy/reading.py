@@ -1,4 +1,4 @@
-"""What a user gives, brought into order and checked: symbols with their roles, expressions that code can be made of."""
+"""The user's input, normalised and checked: symbols with their roles, and expressions for which code can be generated."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Given:
     def expressions(self):
         """All of them, each with what to call it in a message."""
         for word, rates in self.cases:
-            under = "" if word is None else f" under the word {word}"
+            under = "" if word is None else f" in the mode {word}"
             for state, rate in zip(self.states, rates, strict=True):
                 yield f"the rate of {name_of(state)}{under}", rate
         for name, guard in self.guards.items():
@@ -143,7 +143,7 @@ def _cases(rates, states, m):
         for word, of_word in rates.items():
             signs = word if isinstance(word, tuple) else (word,)
             if len(signs) != m or any(s not in (-1, 1) for s in signs):
-                raise ValueError(f"rates: {word!r} is not a word, a tuple of {m} signs -1 or +1, one for each guard")
+                raise ValueError(f"rates: {word!r} is not a mode, a tuple of {m} signs -1 or +1, one for each guard")
             cases.append((tuple(int(s) for s in signs), _rates(of_word, states)))
         return cases
     return [(None, _rates(rates, states))]
@@ -174,7 +174,7 @@ def _rates(rates, states):
 
 
 def check(given, derivatives):
-    """Refuse by name what no code can be made of. ``derivatives`` are the time derivatives that will be replaced."""
+    """Refuse by name anything that cannot be compiled. ``derivatives`` are the time derivatives that will be replaced."""
     known = {s for s in (*given.states, *given.params, given.t) if s is not None} | set(derivatives)
     seen: set = set()
     for where, expression in given.expressions():

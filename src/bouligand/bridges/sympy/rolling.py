@@ -1,4 +1,4 @@
-"""Contacts that are all alike: one text in a loop for all of them, so that a thousand take no longer to compile than ten.
+"""Contacts with the same law: one loop over all of them, so that a thousand take no longer to compile than ten.
 
 Guards and contact terms are alike if they differ in nothing but parameters of their own (the places of springs, say), which stand
 in params one after the other, or at equal distances.
@@ -96,7 +96,7 @@ def functions(alike, n, m, p):
 
 
 def _loop(alike, program, fixed, looped, head):
-    """What no guard's own parameters are in, once; the rest for every guard, under the lines of ``head``."""
+    """Statements without a guard's own parameters, once; the others for every guard, after the lines of ``head``."""
     kept = Program(program.statements, [*fixed.values(), *looped.values()], None)
     late = set(alike.own)
     inner = []

@@ -1,4 +1,4 @@
-"""Generated modules on disk, and the System that is made of one. Knows nothing of SymPy.
+"""Generated modules on disk, and the System that is made of one. Does not import SymPy.
 
 A module's file is named after the hash of what it was derived from (the expressions, this package's own source and SymPy's
 version), so that a later process finds it before any symbolic work; and it ends with the hash of its own text, so that a
@@ -37,7 +37,10 @@ def folder() -> pathlib.Path:
     base = getattr(numba.config, "CACHE_DIR", "") or ""
     if base:
         return pathlib.Path(base) / "bouligand-sympy"
-    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "bouligand" / "sympy"
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if not os.path.isabs(base):  # (no home)
+        base = tempfile.gettempdir()
+    return pathlib.Path(base) / "bouligand" / "sympy"
 
 
 def find(key: str) -> str | None:

@@ -1,6 +1,6 @@
 """How rates depend on the sides of the guards: conditions recognised, and sums over contacts found.
 
-In the generated code ``b3`` is the side of guard 3, and ``on3`` says whether it is positive.
+In the generated code ``b3`` is the side of guard 3, and ``on3`` whether it is positive.
 """
 
 from itertools import product
@@ -69,7 +69,7 @@ class Renaming:
 
 
 def _same_sign(one, other):
-    """+1 or -1 if the one is a positive or negative multiple of the other, 0 if that is not seen."""
+    """+1 or -1 if the one is a positive or negative multiple of the other, 0 if that cannot be shown."""
     if one == other:
         return 1
     if one == -other:
@@ -108,7 +108,7 @@ def contacts(rates, mass, m):
 
 
 def _split(e, index):
-    """An expression as what it is with all sides 0, and a mapping from k to what side k adds; each part is looked at once."""
+    """The value of an expression with all sides 0, and a mapping from k to what side k adds; each part is visited once."""
     if not e.free_symbols & index.keys():
         return e, {}
     if e in index:

@@ -7,8 +7,11 @@ its own, with their number as well.) The function returns 0, or a status that sa
 """
 
 import ctypes
+import os
 import struct
+import time
 
+import llvmlite.binding
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -79,6 +82,45 @@ else:
     def rough_power(x, exponent):
         (bits,) = struct.unpack("q", struct.pack("d", x))
         return struct.unpack("d", struct.pack("q", int((bits - _ONE) * exponent) + _ONE))[0]
+
+
+# ------------------------------------------------------------------------------------------ the clock
+
+
+def _provide_clock():
+    """Make a clock of the C library known to LLVM under a name of ours, and say which it is."""
+    if os.name == "nt":
+        kind, function = "clock", ctypes.cdll.msvcrt.clock
+    else:
+        kind, function = "clock_gettime", ctypes.CDLL(None).clock_gettime
+    llvmlite.binding.add_symbol(f"bouligand_{kind}", ctypes.cast(function, ctypes.c_void_p).value)
+    return kind
+
+
+if JIT:
+    _CLOCK = _provide_clock()
+
+    @intrinsic
+    def seconds(typingctx):
+        """The time, from some moment on (some 20 ns)."""
+
+        def codegen(context, builder, signature, args):
+            if _CLOCK == "clock":  # (milliseconds)
+                function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(INT32, []), "bouligand_clock")
+                return builder.fdiv(builder.sitofp(builder.call(function, []), DOUBLE), DOUBLE(1e3))
+            moment = cgutils.alloca_once(builder, INT64, size=2)
+            kind = ir.FunctionType(INT32, [INT32, INT64.as_pointer()])
+            function = cgutils.get_or_insert_function(builder.module, kind, "bouligand_clock_gettime")
+            builder.call(function, [INT32(time.CLOCK_MONOTONIC), moment])
+            whole, part = (builder.sitofp(builder.load(builder.gep(moment, [INT64(q)])), DOUBLE) for q in (0, 1))
+            return builder.fadd(whole, builder.fmul(part, DOUBLE(1e-9)))
+
+        return types.float64(), codegen
+
+else:
+
+    def seconds():
+        return time.monotonic()
 
 
 # ------------------------------------------------------------------------------------------ bare memory, for bridges

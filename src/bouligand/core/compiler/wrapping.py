@@ -4,13 +4,15 @@ import itertools
 
 import numpy as np
 from llvmlite import ir
-from numba import cfunc, njit, types
+from numba import njit, types
 from numba.core import cgutils
+from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
+from .cache import keep_on_disk
+from .compiling import compiling
 from .intrinsics import DOUBLE, INT32, INT64
-from .jit import CACHED, no_collector
 
 WRONG_LENGTH = 2000  # status of a function that returned another number of values than it should
 
@@ -61,7 +63,7 @@ def argument_types(shapes, outputs, read_only):
     return (types.float64, *[_kind(shape, read_only and i < inputs) for i, shape in enumerate(shapes)])
 
 
-@no_collector()
+@compiling()
 def c_function(dispatcher, shapes, in_place, read_only):
     """The address of a C function around a dispatcher, and what must be kept alive for it.
 
@@ -158,6 +160,11 @@ def c_entry(count, stamp):
     def decorate(function):
         function.__qualname__ += "_" + stamp
         signature = types.int32(types.float64, *[types.int64] * (count + 1))
-        return cfunc(signature, cache=CACHED, error_model="numpy", nogil=True)(function)
+        # (Numba's own decorator ``cfunc`` compiles at once, before one could say where to keep it)
+        compiled = CFunc(function, (signature.args, signature.return_type), {}, {"error_model": "numpy", "nogil": True})
+        keep_on_disk(compiled, function)
+        with compiling():
+            compiled.compile()
+        return compiled
 
     return decorate

@@ -12,11 +12,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Control:
-    """What step control knows of a scheme besides its order."""
+    """Constants of a scheme for step size control, besides its order."""
 
     late: int  # a stage late in the step: with x' at both ends it gives x'' and x''' at the end
     growth: float = 5.0  # from one step to the next, at most
-    # Of the first step behind an event, the error from two stages: the times of these in the step, and a factor and a power
+    # For the first step after an event, its error from two stages: the times of these in the step, and a factor and a power
     # such that the error is about factor * (size of x''') * rate ** power. None: not guessed.
     early: tuple[float, float] | None = None
     early_error: tuple[float, int] = (0.0, 0)

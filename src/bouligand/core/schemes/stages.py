@@ -1,7 +1,7 @@
 """Runge-Kutta formulas as straight code: their weights become constants of the machine code.
 
 On states of a few components a loop over a table of weights would take several times as long as the arithmetic. Where a formula
-exists for several schemes, ``scheme`` (1, 2, ...: its place in the list) says at run time which of them is taken.
+exists for several schemes, ``scheme`` (1, 2, ...: its place in the list) selects one of them at run time.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ _I8, _F8 = types.int64, types.float64
 
 
 def _add_product(builder, a, b, total):
-    """``a b + total``, rounded once where the machine can; always so, that a step taken again be the same to the last bit."""
+    """``a b + total``, rounded once where the machine can: the same everywhere, so that a replayed step has the same bits."""
     kind, name = ir.FunctionType(a.type, [a.type] * 3), "v4f64" if a.type == FOUR else "f64"
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.{name}"), [a, b, total])
 
@@ -44,7 +44,7 @@ def _sum_rows(builder, rows, width, weights, i):
 
 
 def _step(builder, x, rows, width, scale, weights, i):
-    """``x[i] + scale * sum of weights[q] * rows[q, i]``, such that little is left to do once the last row is known."""
+    """``x[i] + scale * sum of weights[q] * rows[q, i]``, in an order that leaves few operations after the last row is known."""
     last = max(q for q, weight in enumerate(weights) if weight != 0.0)
     state = builder.load(builder.gep(x, [i]))
     others = _sum_rows(builder, rows, width, weights[:last], i)
@@ -55,7 +55,7 @@ def _step(builder, x, rows, width, scale, weights, i):
 
 
 def _each(builder, choice, cases):
-    """Go through the cases (None: nothing is done), with the builder in the block that is taken for that choice, from 1 on."""
+    """Yield each case (except None) with the builder in the block that runs if ``choice`` is its number, counted from 1."""
     if len(cases) == 1:
         yield cases[0]
         return

@@ -1,7 +1,6 @@
 """All schemes together, for compiled code: numbers by scheme (``ORDER[scheme]``), and their formulas.
 
-The formulas take the number of the scheme first; those of dopri5 alone, which hops and spanning steps use, take it as well and
-do not look at it.
+The formulas take the number of the scheme as their first argument; those of dopri5 alone, for hops and spanning steps, ignore it.
 """
 
 import numpy as np

@@ -1,18 +1,18 @@
-"""After a spanning step: is the word right at its end, was a guard grazed; and, if all is well, how it becomes part of the
-record."""
+"""Accepting a spanning step: checks that the word fits its end and that no guard was grazed, then records it."""
 
 import math
 
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import copy_state, eval_f, eval_h, in_tolerances, nudge
-from ..guards import QUICK, hold, take_over
+from ..guards import QUICK, advance_guards, hold
+from ..recorded import write_step
 from ..state import MARGIN, SHOWN, SPAN
 from ..steps import outcomes
 from ..steps.crossing import note
 from ..unit import make_unit
 from .crossings import in_order
-from .jumps import RUNNING, contacts, integral, jump, none_yet, walk
+from .jumps import RUNNING, add_crossings_before, clear_running_sums, contacts, integral, jump
 from .stages import flip_listed, inside
 
 LAST = RUNNING - 4  # first row of the sums over all crossings
@@ -20,7 +20,7 @@ LAST = RUNNING - 4  # first row of the sums over all crossings
 
 @core
 def accept_span(w, found, length):
-    """Accept the step with the listed crossings (TAKEN), or leave it to LEAVE_TO_HOPS; FAILED if a function failed."""
+    """Accept the step with the listed crossings (TAKEN), or LEAVE_TO_HOPS; FAILED if a function failed."""
     compact()
     s, v, g, t_eval = w.s, w.v, w.g, w.t_eval
     c, numbers, sums = w.spans.crossings, w.spans.numbers, w.spans.sums
@@ -28,22 +28,22 @@ def accept_span(w, found, length):
     end = t + length
     if s.stop - end <= 4e-16 * max(abs(end), length):
         end = s.stop
-    # --- h at the very end; where something turns round or comes back at once, also which h are zero within the tolerance there
+    # --- h at the end; where a guard recedes or is crossed back at once, also which h are zero there within the tolerance
     if eval_h(w, end, v.x_end, g.h_end):
         return outcomes.FAILED
     flip_listed(w, 0, found)
-    outcome, near, again = outcomes.TAKEN, turning(g) > 0.0, soonest(w, found, length) < 0.3 * length
+    outcome, near, again = outcomes.TAKEN, turning(g) > 0.0, shortest_return(w, found, length) < 0.3 * length
     if near or again:
         nudge(w, v.x_end, v.x_trial)
         if eval_h(w, end, v.x_trial, g.hdot_end):
             outcome = outcomes.FAILED
     if outcome == outcomes.TAKEN and near:
-        outcome, found = look_at_turning(w, found, length)
+        outcome, found = check_turning(w, found, length)
     if outcome == outcomes.TAKEN and again:
         outcome = back_too_soon(w, found, length)
     in_order(w, found)
     if outcome == outcomes.TAKEN and s.eval_count < t_eval.shape[0] and t_eval[s.eval_count] <= end:
-        outcome = asked_for(w, found, length, end)
+        outcome = write_requested(w, found, length, end)
     if outcome != outcomes.TAKEN:
         flip_listed(w, 0, found)
         return outcome
@@ -52,12 +52,11 @@ def accept_span(w, found, length):
     make_unit(w, v.x_end)
     row = s.record_count
     s.record_count = row + 1
-    step = w.steps[row]
-    step.t, step.kind, step.length, step.back, step.correction = end, SPAN, length, 0.0, 0.0
+    write_step(w, row, end, SPAN, length, 0.0, 0.0)
     copy_state(v.x_end, w.states[row])
     least = math.nextafter(t, math.inf)
     for e in range(found):
-        k, when = numbers.who[e], min(max(t + c.tau[e] * length, least), end)
+        k, when = numbers.guard[e], min(max(t + c.tau[e] * length, least), end)
         sign = c.sign[e]
         note(w, when, k, sign, 0.0, SHOWN)
         g.watched[k] = sign
@@ -71,7 +70,7 @@ def accept_span(w, found, length):
             if g.hdot[k] > 0.0:
                 _, where = lowest(g, k)
                 note(w, t + where * length, k, g.b[k], g.hdot[k], MARGIN)
-    # --- the end becomes the present
+    # --- the end becomes the present state
     for i in range(n):
         bend = sums.every[LAST + 1, i] + 2.0 * sums.every[LAST + 2, i]
         v.second[i] = ((v.stages[6, i] - v.stages[3, i]) / 0.2 + bend) / length
@@ -79,7 +78,7 @@ def accept_span(w, found, length):
         v.ramp[0, i] = (6.0 * area - 2.0 * whole) / length
         v.ramp[1, i] = (3.0 * whole - 6.0 * area) / (length * length)
         v.x[i] = v.x_end[i]
-    take_over(w)
+    advance_guards(w)
     s.t = end
     s.growth = 0.0
     s.step_count += 1
@@ -92,7 +91,7 @@ def accept_span(w, found, length):
 
 @core(inline=True)
 def lowest(g, k):
-    """The lowest value of b h inside the step and its place, by the parabola of a guard that turns round there."""
+    """The minimum of b h inside the step and its place, by the parabola of a guard that has one there."""
     b = g.b[k]
     a0, am, a1 = b * g.h[k], b * g.h_middle[k], b * g.h_end[k]
     fall = 4.0 * am - 3.0 * a0 - a1
@@ -102,7 +101,7 @@ def lowest(g, k):
 
 @core(fastmath=QUICK)
 def turning(g):
-    """With the word of the end in g.b: how many guards are on the wrong side at the end, or turn round inside the step."""
+    """With the word of the end in g.b: how many guards are on the wrong side at the end, or have a minimum of b h inside."""
     count = 0.0
     for k in range(g.width):
         b = g.b[k]
@@ -113,11 +112,11 @@ def turning(g):
 
 
 @core
-def look_at_turning(w, found, length):
+def check_turning(w, found, length):
     """The guards that `turning` has counted, one by one: the outcome, and the number of crossings.
 
-    One that the list has crossed but whose h has not quite got there sits on its guard; one that is just beyond, but not
-    listed, is crossed at the end. A graze goes to the hops if crossing or not would matter; margins are left in g.hdot.
+    One that is listed as crossed, but whose h is still just short of zero, is held; one that is just beyond, but not listed, is
+    crossed at the end. A graze is left to hops if crossing it or not makes a difference; margins are left in g.hdot.
     """
     compact()
     g, c, numbers = w.g, w.spans.crossings, w.spans.numbers
@@ -131,7 +130,7 @@ def look_at_turning(w, found, length):
                 return outcomes.LEAVE_TO_HOPS, found
             if a0 > 0.0 and g.held[k] == 0.0:
                 g.b[k] = -b
-                numbers.who[found], c.tau[found], c.sign[found] = k, 1.0, -b
+                numbers.guard[found], c.tau[found], c.sign[found] = k, 1.0, -b
                 found += 1
             continue
         fall = 4.0 * am - 3.0 * a0 - a1
@@ -154,7 +153,7 @@ def jump_of(w, k, length):
     compact()
     s, v, numbers, g = w.s, w.v, w.spans.numbers, w.spans.g
     last = numbers.width - 1
-    numbers.who[last] = k
+    numbers.guard[last] = k
     if contacts(w, last, 1, s.t + 0.5 * length, v.x_middle, 0):
         return -1.0
     for i in range(v.width):
@@ -163,23 +162,23 @@ def jump_of(w, k, length):
 
 
 @core
-def soonest(w, found, length):
+def shortest_return(w, found, length):
     """The shortest time in which a guard was crossed again."""
     compact()
     s, g, c, numbers = w.s, w.g, w.spans.crossings, w.spans.numbers
     shortest = math.inf
     for e in range(found):
-        shortest = min(shortest, s.t + c.tau[e] * length - g.t_last[numbers.who[e]])
+        shortest = min(shortest, s.t + c.tau[e] * length - g.t_last[numbers.guard[e]])
     return shortest
 
 
 @core
 def back_too_soon(w, found, length):
-    """A guard that is crossed back after so short a time that it may only have been grazed, and that matters: LEAVE_TO_HOPS."""
+    """LEAVE_TO_HOPS if a guard is crossed back so soon that it may only have been grazed, and that makes a difference."""
     compact()
     s, g, c, numbers = w.s, w.g, w.spans.crossings, w.spans.numbers
     for e in range(found):
-        k, tau = numbers.who[e], c.tau[e]
+        k, tau = numbers.guard[e], c.tau[e]
         since = s.t + tau * length - g.t_last[k]
         if since < 0.3 * length:
             h0, hm, h1 = g.h[k], g.h_middle[k], g.h_end[k]
@@ -192,18 +191,18 @@ def back_too_soon(w, found, length):
 
 
 @core
-def asked_for(w, found, length, end):
+def write_requested(w, found, length, end):
     """Write the states at the requested times inside the step."""
     compact()
     s, v, t_eval = w.s, w.v, w.t_eval
-    none_yet(w)
+    clear_running_sums(w)
     e = 0
     while s.eval_count < t_eval.shape[0] and t_eval[s.eval_count] <= end:
         q = s.eval_count
         x = w.x_eval[q]
         if t_eval[q] < end:
             theta = (t_eval[q] - s.t) / length
-            e = walk(w, e, found, theta, length)
+            e = add_crossings_before(w, e, found, theta, length)
             if e < 0:
                 return outcomes.FAILED
             inside(w, theta, RUNNING, length, x)

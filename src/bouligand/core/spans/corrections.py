@@ -1,43 +1,43 @@
-"""By how much crossings move from one list of a spanning step to the next, and what that makes.
+"""How much crossings move from one list of a spanning step to the next, and how much that moves the end of the step.
 
-A pass through the stages integrates every jump from the time that its list gave. Where the next list says otherwise, the end of
-the step is off by the integral of the jump between the two times, and by no more: that the jumps themselves are known better
-now makes no difference, because the stages saw f as it was where they went, and took off what they had added.
+A pass through the stages integrates every jump from its time in the list. Where the next list has another time, the end of
+the step is off by the integral of the jump between the two times, and by no more: better values of the jumps themselves make no
+difference, because the stages evaluated f including the jumps, and subtracted the same values that they had added.
 """
 
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.vectors import clear
 from ..guards import QUICK
-from .jumps import THIRD, many, nodes
+from .jumps import THIRD, chunk_size, nodes
 
 
 @core
-def forget(g):
-    """No list before."""
+def clear_former(g):
+    """There is no previous list."""
     clear(g.former, 0, g.width)
     clear(g.former_back, 0, g.width)
 
 
 @core
-def remember(w, found):
-    """Note the times of a list, for the next."""
+def keep_former(w, found):
+    """Keep the times of a list, for comparison with the next."""
     compact()
     g, c, numbers = w.g, w.spans.crossings, w.spans.numbers
     for e in range(found):
-        k = numbers.who[e]
+        k = numbers.guard[e]
         row = g.former if c.sign[e] != g.b[k] else g.former_back
         row[k] = 1.0 - c.tau[e]
 
 
 @core
-def compare(w, found, before):
-    """The times in the list before, of which there were ``before``; it is forgotten. Crossings that only that one had are put
-    behind the others, as if they were at the very end. Returns the number of all."""
+def match_former(w, found, before):
+    """Into ``former``: the times in the previous list, of ``before`` crossings, which is then cleared. Crossings that only that
+    list had are appended with tau = 1. Returns the number of all."""
     compact()
     g, c, numbers = w.g, w.spans.crossings, w.spans.numbers
     for e in range(found):
-        k = numbers.who[e]
+        k = numbers.guard[e]
         row = g.former if c.sign[e] != g.b[k] else g.former_back
         c.former[e] = 1.0 - row[k]
         before -= 1 if row[k] > 0.0 else 0
@@ -48,7 +48,7 @@ def compare(w, found, before):
             row = g.former_back if back else g.former
             for k in range(g.width):
                 if row[k] > 0.0:
-                    numbers.who[every], c.tau[every], c.shift[every] = k, 1.0, 0.0
+                    numbers.guard[every], c.tau[every], c.shift[every] = k, 1.0, 0.0
                     c.sign[every] = g.b[k] if back else -g.b[k]
                     c.former[every] = 1.0 - row[k]
                     row[k] = 0.0
@@ -58,8 +58,8 @@ def compare(w, found, before):
 
 @core(fastmath=QUICK)
 def weigh_moves(tau, sign, shift, former, weights):
-    """What g at the three nodes counts for: in its value at the crossing, times the shift; and in its integral from there to
-    where the crossing was before."""
+    """Weights of g at the three nodes: for its value at the crossing, times the shift; and for its integral from there to
+    the previous time of the crossing."""
     for e in range(tau.size):
         u, v = tau[e], former[e]
         d = sign[e] * shift[e]
@@ -91,8 +91,8 @@ def weighed(weights, start, middle, end):
 
 @core
 def sum_moves(w, every, length):
-    """What moving the crossings from ``former`` to ``tau`` adds to x at the end, into ``moved``, and the doubt that is left,
-    into ``doubt``; both per length of the step. True if g failed."""
+    """Into ``moved``: the change of x at the end when crossings move from ``former`` to ``tau``; into ``doubt``: its remaining
+    uncertainty; both divided by the length of the step. True if g failed."""
     compact()
     v, c, sums, g = w.v, w.spans.crossings, w.spans.sums, w.spans.g
     n, slot = v.width, g.size // 3
@@ -100,7 +100,7 @@ def sum_moves(w, every, length):
         sums.doubt[i], sums.moved[i] = 0.0, 0.0
     first = 0
     while first < every:
-        last = min(first + many(w), every)
+        last = min(first + chunk_size(w), every)
         count = last - first
         if nodes(w, first, count, length):
             return True

@@ -1,8 +1,8 @@
 """The crossings inside a spanning step: which guards, when, and in which order.
 
 Each guard is a parabola through h at the start, the middle and the end of the step. One root inside is a crossing, two are a
-touch and a release. A fourth value of h, at 0.8, makes the parabola a cubic: what that moves a root by is the improvement
-of its time, and the doubt about it.
+touch and a release. A fourth value of h, at 0.8, makes the parabola a cubic: the distance by which that moves a root improves
+its time, and measures its uncertainty.
 """
 
 import math
@@ -13,7 +13,7 @@ from ..guards import QUICK
 
 ODD = -1  # instead of a number of crossings: a guard that was just crossed turns back, which hops must look at
 MOST_SHIFT = 0.1  # of a root by the cubic
-BLOCK = 128  # guards looked at together: where none of them is crossed, nothing more is done about them
+BLOCK = 128  # guards examined together: a block without a crossing is skipped
 CROSSED, OTHER = 1.0, 2.0
 _E0, _E1, _E2, _E3, _E4 = 0.2, 0.3, 0.5, 0.8, 8.0 / 9.0  # the stages of dopri5, and the middle: ends of the intervals
 _FOURTH = 0.8 * (0.8 - 0.5) * (0.8 - 1.0)  # of the cubic that vanishes at the three nodes
@@ -21,8 +21,8 @@ _FOURTH = 0.8 * (0.8 - 0.5) * (0.8 - 1.0)  # of the cubic that vanishes at the t
 
 @core(fastmath=QUICK)
 def suspicious(word, start, middle, end, kind):
-    """Of a block of guards, into ``kind``: CROSSED for those that end on the other side, OTHER for those that are on the wrong
-    side at a node otherwise, or whose parabola dips through zero, else 0. Returns the numbers of both, and a sum that is not
+    """Classify a block of guards, into ``kind``: CROSSED for those that end on the other side, OTHER for others that are on the
+    wrong side at a node, or whose parabola dips through zero, else 0. Returns the numbers of both, and a sum that is not
     finite if some h is not."""
     crossed, others, total = 0.0, 0.0, 0.0
     for k in range(kind.size):
@@ -46,7 +46,7 @@ def suspicious(word, start, middle, end, kind):
 def list_crossings(w, improved):
     """List the crossings of all guards, in no order. Returns how many (or ODD), and whether all h are finite.
 
-    With ``improved``, g.h_trial is h at 0.8, and ``shift`` is left as what the cubic moved each time by.
+    With ``improved``, g.h_trial is h at 0.8, and ``shift`` is how much the cubic moved each time.
     """
     compact()
     g, c, numbers = w.g, w.spans.crossings, w.spans.numbers
@@ -58,9 +58,9 @@ def list_crossings(w, improved):
         if not abs(total) < math.inf:
             return 0, False
         if crossed > 0.0:
-            found = pick(numbers.who, found, kind, CROSSED, a)
+            found = pick(numbers.guard, found, kind, CROSSED, a)
         if others > 0.0:
-            odd = pick(numbers.who_scratch, odd, kind, OTHER, a)
+            odd = pick(numbers.guard_scratch, odd, kind, OTHER, a)
     if found > 0:
         found, odd = coefficients(w, improved, found, odd)
         single_roots(
@@ -78,7 +78,7 @@ def list_crossings(w, improved):
 
 @core
 def pick(row, count, kind, wanted, first):
-    """Put the numbers of the guards of a kind in a block behind the ``count`` that are there; returns how many are there then."""
+    """Append the numbers of the guards of a kind in a block to the ``count`` that are in the row; returns the new count."""
     compact()
     for k in range(kind.size):
         row[count] = first + k
@@ -88,25 +88,25 @@ def pick(row, count, kind, wanted, first):
 
 @core
 def coefficients(w, improved, found, odd):
-    """Of the guards that end on the other side, the coefficients a0, fall, bend and the cubic's, in the scratch rows.
+    """Into the scratch rows: the coefficients a0, fall, bend and the cubic's of the guards that end on the other side.
 
-    Those that the trajectory sits on are put with the others. Returns how many of both there are.
+    Guards that are held are put with the other suspicious ones. Returns the numbers of both.
     """
     compact()
     g, c, numbers = w.g, w.spans.crossings, w.spans.numbers
     weight = 1.0 / _FOURTH if improved else 0.0
     to = 0
     for e in range(found):
-        k = numbers.who[e]
+        k = numbers.guard[e]
         if g.held[k] != 0.0:
-            numbers.who_scratch[odd] = k
+            numbers.guard_scratch[odd] = k
             odd += 1
             continue
         b = g.b[k]
         a0, am, a1 = b * g.h[k], b * g.h_middle[k], b * g.h_end[k]
         fall = 4.0 * am - 3.0 * a0 - a1
         bend = 2.0 * (a0 + a1) - 4.0 * am
-        numbers.who[to] = k
+        numbers.guard[to] = k
         c.tau_scratch[to], c.sign_scratch[to], c.shift_scratch[to] = a0, fall, bend
         c.cubic[to] = weight * (b * g.h_trial[k] - a0 - 0.8 * fall - 0.64 * bend)
         c.sign[to] = -b
@@ -128,12 +128,12 @@ def single_roots(start, fall, bend, cubic, tau, shift):
 
 @core
 def other_roots(w, improved, found, odd):
-    """The crossings of all other suspicious guards: a touch and a release; one that starts on its guard. Returns the number
-    of all crossings, or ODD."""
+    """The crossings of all other suspicious guards: a touch and a release, or a guard that is held at the start. Returns the
+    number of all crossings, or ODD."""
     compact()
     g, c, numbers = w.g, w.spans.crossings, w.spans.numbers
     for q in range(odd):
-        k = numbers.who_scratch[q]
+        k = numbers.guard_scratch[q]
         b, held = g.b[k], g.held[k] != 0.0
         a0, am, a1 = b * g.h[k], b * g.h_middle[k], b * g.h_end[k]
         if held:
@@ -161,7 +161,7 @@ def other_roots(w, improved, found, odd):
             move = min(max(move, -MOST_SHIFT), MOST_SHIFT)
             c.shift[found] = move
             c.tau[found] = min(max(first + move, 0.0), 1.0)
-            numbers.who[found] = k
+            numbers.guard[found] = k
             c.sign[found] = -b
             found += 1
             first, second, b = second, -1.0, -b
@@ -200,8 +200,8 @@ def into_intervals(w, found):
     for q in range(6):
         numbers.place[q] = numbers.before[q]
     for e in range(found):
-        numbers.who_scratch[e], c.tau_scratch[e], c.sign_scratch[e] = (
-            numbers.who[e],
+        numbers.guard_scratch[e], c.tau_scratch[e], c.sign_scratch[e] = (
+            numbers.guard[e],
             c.tau[e],
             c.sign[e],
         )
@@ -209,7 +209,7 @@ def into_intervals(w, found):
         q = int(c.cubic[e])
         to = numbers.place[q]
         numbers.place[q] = to + 1
-        numbers.who[to] = numbers.who_scratch[e]
+        numbers.guard[to] = numbers.guard_scratch[e]
         c.tau[to] = c.tau_scratch[e]
         c.sign[to] = c.sign_scratch[e]
 
@@ -223,13 +223,13 @@ def in_order(w, found):
         return
     a = 0
     while a < found:
-        # a falling run is turned round
+        # a falling run is reversed
         b = a + 1
         while b < found and c.tau[b] < c.tau[b - 1]:
             b += 1
         low, high = a, b - 1
         while low < high:
-            numbers.who[low], numbers.who[high] = numbers.who[high], numbers.who[low]
+            numbers.guard[low], numbers.guard[high] = numbers.guard[high], numbers.guard[low]
             c.tau[low], c.tau[high] = c.tau[high], c.tau[low]
             c.sign[low], c.sign[high] = c.sign[high], c.sign[low]
             low += 1
@@ -237,7 +237,7 @@ def in_order(w, found):
         a = b
     here = True  # where the list is: in its own rows, or in the scratch rows
     while True:
-        who, to_who = (numbers.who, numbers.who_scratch) if here else (numbers.who_scratch, numbers.who)
+        guard, to_guard = (numbers.guard, numbers.guard_scratch) if here else (numbers.guard_scratch, numbers.guard)
         tau, to_tau = (c.tau, c.tau_scratch) if here else (c.tau_scratch, c.tau)
         sign, to_sign = (c.sign, c.sign_scratch) if here else (c.sign_scratch, c.sign)
         a, runs = 0, 0
@@ -257,7 +257,7 @@ def in_order(w, found):
                     left += 1
                 else:
                     right += 1
-                to_who[to] = who[take]
+                to_guard[to] = guard[take]
                 to_tau[to] = tau[take]
                 to_sign[to] = sign[take]
             a = end
@@ -267,8 +267,8 @@ def in_order(w, found):
         here = not here
     if not here:
         for e in range(found):
-            numbers.who[e], c.tau[e], c.sign[e] = (
-                numbers.who_scratch[e],
+            numbers.guard[e], c.tau[e], c.sign[e] = (
+                numbers.guard_scratch[e],
                 c.tau_scratch[e],
                 c.sign_scratch[e],
             )

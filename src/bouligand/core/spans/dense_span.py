@@ -1,5 +1,6 @@
-"""Dense output inside spanning steps, from the record: the step is taken once more with the crossings it is known to have."""
+"""Dense output inside spanning steps: the step is replayed with its recorded crossings."""
 
+from ..clock import time_to_look
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
@@ -8,7 +9,7 @@ from ..recorded import cap_at_break, catch_up, use_parameters
 from ..state import MARGIN
 from ..unit import make_unit
 from .crossings import into_intervals
-from .jumps import RUNNING, none_yet, sum_jumps, walk
+from .jumps import RUNNING, add_crossings_before, clear_running_sums, sum_jumps
 from .stages import HALFWAY, flip_listed, inside, stages
 
 PASSES = 2
@@ -27,15 +28,17 @@ def sample_spans(table):
             step += 1
         length = steps[step].length
         if ready != step:
+            if s.f_calls >= s.look_at and time_to_look(w):
+                return q
             event, leg = catch_up(w, event, leg, step)
             use_parameters(w, leg)
-            found = recall(w, event, step, steps[step - 1].t, length)
+            found = list_recorded(w, event, step, steps[step - 1].t, length)
             if retake_span(w, found, step):
                 return q
-            none_yet(w)
+            clear_running_sums(w)
             ready, passed = step, 0
         theta = (t_eval[q] - s.t) / length
-        passed = walk(w, passed, found, theta, length)
+        passed = add_crossings_before(w, passed, found, theta, length)
         if passed < 0:
             return q
         x = w.x_eval[q]
@@ -48,13 +51,13 @@ def sample_spans(table):
 
 
 @core
-def recall(w, event, step, t, length):
+def list_recorded(w, event, step, t, length):
     """The crossings inside a recorded step, from its rows in the event table, into the list; returns their number."""
     events, c, numbers = w.events, w.spans.crossings, w.spans.numbers
     found = 0
     while event < events.shape[0] and events[event].record == step:
         if events[event].shown != MARGIN and found < numbers.width:
-            numbers.who[found] = events[event].guard
+            numbers.guard[found] = events[event].guard
             c.tau[found] = min(max((events[event].t - t) / length, 0.0), 1.0)
             c.sign[found] = events[event].sign
             found += 1
@@ -65,7 +68,7 @@ def recall(w, event, step, t, length):
 
 @core
 def retake_span(w, found, step):
-    """The stages of a recorded step; v.x_smooth is what its end, as recorded, differs by. True if a function failed."""
+    """Replay a recorded step; v.x_smooth is how much its recorded end differs from the replay. True if a function failed."""
     compact()
     s, v, steps = w.s, w.v, w.steps
     n, length = v.width, steps[step].length

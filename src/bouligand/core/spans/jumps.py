@@ -21,22 +21,23 @@ THIRD = 1.0 / 3.0
 
 @core
 def contacts(w, first, count, t, x, slot):
-    """Of g, the slot = g of ``count`` listed contacts at x, a row for each state and a column for each; True if g failed."""
+    """Evaluate g of ``count`` listed contacts at x into a slot of c.g, a row for each state and a column for each contact. True
+    if g failed."""
     compact()
     s, scratch, fn, p, context = w.s, w.v.scratch, w.fn, address(w.p), w.spans.context
-    g, who, n = w.spans.g, w.spans.numbers.who, w.v.width
+    g, guard, n = w.spans.g, w.spans.numbers.guard, w.v.width
     t = min(t, s.cap)
     base = slot * (g.size // 3)
     start = address(g) + 8 * base
     clear(g, base, n * count)
     if fn.g_many != 0:
         context[LISTED] = count
-        if call(fn.g_many, t, (address(x), address(who) + 8 * first, p, start), address(context)) == 0:
+        if call(fn.g_many, t, (address(x), address(guard) + 8 * first, p, start), address(context)) == 0:
             return False
-        s.target = who[first]
+        s.target = guard[first]
         return failed(w, codes.G_FAILED, t, x)
     for e in range(count):
-        s.target = who[first + e]
+        s.target = guard[first + e]
         if count > 1:
             for i in range(n):
                 scratch[i] = 0.0
@@ -48,9 +49,9 @@ def contacts(w, first, count, t, x, slot):
 
 
 @core(inline=True)
-def many(w):
-    """How many contacts are evaluated at once. With many states each by itself, where the user gave no function for several: it
-    may be that each acts on a few states of its own."""
+def chunk_size(w):
+    """How many contacts are evaluated at once. With many states and without g_many one at a time: each may act on a few states
+    only, and the others are then skipped."""
     n = w.v.width
     return w.spans.g.size // (3 * n) if w.fn.g_many != 0 or n < 32 else 1
 
@@ -68,7 +69,7 @@ def nodes(w, first, count, length):
 
 @core(fastmath=QUICK)
 def weigh(tau, sign, weights):
-    """What g at the three nodes counts for in its integral up to the crossing; the same for all states."""
+    """Weights of g at the three nodes for its integral up to the crossing; the same for all states."""
     for e in range(tau.size):
         u, v = tau[e], sign[e] * tau[e]
         weights[0, e] = v * (1.0 + u * (2.0 * THIRD * u - 1.5))
@@ -80,7 +81,7 @@ def weigh(tau, sign, weights):
 def sums_of(sign, weights, start, middle, end):
     """Of one state, over some crossings: the sums of g at the nodes, and of its integral up to the crossing."""
     s0, s1, s2 = 0.0, 0.0, 0.0
-    u0, u1, u2 = 0.0, 0.0, 0.0  # (sums that do not wait for each other)
+    u0, u1, u2 = 0.0, 0.0, 0.0  # (independent sums, which the processor can overlap)
     for e in range(start.size):
         s0 += sign[e] * start[e]
         s1 += sign[e] * middle[e]
@@ -102,7 +103,7 @@ def add_up(c, first, count, begin, end, row):
     for i in range(sums.shape[1]):
         a = i * count + begin - first
         g0, gm, ge = g[a : a + size], g[slot + a : slot + a + size], g[2 * slot + a : 2 * slot + a + size]
-        if nothing(g0, gm, ge):
+        if all_zero(g0, gm, ge):
             continue  # not a state that these contacts act on
         s0, s1, s2, s3 = sums_of(sign, weights, g0, gm, ge)
         sums[row, i] += s0
@@ -128,7 +129,7 @@ def add_one(c, e, row):
 
 
 @core(fastmath=QUICK)
-def nothing(start, middle, end):
+def all_zero(start, middle, end):
     if start[0] != 0.0:
         return False
     total = 0.0
@@ -142,7 +143,7 @@ def sum_jumps(w, found, length):
     """From the list of crossings and the states x, x_middle, x_end: the sums up to each interval. True if g failed."""
     compact()
     v, c = w.v, w.spans
-    before, sums, n, most = c.numbers.before, c.sums.every, v.width, many(w)
+    before, sums, n, most = c.numbers.before, c.sums.every, v.width, chunk_size(w)
     copy_state(v.x_middle, v.x_nodes[0])
     copy_state(v.x_end, v.x_nodes[1])
     for row in range(RUNNING):
@@ -179,8 +180,8 @@ def integral(sums, row, c, i):
 
 
 @core
-def none_yet(w):
-    """Begin a walk through an ordered list: no crossing has been passed."""
+def clear_running_sums(w):
+    """Clear the running sums: no crossing of the ordered list has been passed."""
     running = w.spans.sums.running
     for row in range(4):
         for i in range(w.v.width):
@@ -188,7 +189,7 @@ def none_yet(w):
 
 
 @core
-def walk(w, e, found, theta, length):
+def add_crossings_before(w, e, found, theta, length):
     """Add the crossings before theta, from the e-th on, to the running sums; returns how many are passed (-1: g failed)."""
     compact()
     c = w.spans

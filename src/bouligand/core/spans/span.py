@@ -2,13 +2,14 @@
 
 The smooth part of the field is integrated by dopri5, the jumps from their own times on (see ``jumps``), the times are those at
 which h is zero along the step (see ``crossings``). These depend on each other: a first list comes from a prediction of the
-step, and each pass through the stages gives a better one, until what that changes at the end is within the tolerance.
+step, and each pass through the stages gives a better one, until the end changes by less than the tolerance.
 
-``span`` goes on from step to step while there are enough crossings ahead. Whatever is odd (a graze that would matter, a guard
-that turns back, a step that is refused again and again) is left to hops, one guard at a time, until it is past.
+``span`` continues from step to step while there are enough crossings ahead. Difficult cases (a graze that makes a difference, a
+guard that recedes after its crossing, a step that is rejected repeatedly) are left to hops, until they are past.
 """
 
 from .. import codes
+from ..clock import time_to_look
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
@@ -19,48 +20,42 @@ from ..recorded import before
 from ..schemes.table import dopri5_error
 from ..steps import outcomes
 from .accept_span import accept_span
-from .corrections import compare, forget, remember, sum_moves
+from .corrections import clear_former, keep_former, match_former, sum_moves
 from .crossings import ODD, into_intervals, list_crossings
 from .jumps import sum_jumps
 from .stages import HALFWAY, LATE, inside, stages
 
-FEWEST = (
-    5  # crossings for which a spanning step is taken: with fewer, larger jumps the doubt about their times is not seen
-)
+FEWEST = 5  # crossings for a spanning step: with fewer, larger jumps the uncertainty of their times is underestimated
 MOST_PASSES = 3
-MOST_TRIES = 10  # refused steps in a row
-CONTRACTION = 0.2  # of a pass: the change that another one would make, compared to the last
+MOST_TRIES = 10  # rejected steps in a row
+CONTRACTION = 0.2  # change that another pass would make, relative to that of the last
 MOST_GROWTH = 2.5  # from one step to the next
 
 
 @core(entry=True)
 def span(table):
-    """Spanning steps, until there is nothing left to span, or a buffer is full, or a function fails; returns the code."""
+    """Spanning steps, until there is nothing left to span, or a buffer is full, or a function fails; returns the code.
+
+    Called again after a full buffer or a spent budget, it goes on as if it had not returned.
+    """
     compact()
     w = work(table)
-    s, v, g, steps, events = w.s, w.v, w.g, w.steps, w.events
-    m, tries = g.width, 0
-    clear(v.ramp[0], 0, v.width)
-    clear(v.ramp[1], 0, v.width)
-    s.rates_known = 0  # (g.hdot is used for something else)
-    forget(g)
-    # not more at first than a part of all guards: a step that is too short costs less than one that is refused
-    if s.dt_span == 0.0:
-        s.dt_span = 0.2 * s.dt
-    length = s.dt_span
-    for _ in range(20):
-        if arriving(g, length) <= max(8, m // 8):
-            s.dt_span = length
-            break
-        length *= 0.7  # (ties are there however short it is)
+    s, steps, events, m = w.s, w.steps, w.events, w.g.width
+    if s.spanning == 0:
+        begin(w)
     while True:
         t, stop = s.t, s.stop
         if s.record_count >= steps.shape[0]:
             return codes.RECORDS_FULL
         if s.event_count + 3 * m + 4 > events.shape[0]:
             return codes.EVENTS_FULL
-        if t >= stop or s.budget <= 0 or s.step_count >= s.max_steps:
+        if t >= stop or s.step_count >= s.max_steps:
+            s.spanning = 0
             return codes.GO_ON
+        if s.budget <= 0:
+            return codes.BUDGET_SPENT
+        if s.f_calls >= s.look_at and time_to_look(w):
+            return codes.LOOK
         length = min(s.dt_span, s.dt_max)
         if length >= 0.999999 * (stop - t):
             length = stop - t
@@ -69,27 +64,50 @@ def span(table):
         if outcome == outcomes.TAKEN:
             outcome = accept_span(w, found, length)
         if outcome == outcomes.FAILED:
+            s.spanning = 0
             return s.status
         if outcome == outcomes.TAKEN:
-            tries = 0
+            s.span_tries = 0
             s.dt_span = length * min(max(0.8 * factor, 0.3), MOST_GROWTH)
             continue
-        if outcome == outcomes.REFUSED:
+        if outcome == outcomes.REJECTED:
             s.rejected += 1
-            tries += 1
+            s.span_tries += 1
             s.dt_span = length * min(max(0.9 * factor, 0.1), 0.9)
-            if tries <= MOST_TRIES and s.dt_span > 1e-12 * abs(t):
+            if s.span_tries <= MOST_TRIES and s.dt_span > 1e-12 * abs(t):
                 continue
         elif outcome == outcomes.TOO_FEW:
             s.dt_span = (1.2 if found > 0 else 1.0) * length
         s.hops_until = t + max(0.5 * length, 1e-14 * abs(t))
         s.cap = 1e300
+        s.spanning = 0
         return codes.GO_ON
 
 
 @core
+def begin(w):
+    """Before the first of some spanning steps: nothing is known of jumps, and the first length is a guess."""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    clear(v.ramp[0], 0, v.width)
+    clear(v.ramp[1], 0, v.width)
+    s.rates_known = 0  # (g.hdot is used for something else)
+    clear_former(g)
+    # the first step spans a part of all guards only: a step that is too short costs less than a rejected one
+    if s.dt_span == 0.0:
+        s.dt_span = 0.2 * s.dt
+    length = s.dt_span
+    for _ in range(20):
+        if arriving(g, length) <= max(8, g.width // 8):
+            s.dt_span = length
+            break
+        length *= 0.7  # (a limited number of times: a tie stays inside, however short the step is)
+    s.spanning, s.span_tries = 1, 0
+
+
+@core
 def attempt(w, length):
-    """Try a step: what came of it, the number of crossings listed, and by how much longer the step could have been.
+    """A trial step: its outcome, the number of crossings listed, and the factor by which the step could have been longer.
 
     TAKEN leaves the end in v.x_end, the smooth part of x' in v.stages, the crossings and their sums in w.spans.
     """
@@ -102,11 +120,11 @@ def attempt(w, length):
         return outcomes.FAILED, 0, 0.0
     found, finite = list_crossings(w, False)
     if not finite:
-        return outcomes.REFUSED, 0, 0.1
+        return outcomes.REJECTED, 0, 0.1
     if found < FEWEST:
         return outcomes.TOO_FEW, found, 1.0
     soon = min(1.0 / max(in_tolerances(w, v.f, v.x, v.x), 1e-300) / length, 1e-3)
-    ties = at_once(c.tau, found, soon)
+    ties = count_at_start(c.tau, found, soon)
     moment = 1.0 / (s.rtol * max(abs(t), s.tf - s.t0))  # (a time has the relative tolerance)
     factor = 1.0
     for turn in range(MOST_PASSES):
@@ -120,8 +138,8 @@ def attempt(w, length):
         error = in_tolerances(w, v.scratch, v.x, v.x_end)
         factor = min(max(error, 1e-5), 1e5) ** -0.2
         if not error <= 1.0:
-            return outcomes.REFUSED, found, factor
-        # --- the list again, from where the step really goes
+            return outcomes.REJECTED, found, factor
+        # --- the list again, from h along the computed step
         inside(w, 0.5, HALFWAY, length, v.x_middle)
         inside(w, 0.8, LATE, length, v.x_smooth)
         if (
@@ -130,16 +148,16 @@ def attempt(w, length):
             or eval_h(w, t + 0.8 * length, v.x_smooth, g.h_trial)
         ):
             return outcomes.FAILED, found, 0.0
-        remember(w, found)
+        keep_former(w, found)
         before = found
         found, finite = list_crossings(w, True)
         if not finite or found == ODD:
-            forget(g)
-            return outcomes.LEAVE_TO_HOPS if finite else outcomes.REFUSED, 0, 0.1
-        every = compare(w, found, before)
+            clear_former(g)
+            return outcomes.LEAVE_TO_HOPS if finite else outcomes.REJECTED, 0, 0.1
+        every = match_former(w, found, before)
         if sum_moves(w, every, length):
             return outcomes.FAILED, found, 0.0
-        # --- its times instead of the old ones; the doubt about them; and did it change much?
+        # --- move the end to the new times; the uncertainty of these; and the change that another pass would make
         for i in range(n):
             v.f_smooth[i] = length * sums.moved[i]
             v.x_end[i] += v.f_smooth[i]
@@ -149,21 +167,21 @@ def attempt(w, length):
         error = max(doubt, change)
         factor = min(factor, min(max(error, 1e-5), 1e5) ** -0.3333)
         if error <= 1.0:
-            # (a tied guard that is not crossed after all was turned away by another: for the judge)
+            # (a tied guard that is not crossed in the end: another crossing reversed its rate, which the judge must see)
             return (
-                outcomes.TAKEN if at_once(c.tau, found, 2.0 * soon) >= ties else outcomes.LEAVE_TO_HOPS,
+                outcomes.TAKEN if count_at_start(c.tau, found, 2.0 * soon) >= ties else outcomes.LEAVE_TO_HOPS,
                 found,
                 factor,
             )
         if change < error:
             break
-    return outcomes.REFUSED, found, factor
+    return outcomes.REJECTED, found, factor
 
 
 @core
 def predict(w, length):
-    """v.x_middle and v.x_end as they would be if jumps went on adding up as in the last step: a cubic, from x' at the start and
-    two stages under the word of the start, the first of which is dopri5's. True if f failed."""
+    """Predict v.x_middle and v.x_end, assuming that jumps add up as in the last step: a cubic, from x' at the start and two
+    stages under the word of the start, the first of which is dopri5's. True if f failed."""
     compact()
     s, v = w.s, w.v
     t, n = s.t, v.width
@@ -196,8 +214,8 @@ def largest(values):
 
 
 @core
-def at_once(tau, found, soon):
-    """Number of crossings that are here, to tolerance."""
+def count_at_start(tau, found, soon):
+    """Number of crossings at the start of the step, within the tolerance."""
     count = 0
     for e in range(found):
         count += tau[e] <= soon

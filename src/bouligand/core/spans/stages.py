@@ -15,17 +15,17 @@ HALFWAY, LATE = 8, 12  # rows of the sums up to 0.5 and 0.8 of the step
 @core
 def flip_listed(w, first, end):
     """Flip the signs of a part of the list."""
-    b, who = w.g.b, w.spans.numbers.who
+    b, guard = w.g.b, w.spans.numbers.guard
     for e in range(first, end):
-        b[who[e]] = -b[who[e]]
+        b[guard[e]] = -b[guard[e]]
 
 
 @core
 def stages(w, length, known, end):
-    """The stages of dopri5, each under the word of its time, with the jumps taken off again; ``end`` is the result.
+    """The stages of dopri5, each under the word of its time, with the jumps subtracted; ``end`` is the result.
 
-    What is left in v.stages is f under the word at the start: that the Runge-Kutta formula integrates. ``known`` says that the
-    first stage is there already, if nothing is crossed before it. True if f failed.
+    v.stages then holds f under the word at the start, which the Runge-Kutta formula integrates. ``known``: the first stage has
+    been evaluated already (used if nothing is crossed before it). True if f failed.
     """
     compact()
     s, v, before, sums = w.s, w.v, w.spans.numbers.before, w.spans.sums.every

@@ -1,11 +1,12 @@
-"""A step that was taken becomes part of the record, and its end the present."""
+"""Accepting a step: it becomes part of the record, and its end the present state."""
 
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.vectors import copy
 from ..evaluate import copy_state, eval_f
-from ..guards import take_over
+from ..guards import advance_guards
+from ..recorded import write_step
 from ..state import HOP
 from ..unit import make_unit_with_slope
 from .crossing import cross_and_evaluate
@@ -15,14 +16,14 @@ from .observers import observe
 
 @core(inline=True)
 def accept(w, landed):
-    """Make the end of the step the present, write it down, and cross the guard it landed on."""
+    """Make the end of the step the present state, record it, and cross the guard it landed on."""
     compact()
     s, v, g, t_eval, states = w.s, w.v, w.g, w.t_eval, w.states
     t, n, j = s.t, v.width, s.target
     whole = s.length + s.back + s.correction
     end = t + whole
     if not end > t:
-        # the guard is here, to round-off
+        # the present state is on the guard, to round-off
         copy_state(v.f, v.f_end)
         return cross_and_evaluate(w, j)
     if not landed and s.stop - end <= 4e-16 * max(abs(end), whole):
@@ -35,13 +36,11 @@ def accept(w, landed):
         return s.status
     if w.units.shape[0] > 0:
         make_unit_with_slope(w, v.x_end, v.f_end)
-    step = w.steps[row]
-    step.t, step.kind = end, s.kind
-    step.length, step.back, step.correction = s.length, s.back, s.correction
+    write_step(w, row, end, s.kind, s.length, s.back, s.correction)
     for i in range(n):
         states[row, i] = v.x_end[i]
         v.x[i] = v.x_end[i]
-    take_over(w)
+    advance_guards(w)
     s.t = end
     s.step_count += 1
     s.budget -= 1

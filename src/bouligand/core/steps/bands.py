@@ -5,7 +5,7 @@ from ..compiler.jit import core
 
 @core(inline=True)
 def set_levels(g):
-    """Band mode: aim at the edges of the bands that are still ahead. True inside one: then at the guards themselves."""
+    """With bands: aim at the edges of the bands that are still ahead. True inside a band: then aim at the guards themselves."""
     inside = False
     for k in range(g.width):
         a = g.watched[k] * g.h[k]
@@ -24,7 +24,7 @@ def set_levels(g):
 
 @core
 def shrink_bands(w):
-    """A trajectory that may turn round inside a band is integrated: the bands that hold it are halved, in the end given up."""
+    """Halve, and in the end remove, the bands around a trajectory that may recede inside them, so that it is integrated there."""
     s, g = w.s, w.g
     s.tries += 1
     for k in range(g.width):

@@ -1,4 +1,4 @@
-"""The last part of a landing: the end of a step is moved along the flow until it is on its guard."""
+"""The last part of a landing: a secant iteration along the flow moves the end of a step onto its guard."""
 
 import math
 
@@ -9,13 +9,12 @@ from ..guards import suspects
 
 
 @core(inline=True)
-def settle(w, length, j, shift, share):
-    """Move the end of a step onto guard j, first by ``shift``. Returns the whole shift, and 1 if it is there.
+def secant_to_guard(w, length, j, shift, share):
+    """Move the end of a step onto guard j, first by ``shift``. Returns the total shift, and 1 if it has converged.
 
-    A secant iteration on h along the flow; g.h_end is h where it ends. It is there when the time that is left moves the state by
-    less than a hundredth of ``share`` tolerances (and is itself within the relative tolerance as a time), judged by a slope
-    that two evaluations agree on; or when only round-off is left. 0: h along the flow is not what was expected, or another
-    guard is passed by more than that; -1: h failed.
+    g.h_end is h where it ends. It has converged when the remaining time moves the state by less than a hundredth of ``share``
+    tolerances (and is itself within the relative tolerance as a time), by a slope on which two evaluations agree; or when
+    only round-off is left. 0: h along the flow is not nearly linear, or another guard is passed by more than that; -1: h failed.
     """
     compact()
     s, v, g = w.s, w.v, w.g
@@ -46,7 +45,7 @@ def settle(w, length, j, shift, share):
         if now == 0.0 or abs(following) <= 1e-16 * max(abs(s.t), length) or (agrees and abs(following) <= goal):
             there = True
         elif abs(following) >= abs(shift):
-            # it does not get nearer: down at round-off, or h is no straight line here
+            # no progress: round-off is reached, or h is not nearly linear here
             if abs(shift) > noise:
                 return total, 0
             there = True
@@ -54,7 +53,7 @@ def settle(w, length, j, shift, share):
             shift = math.copysign(max(abs(following), 0.1 * goal), following)
     if not there:
         return total, 0
-    # (a slope from the last digits of two landings may be anything; that which led there is not)
+    # (a slope from differences at round-off is meaningless: the steepest one seen is used)
     s.gap = abs(now / steepest) if steepest < 0.0 else 0.0
     return total, 0 if overtaken(g, length + total, j, 10.0 * goal) else 1
 

@@ -1,7 +1,7 @@
 """Crossings: the flip of a sign, ties, and what is not event-selected.
 
-A guard is crossed by flipping its sign on the spot; f is evaluated with the new word before anything else happens. The
-guards that are then at hand are looked at again, one at a time: that is how a corner is resolved.
+A guard is crossed by flipping its sign at the present state; f is evaluated with the new word before anything else happens. The
+loop then checks the guards again and crosses the next one within the tolerance: that is how a corner is resolved.
 """
 
 import math
@@ -40,10 +40,10 @@ def cross(w, j):
     g.t_last[j] = t
     s.last = j
     if s.one_sided > 0:
-        arm_again(w, j)
+        re_arm(w, j)
     s.fresh = 1
     s.rates_known = 0
-    # a guard that is crossed again and again in no time would never let the integration end
+    # a guard that is crossed over and over without progress in time would never let the integration end
     if t - g.burst_began[j] > BURST_TIME * (s.tf - s.t0) + 1e-14 * abs(t):
         g.burst_began[j] = t
         g.burst[j] = 0.0
@@ -56,7 +56,7 @@ def cross(w, j):
 
 @core(inline=True)
 def flip(w, k, latched):
-    """Change the sign of guard k, write it down, and count it if it is an event."""
+    """Change the sign of guard k, record it, and count it if it is an event."""
     s, g = w.s, w.g
     sign = -g.b[k]
     fires = g.direction[k] == 0.0 or sign == g.direction[k]
@@ -65,7 +65,7 @@ def flip(w, k, latched):
     g.pending[k] = 0.0
     hold(w, k)
     g.band[k] = g.eps[k]
-    # an event at the very start belongs to the open interval behind it
+    # an event at the start time is recorded just after it: events lie in (t0, tf]
     t = s.t if s.t > s.t0 else math.nextafter(s.t0, math.inf)
     note(w, t, k, sign, g.h[k], SHOWN if fires else SWITCH)
     if fires and g.terminal[k] > 0.0:
@@ -82,7 +82,7 @@ def tied(g, j, k):
 
 @core
 def firing_partner(g, j):
-    """If the flip of the one-sided guard j would only arm it again: the guard that fires at the same instant, if any.
+    """If the flip of the one-sided guard j would only re-arm it: the guard that is crossed at the same instant, if any.
 
     Of a pair h, -h, both change sign at once, and f must never see one without the other.
     """
@@ -96,8 +96,8 @@ def firing_partner(g, j):
 
 
 @core
-def arm_again(w, j):
-    """After the crossing of j, arm the one-sided guards that may be armed: at once where h has left their side."""
+def re_arm(w, j):
+    """After the crossing of j, re-arm the one-sided guards that may be: at once where h has left their side."""
     compact()
     s, g, reset = w.s, w.g, w.reset
     by_matrix = reset.shape[0] > 0

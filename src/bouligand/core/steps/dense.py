@@ -2,7 +2,7 @@
 
 A smooth step has its scheme's continuous extension. A hop is a cubic between its ends, which is as accurate as the hop; its
 last rung has dopri5's extension. Where a step was cut or corrected to end on a guard, the small difference at its end is
-spread over the step with flat ends, so that x is continuous and x' is right on both sides.
+spread over the step by a cubic with zero slope at both ends, so that x is continuous and x' is right on both sides.
 """
 
 from .. import codes
@@ -13,7 +13,7 @@ from ..schemes import METHODS, table
 from ..schemes.table import dense_stages
 from ..state import BACK, HOP
 from ..unit import make_unit
-from .inside import between
+from .inside import cubic_between
 
 DOPRI5 = METHODS["dopri5"]
 
@@ -56,7 +56,7 @@ def interpolate(v, kind, theta, length, whole, out):
     compact()
     base = kind % BACK
     if base >= HOP and base != HOP + 5:
-        between(v, theta, whole, out)
+        cubic_between(v, theta, whole, out)
         return
     scheme, stages = (DOPRI5, v.hop_stages) if base >= HOP else (base, v.stages)
     if whole != length:

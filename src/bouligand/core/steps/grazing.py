@@ -1,4 +1,4 @@
-"""Does it matter whether a guard is crossed? What a crossing changes, in tolerances, where it is uncertain."""
+"""Grazing: where it is uncertain whether a guard is crossed, how much the crossing changes the state, in tolerances."""
 
 import math
 
@@ -10,7 +10,7 @@ from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
 
 @core
 def other_word(w, last, k):
-    """hdot of guard k if ``last`` had not been crossed, and the size below which a hdot is zero to round-off.
+    """hdot of guard k in the mode before ``last`` was crossed, and the size below which a hdot is zero to round-off.
 
     Leaves f under that word in v.hop_stages[0]. Returns also whether an evaluation failed.
     """
@@ -27,7 +27,7 @@ def other_word(w, last, k):
     if eval_h(w, s.t + sigma, v.x_trial, g.h_trial):
         return 0.0, 0.0, True
     rate = (g.h_trial[k] - g.h[k]) / sigma
-    # what hdot would be if its terms did not cancel: the components of f with signs that have nothing to do with it
+    # the size of hdot if its terms did not cancel: the same difference along f with two arbitrary patterns of signs
     largest = 0.0
     for turn in range(2):
         for i in range(v.width):
@@ -48,7 +48,7 @@ def dwell_time(depth, bend):
 def tolerance_of_guard(w, t, x, j):
     """How much h_j changes when every component of x changes by its tolerance: within that, h_j may be zero.
 
-    v.scratch is left as the change of that size that raises h_j most.
+    Leaves in v.scratch the change of that size that raises h_j most.
     """
     compact()
     s, v, g = w.s, w.v, w.g
@@ -72,9 +72,9 @@ def tolerance_of_guard(w, t, x, j):
 def jump_on_guard(w, t, x, k, value, unsure):
     """The jump of f, in tolerances per time, on guard k itself: at the state nearest to x, where h_k is ``value``.
 
-    That is within a tolerance or so in every component, where h_k is zero within its tolerance. It matters where f is
-    continuous across the guard (a spring, a force that ends where it is zero): beside the guard there seems to be a jump. To
-    be called after tolerance_of_guard. Negative if f failed.
+    That state is within about a tolerance in every component, where h_k is zero within its tolerance. It is needed where f is
+    continuous across the guard (a spring, a force that ends where it is zero): evaluated beside the guard, f seems to jump.
+    To be called after tolerance_of_guard. Negative if f failed.
     """
     compact()
     v, g = w.v, w.g
@@ -100,7 +100,7 @@ def jump_on_guard(w, t, x, k, value, unsure):
 
 @core
 def graze_matters(w, j):
-    """At the present state, on guard j with hdot near zero: GRAZING if crossing or not makes a difference above the tolerance.
+    """At the present state, on guard j with hdot near zero: GRAZING if crossing it or not differs by more than the tolerance.
 
     The dwell time beyond the guard is uncertain by the time a parabola with the present h'' takes through the tolerance of h.
     """

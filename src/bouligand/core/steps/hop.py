@@ -18,28 +18,28 @@ from . import outcomes
 
 DOPRI5_TIME = DOPRI5.c
 
-TERMS = 0.1  # the least that a term of the Taylor series is trusted to be of the one before it: x''' may just pass through zero
+TERMS = 0.1  # least ratio assumed between a term of the Taylor series and the one before it: x''' may pass through zero
 
 
 @core(inline=True)
 def hop(w, t, x, length, share, fixed):
-    """From x, with x' there in v.hop_stages[0], go ahead to v.x_end. Returns the rung: 1 to 5, NO_RUNG if none fits, RUNG_FAILED.
+    """From x, with x' there in v.hop_stages[0], step to v.x_end. Returns the rung: 1 to 5, NO_RUNG if none fits, RUNG_FAILED.
 
-    ``fixed`` asks for one rung and no questions: 1 is the tangent, the paper's projection.
+    ``fixed`` > 0 is the rung to take, without error control: 1 is the tangent, the paper's projection.
     Leaves x' and x'' at the end in v.f_end and v.second.
     """
     compact()
     s, v, k = w.s, w.v, w.v.hop_stages
     n, a, cap = v.width, abs(length), s.cap
     lam, rate = s.growth, s.bend
-    bends = a > 1e-5 * s.dt  # a shorter hop does not see x'': what is known of it stays
+    bends = a > 1e-5 * s.dt  # a shorter hop cannot measure x'': the last estimate is kept
     if fixed == 1:
         for i in range(n):
             v.x_end[i] = x[i] + length * k[0, i]
             v.f_end[i] = k[0, i]
             v.second[i] = 0.0
         return 1
-    # where to begin, from what the last hops or the last smooth step measured: lam is x'''/x'', rate is x''
+    # the first rung to try, from what the last hops or the last smooth step measured: lam is x'''/x'', rate is x''
     if lam == 0.0 and fixed == 0 and s.fresh == 0 and length > 0.0:
         rate = in_tolerances(w, v.second, x, x)
         lam = max(in_tolerances(w, v.third, x, x) / rate if rate > 0.0 else 0.0, 1.0 / s.dt)
@@ -111,7 +111,7 @@ def hop(w, t, x, length, share, fixed):
 
 @core(inline=True)
 def measured(s, third, bend, a, slow):
-    """Keep the rates that a hop has seen: x'' from its bend, and how fast that changes."""
+    """Keep what a hop has measured: the size of x'', and the rate at which it changes."""
     lam = max(12.0 * third / (bend * a) if bend > 0.0 else 0.0, slow)
     s.growth = lam
     s.bend = 2.0 * bend / (a * a)
@@ -152,6 +152,6 @@ def last_rung(w, t, x, length, share):
 
 @core(inline=True)
 def natural_step(rate, lam, scheme):
-    """The smooth step that the rates seen by a hop predict: where its error estimate would be the tolerance."""
+    """The length of the smooth step whose error estimate would be the tolerance, predicted from what hops have measured."""
     power = table.NATURAL_POWER[scheme]
     return 1.94 * rough_power(table.NATURAL_FACTOR[scheme] / (rate * (lam / 3.0) ** power), 1.0 / (power + 2.0))

@@ -1,18 +1,18 @@
-"""Inside a step: states between its ends, and where on the way a guard was crossed first.
+"""Inside a step: states between its ends, and where in it a guard was crossed first.
 
-Only h is evaluated here. States are those of the cubic through both ends and their slopes: good enough to look and to aim; what
-is found is then landed on by a hop of its own.
+Only h is evaluated here. States are those of the cubic through both ends and their slopes, which is accurate enough to bracket a
+crossing; a hop of its own then lands on it.
 """
 
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.vectors import copy
 from ..evaluate import eval_h
-from ..guards import halfway, wrong_at
+from ..guards import check_halfway, wrong_at
 
 
 @core
-def between(v, theta, length, out):
+def cubic_between(v, theta, length, out):
     """out = the cubic through both ends of the step and their slopes, at theta."""
     compact()
     u = 1.0 - theta
@@ -24,7 +24,7 @@ def between(v, theta, length, out):
 
 @core
 def locate(w, length):
-    """Where in the step (0 to 1), and by which guard, the first crossing that can be seen is: bracketed, h only.
+    """Place in the step (0 to 1) and guard of the first crossing, found by bracketing with evaluations of h only.
 
     Returns -1, -1 if no guard is on the wrong side at the end, and -2, -1 if h failed.
     """
@@ -43,10 +43,10 @@ def locate(w, length):
         part = ahead / (ahead - behind) if ahead > 0.0 else 0.5
         if high - low < 1e-4 * high:
             return low + part * (high - low), j
-        # a secant, kept away from the ends, in turn with halving
+        # a secant, kept away from the ends, alternating with bisection
         part = 0.5 if turn % 3 == 2 else min(max(part, 0.02), 0.98)
         theta = low + part * (high - low)
-        between(v, theta, length, v.x_trial)
+        cubic_between(v, theta, length, v.x_trial)
         if eval_h(w, s.t + theta * length, v.x_trial, g.h_trial):
             return -2.0, -1
         k = wrong_at(g, g.h_trial)
@@ -60,38 +60,38 @@ def locate(w, length):
 
 @core
 def passed_before(w, length, target):
-    """Whether, on the way to a landing on ``target``, some guard was crossed: where (0: no; -1: h failed).
+    """Whether some guard was crossed before the landing on ``target``: its place in the step (0: none; -1: h failed).
 
-    h halfway tells; where it is not what the guard's parabola says of that place, compared to its distance, more places do.
+    h is evaluated halfway; where it differs from the guard's parabola, compared to its distance, at sixteen places.
     """
     compact()
     s, v, g = w.s, w.v, w.g
-    between(v, 0.5, length, v.x_trial)
+    cubic_between(v, 0.5, length, v.x_trial)
     if eval_h(w, s.t + 0.5 * length, v.x_trial, g.h_trial):
         return -1.0
-    wrong, rough = halfway(g, length)
+    wrong, rough = check_halfway(g, length)
     if wrong > 0.0:
         return 0.5
-    # the target itself ends at no distance: it is rough if it was before
+    # (the target ends at distance zero and always counts as rough: for it only start and middle are compared)
     b = g.watched[target]
     start, middle = b * g.h[target] - g.level[target], b * g.h_trial[target] - g.level[target]
     end = b * g.h_end[target] - g.level[target]
     off = 4.0 * abs(middle - 0.75 * start - 0.25 * (length * b * g.hdot[target] + end))
     if off > end and off <= min(start, middle):
         rough -= 1.0
-    return look_closely(w, length) if rough > 0.0 else 0.0
+    return check_sixteen_places(w, length) if rough > 0.0 else 0.0
 
 
 @core
-def look_closely(w, length):
-    """Sixteen places in a step along which h varies too fast to be told by its ends: the first on a wrong side, or 0.
+def check_sixteen_places(w, length):
+    """For a step along which h varies too fast for a parabola: of sixteen places the first on a wrong side, or 0.
 
     (-1: h failed.)
     """
     compact()
     s, v, g = w.s, w.v, w.g
     for q in range(1, 16):
-        between(v, q / 16.0, length, v.x_trial)
+        cubic_between(v, q / 16.0, length, v.x_trial)
         if eval_h(w, s.t + q / 16.0 * length, v.x_trial, g.h_trial):
             return -1.0
         if wrong_at(g, g.h_trial) >= 0:

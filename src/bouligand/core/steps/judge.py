@@ -1,8 +1,8 @@
-"""The judge: rare questions, above all whether a trajectory may go on, answered in a compiled function of their own.
+"""The judge: decides rare cases, above all whether the integration can continue. An entry of its own, compiled when needed.
 
-The loop only notices that something is odd (a guard that is not being left, one that recedes all of a sudden, one that was
-barely touched) and asks. Sliding, grazing and corners that are not event-selected are refused by name; what cannot
-change the outcome by more than the tolerance goes on, and its margin is noted.
+The loop only detects such a case (a guard that is not being left, one that suddenly recedes, one that was barely touched) and
+sets s.question. Sliding, grazing and corners that are not event-selected are refused by name; where the outcome cannot
+change by more than the tolerance, the integration continues, and the margin is recorded.
 """
 
 import math
@@ -44,12 +44,12 @@ def judge(table):
 def stuck(w, j):
     """Guard j was crossed and is not being left: sliding, a corner that is not event-selected, or a graze.
 
-    A graze that does not matter is taken back.
+    The crossing is undone if it was a graze that makes no difference.
     """
     compact()
     s, v, g, events = w.s, w.v, w.g, w.events
     if g.t_last[j] != s.t:
-        g.held[j] = 0.0  # it sat on the guard, and turns back to it: an approach like any other
+        g.held[j] = 0.0  # the trajectory stayed on the guard and now approaches it again: an ordinary approach
         return codes.GO_ON
     before, least, failed = other_word(w, j, j)
     if failed:
@@ -62,7 +62,7 @@ def stuck(w, j):
     matters = graze_matters(w, j)
     if matters != codes.GO_ON:
         return matters
-    # take the crossing back: the trajectory touched the guard and stays on its side
+    # undo the crossing: the trajectory touched the guard and stays on its side
     for row in range(s.event_count - 1, -1, -1):
         if events[row].guard == j:
             events[row].shown = SWITCH
@@ -80,7 +80,8 @@ def stuck(w, j):
 
 @core
 def turned_away(w, k):
-    """Guard k, about to be crossed, recedes since another was crossed: that corner is not event-selected."""
+    """Guard k, within the tolerance, recedes since another was crossed. If it was approached before, the corner is not
+    event-selected."""
     compact()
     s, g = w.s, w.g
     last, soon = s.last, s.soon
@@ -96,7 +97,7 @@ def turned_away(w, k):
 
 @core
 def near(w, k):
-    """Guard k came near (the state is v.x_near) and turned back: could it have been touched, and would that matter?"""
+    """h of guard k came near zero (at the state v.x_near) and receded: GRAZING if it may have been touched, and that matters."""
     compact()
     s, v, g = w.s, w.v, w.g
     when, lowest = s.asked_t, s.asked_value
@@ -124,7 +125,7 @@ def crossed_back(w, j):
         v.scratch[i] = v.f[i] - v.f_end[i]
     if in_tolerances(w, v.scratch, v.x, v.x) * s.asked_value <= 1.0:
         return codes.GO_ON
-    # how deep it would have gone without the contact: only if that is zero within the tolerance was it a graze
+    # the depth that it would have reached without the contact: a graze only if that is zero within the tolerance
     bend = second_rate(w, j, v.f)
     if bend < 0.0:
         return s.status
@@ -137,7 +138,7 @@ def crossed_back(w, j):
     jump = jump_on_guard(w, s.t, v.x, j, g.h[j], unsure)
     if jump * s.asked_value <= 1.0:
         return s.status if jump < 0.0 else codes.GO_ON
-    # crossed again and again at ever shorter intervals, until the tolerance hides it?
+    # crossed repeatedly at ever shorter intervals, until they are below the tolerance?
     crossings = 0
     for row in range(max(s.event_count - 40, 0), s.event_count):
         if events[row].guard == j and events[row].t > s.t - 20.0 * s.asked_value:
@@ -147,9 +148,9 @@ def crossed_back(w, j):
 
 @core
 def start_anew(w):
-    """Forget what was saved from the last step: f or h may have changed with time or with the parameters.
+    """Evaluate f and h anew at the present state: they may have changed at a breakpoint or with the parameters.
 
-    A guard that has jumped across the trajectory is crossed on the spot.
+    A guard whose h has jumped to the other sign is crossed here.
     """
     compact()
     s, v, g = w.s, w.v, w.g
@@ -161,7 +162,7 @@ def start_anew(w):
         if g.b[k] * g.h[k] < 0.0 and g.held[k] == 0.0 and (g.watched[k] != 0.0 or g.observer[k] != 0.0):
             observed = g.watched[k] == 0.0
             cross(w, k)
-            g.held[k] = 0.0  # it was not reached but jumped: the trajectory does not sit on it
+            g.held[k] = 0.0  # h jumped: the trajectory is not on the guard
             if observed:
                 g.watched[k] = 0.0
     if eval_f(w, s.t, v.x, v.f):

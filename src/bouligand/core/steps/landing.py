@@ -1,8 +1,8 @@
 """Taking a step: a hop that lands on a guard, or a smooth step that is moved onto the guard it passed.
 
 A hop is taken by exactly the predicted time; a smooth step that turns out to have passed a guard hops back to it from its
-end. Either way the end is then corrected along the flow, with h evaluated again until what is left is far below the
-tolerance: without that check near-grazing landings would stall at an error that no tolerance cures.
+end. Either way the end is then corrected along the flow, with h evaluated again until the residual is far below the
+tolerance: without that, near-grazing landings would have an error that does not fall with the tolerance.
 
 The parts of a step are left in s.length (the hop or smooth step), s.back (the way back to a guard that was passed) and
 s.correction.
@@ -16,31 +16,12 @@ from ..evaluate import copy_state, eval_h, in_tolerances
 from ..guards import passed
 from ..state import BACK, HOP
 from . import outcomes
-from .correction import settle
+from .correction import secant_to_guard
 from .hop import hop, natural_step
 from .inside import locate
 from .smooth import EVALUATION_FAILED, smooth_step
 
 MOST_TRIES = 4  # to land on one guard
-
-
-@core(inline=True)
-def take_step(w, length, landing, fixed):
-    """Go ahead from v.x to v.x_end: with ``landing`` by a hop onto the guard s.target, else (or where no hop fits) smoothly.
-
-    ``fixed`` is the rung of the paper's projections, 0 where the tolerance decides.
-    """
-    compact()
-    s = w.s
-    tries = 0
-    s.back, s.correction, s.gap = 0.0, 0.0, 0.0
-    if landing:
-        outcome, length, tries = land_by_hop(w, length, fixed)
-        if outcome != outcomes.NO_HOP:
-            return outcome
-        if length > 1.1 * s.dt:
-            length, landing = s.dt, False
-    return step_smoothly(w, length, landing, fixed, tries)
 
 
 @core(inline=True)
@@ -64,7 +45,7 @@ def land_by_hop(w, length, fixed):
         if not finite:
             return not_finite(s, length), length, tries
         if fixed == 1:
-            # the paper's tangent: it ends where it ends, and what is left of h is reported
+            # the paper's tangent projection is not corrected; the residual h is reported
             near = abs(g.h_end[s.target]) <= 0.5 * start
             return outcomes.LANDED if near else outcomes.TURNS, length, tries
         if j < 0:
@@ -75,14 +56,14 @@ def land_by_hop(w, length, fixed):
             near = bend_of(w, shift) * max(s.growth * length, 0.01) <= 0.3 * share
         keep_end(v)
         if near:
-            outcome = settle_on_guard(w, length, j, shift, share, fixed)
+            outcome = correct_onto_guard(w, length, j, shift, share, fixed)
             if outcome == outcomes.LANDED and fixed == 0 and s.kind > HOP + 2 and s.bend > 0.0:
                 s.dt = max(min(s.dt, natural_step(s.bend, s.growth, s.scheme)), length)
-            if outcome != outcomes.REFUSED:
+            if outcome != outcomes.REJECTED:
                 return outcome, length, tries
         if shift > 0.0 and fixed == 0:
             return not_there_yet(w, length, near), length, tries
-        # --- else hop again: by the guard's parabola at first, then to where h along the step says
+        # --- else hop again: to the root of the guard's parabola at first, then to the root of h along the step
         tries += 1
         aim = length + shift
         if near or tries > 1:
@@ -101,7 +82,7 @@ def land_by_hop(w, length, fixed):
 
 @core(inline=True)
 def step_smoothly(w, length, landing, fixed, tries):
-    """A smooth step, cut back to the first guard that it has passed. ``landing``: s.target is wanted, on whatever side it is."""
+    """A smooth step, cut back to the first guard that it has passed. ``landing``: it is to end on s.target."""
     compact()
     s, v, g = w.s, w.v, w.g
     error, factor = smooth_step(w, length)
@@ -110,7 +91,7 @@ def step_smoothly(w, length, landing, fixed, tries):
     if error > 1.0:
         s.dt = length * factor
         s.rejected += 1 if factor < 1.0 else 0
-        return outcomes.NOT_FINITE if error == math.inf else outcomes.REFUSED
+        return outcomes.NOT_FINITE if error == math.inf else outcomes.REJECTED
     natural = min(length * factor, s.dt_max)
     s.dt = max(s.dt, natural) if landing or length < 0.999 * s.dt else natural
     s.kind, s.length, s.growth = s.scheme, length, 0.0
@@ -126,8 +107,8 @@ def step_smoothly(w, length, landing, fixed, tries):
     near = nearly(shift, length, tries) if fixed > 0 else bend_of(w, shift) <= 0.05
     keep_end(v)
     if near:
-        outcome = settle_on_guard(w, length, j, shift, part(s, length, 2.0), fixed)
-        if outcome != outcomes.REFUSED:
+        outcome = correct_onto_guard(w, length, j, shift, part(s, length, 2.0), fixed)
+        if outcome != outcomes.REJECTED:
             return outcome
     if shift > 0.0 and fixed == 0:
         return not_there_yet(w, length, near)
@@ -171,15 +152,15 @@ def hop_back(w, length, aim, j, fixed, tries, near):
             return shorten(s, whole, 0.0)
         near = nearly(shift, length, tries) if fixed > 0 else bend_of(w, shift) <= 0.05
         if near:
-            outcome = settle_on_guard(w, whole, j, shift, share, fixed)
-            if outcome != outcomes.REFUSED:
+            outcome = correct_onto_guard(w, whole, j, shift, share, fixed)
+            if outcome != outcomes.REJECTED:
                 return outcome
         aim = whole + shift
 
 
 @core(inline=True)
 def keep_end(v):
-    """Keep the end of a step, to which a landing that does not work out returns."""
+    """Keep the end of a step, to be restored if a landing fails."""
     compact()
     copy_state(v.x_end, v.x_smooth)
     copy_state(v.f_end, v.f_smooth)
@@ -201,7 +182,7 @@ def nearly(shift, length, tries):
 
 @core(inline=True)
 def not_there_yet(w, length, tried):
-    """The guard is ahead, too far to guess the rest: an ordinary step."""
+    """The guard is ahead, too far for a correction: an ordinary step."""
     compact()
     if tried and eval_h(w, w.s.t + length, w.v.x_end, w.g.h_end):
         return outcomes.FAILED
@@ -218,24 +199,25 @@ def not_finite(s, length):
 
 
 @core(inline=True)
-def settle_on_guard(w, whole, j, shift, share, fixed):
-    """Correct the end of a step onto guard j: LANDED, FAILED, or REFUSED (then the end is what it was)."""
+def correct_onto_guard(w, whole, j, shift, share, fixed):
+    """Correct the end of a step onto guard j: LANDED, FAILED, or REJECTED (then the end is restored)."""
     compact()
     s = w.s
-    s.correction, settled = settle(w, whole, j, shift, 1e-9 if fixed > 0 else share)
-    if settled < 0:
+    s.correction, converged = secant_to_guard(w, whole, j, shift, 1e-9 if fixed > 0 else share)
+    if converged < 0:
         return outcomes.FAILED
-    if settled > 0:
+    if converged > 0:
         s.target = j
         return outcomes.LANDED
     s.correction = 0.0
     restore_end(w.v)
-    return outcomes.REFUSED
+    return outcomes.REJECTED
 
 
 @core(inline=True)
 def part(s, length, factor):
-    """The part of the tolerance a landing step of this length may use: in proportion to time, so that many add up to one."""
+    """The part of the tolerance that a landing step of this length may use: in proportion to its length, so that the errors of
+    many short ones add up to that of a smooth step."""
     return factor * min(max(abs(length) / s.dt, 1e-3), 1.05)
 
 
@@ -250,7 +232,7 @@ def bend_of(w, shift):
 
 @core(inline=True)
 def shorten(s, length, shift):
-    """Give the step up and try one that ends about where the guard is."""
+    """Reject the step; the next trial ends about where the guard is."""
     s.dt = max(length + min(shift, 0.0), 0.05 * length)
     s.rejected += 1
-    return outcomes.REFUSED
+    return outcomes.REJECTED

@@ -1,36 +1,36 @@
-"""The loop: smooth steps and hops, one word, one record.
+"""The main loop: smooth steps, hops and crossings.
 
-``run`` goes on until the end, a failure, or a full buffer, and can be called again where it stopped. One pass through its
-loop is one of: a crossing on the spot, a smooth step, a hop onto a guard. Where many guards are ahead and f is a sum over
-contacts, it asks for spanning steps, which are a compiled function of their own (see ``spans.span``).
+``run`` continues until the end, a failure, or a full buffer, and can be called again where it stopped. One pass through its
+loop is one of: a crossing at the present state, a smooth step, a hop onto a guard. Where many guards are ahead and f is a sum
+over contacts, it returns NEED_SPAN: spanning steps are an entry of their own (see ``spans.span``).
 """
 
 from .. import codes
+from ..clock import time_to_look
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_h, in_tolerances
-from ..guards import ahead, arriving, rates, refined
+from ..guards import arriving, first_arrival, rates, refine_arrival
 from ..recorded import before
 from . import outcomes
 from .accept import accept
 from .bands import set_levels, shrink_bands
 from .crossing import cross_and_evaluate
 from .inside import passed_before
-from .landing import take_step
-from .missed import look_between
+from .landing import land_by_hop, step_smoothly
+from .missed import find_missed_touch
 from .start import start
 
-# guards ahead for which a spanning step is asked for: so many, and more (by their square) where there are few in all and hops
-# are cheap
+# guards ahead from which on a spanning step is taken: MANY_AHEAD + MORE_OF_FEW // m^2 of m (with few guards, hops are cheap)
 MANY_AHEAD, MORE_OF_FEW = 5, 9_999
-MOST_TRIES = 500  # refused steps in a row
-MOST_IDLE = 2_000  # passes through the loop without anything done
+MOST_TRIES = 500  # rejected steps in a row
+MOST_IDLE = 2_000  # passes through the loop without a step or a crossing
 
 
 @core(entry=True)
 def run(table):
-    """Integrate until something happens that the caller must know of; returns its code."""
+    """Integrate until something has to be reported to the caller; returns its code."""
     compact()
     w = work(table)
     s = w.s
@@ -38,24 +38,26 @@ def run(table):
     if s.started == 0:
         code = start(w)
     elif s.stale == 1:
-        s.question = codes.CHANGED
+        s.question, s.spanning = codes.CHANGED, 0
+    elif s.spanning == 1:
+        code = codes.NEED_SPAN
     room = events_at_once(w)
     idle, done = 0, -1
     while code == codes.GO_ON:
-        # --- never a hang: a loop that neither steps nor crosses anything is stopped
+        # --- a loop without steps and crossings is stopped, so that it cannot hang
         idle = idle + 1 if s.step_count + s.event_count == done else 0
         done = s.step_count + s.event_count
         code = interrupted(w, room, idle)
         if code != codes.GO_ON:
             break
-        # --- where everything is going
+        # --- rates of the guards
         if s.rates_known == 0:
             if rates(w, False, 0.0):
                 code = s.status
                 break
             s.rates_known = 1
         in_band = s.bands == 1 and set_levels(w.g)
-        # --- what has to happen here and now
+        # --- crossings at the present state, and the end of a leg
         code, again, tau, j = resolve_corner(w)
         if again or code != codes.GO_ON:
             continue
@@ -72,7 +74,7 @@ def run(table):
             code = s.status
         elif outcome == outcomes.TURNS:
             shrink_bands(w)
-        elif outcome == outcomes.REFUSED or outcome == outcomes.NOT_FINITE:
+        elif outcome == outcomes.REJECTED or outcome == outcomes.NOT_FINITE:
             s.tries += 1
             s.trial_not_finite = 1 if outcome == outcomes.NOT_FINITE else 0
         else:
@@ -83,7 +85,7 @@ def run(table):
 
 @core(inline=True)
 def events_at_once(w):
-    """Rows of the event table that one pass may need; where f or h may change at once, every guard may be crossed at once."""
+    """Rows of the event table that one pass may need; where f or h may jump, every guard may be crossed at once."""
     compact()
     s = w.s
     return 4 + 2 * (s.one_sided + s.observers) + (w.g.width if w.breaks.shape[0] > 0 or s.stale == 1 else 0)
@@ -91,7 +93,7 @@ def events_at_once(w):
 
 @core(inline=True)
 def interrupted(w, room, idle):
-    """A loop that gets nowhere, a full buffer, a question to be judged first; else GO_ON."""
+    """The code of a reason to leave the loop: no progress, a full buffer, a question for the judge; else GO_ON."""
     compact()
     s = w.s
     if idle > MOST_IDLE:
@@ -100,14 +102,16 @@ def interrupted(w, room, idle):
         return codes.EVENTS_FULL
     if s.record_count >= w.steps.shape[0]:
         return codes.RECORDS_FULL
+    if s.f_calls >= s.look_at and time_to_look(w):
+        return codes.LOOK
     return s.question
 
 
 @core(inline=True)
 def resolve_corner(w):
-    """The corner at hand: ties are crossed on the spot, what is odd is left to the judge, many guards to a spanning step.
+    """Cross a guard that the present state is on; leave stuck and receding guards to the judge, many guards to a spanning step.
 
-    Returns a code, whether to look again, and when which guard is reached first.
+    Returns a code, whether to start the pass again, the time to the guard that is reached first, and its number.
     """
     compact()
     s, v, g = w.s, w.v, w.g
@@ -116,7 +120,7 @@ def resolve_corner(w):
     ending = t >= s.tf or s.ending == 1
     if ending or (s.fresh == 1 and s.last >= 0):
         s.soon = min(1.0 / max(in_tolerances(w, v.f, v.x, v.x), 1e-300), 1e-3 * s.dt)
-    tau, j, stuck, turned = ahead(g, s.soon)
+    tau, j, stuck, turned = first_arrival(g, s.soon)
     odd = s.judged == 0 and (stuck >= 0 or turned >= 0)
     if s.may_span == 1 and j >= 0 and not ending and not odd and t < stop and t >= s.hops_until and s.budget > 0:
         within = min(1.5 * s.dt_span if s.dt_span > 0.0 else 0.2 * s.dt, stop - t)
@@ -135,7 +139,7 @@ def resolve_corner(w):
 
 @core(inline=True)
 def end_of_leg(w):
-    """Where it may end: tf, a terminal event, a breakpoint, a budget. Returns a code, and whether to look again."""
+    """Stop at tf, a terminal event, a breakpoint, or a spent budget. Returns a code, and whether to start the pass again."""
     compact()
     s, breaks = w.s, w.breaks
     t = s.t
@@ -159,9 +163,9 @@ def end_of_leg(w):
 
 @core(inline=True)
 def choose_step(w, tau, j, in_band):
-    """Onto the guard that is reached first, if it is within the natural step; else that step. Leaves its guard in s.target.
+    """A hop onto the guard that is reached first, if that is within the natural step; else that step. Sets s.target.
 
-    Returns a code, whether to look again, the length, and whether it lands.
+    Returns a code, whether to start the pass again, the length, and whether it is to land on a guard.
     """
     compact()
     s, v, g = w.s, w.v, w.g
@@ -178,7 +182,7 @@ def choose_step(w, tau, j, in_band):
         extrapolate(w, tau)
         if eval_h(w, t + tau, v.x_trial, g.h_trial):
             return s.status, False, length, landing
-        if refined(g, tau)[0] > 2.0 * tau:
+        if refine_arrival(g, tau)[0] > 2.0 * tau:
             shrink_bands(w)
             return codes.GO_ON, True, length, landing
         landing, length = tau < remaining, tau
@@ -189,7 +193,7 @@ def choose_step(w, tau, j, in_band):
             extrapolate(w, tau)
             if eval_h(w, t + tau, v.x_trial, g.h_trial):
                 return s.status, False, length, landing
-            tau, j = refined(g, tau)
+            tau, j = refine_arrival(g, tau)
         if tau <= (1.05 if s.tries == 0 else 1.0) * reach:
             landing, length = True, tau
     if length >= 0.999999 * remaining:
@@ -202,7 +206,7 @@ def choose_step(w, tau, j, in_band):
 
 @core(inline=True)
 def extrapolate(w, tau):
-    """v.x_trial = the state about tau ahead, from x', x'' and (behind a smooth step) x'''."""
+    """v.x_trial = the state about tau ahead, from x', x'' and (after a smooth step) x'''."""
     v = w.v
     third = 1.0 / 3.0 if w.s.fresh == 0 else 0.0
     for i in range(v.width):
@@ -210,21 +214,40 @@ def extrapolate(w, tau):
 
 
 @core(inline=True)
+def take_step(w, length, landing, fixed):
+    """Step from v.x to v.x_end: with ``landing`` by a hop onto the guard s.target, else (or where no hop fits) a smooth step.
+
+    ``fixed`` is the rung of the paper's projections, 0 where the tolerance decides.
+    """
+    compact()
+    s = w.s
+    tries = 0
+    s.back, s.correction, s.gap = 0.0, 0.0, 0.0
+    if landing:
+        outcome, length, tries = land_by_hop(w, length, fixed)
+        if outcome != outcomes.NO_HOP:
+            return outcome
+        if length > 1.1 * s.dt:
+            length, landing = s.dt, False
+    return step_smoothly(w, length, landing, fixed, tries)
+
+
+@core(inline=True)
 def check_step(w, outcome, in_band):
-    """Did a step miss anything inside it? The outcome again, or REFUSED, or FAILED."""
+    """The outcome of a step, or REJECTED if it missed a crossing inside it, or FAILED."""
     compact()
     s, g = w.s, w.g
     t, whole = s.t, s.length + s.back + s.correction
     if outcome == outcomes.LANDED and t + s.length + s.back + s.correction > s.stop:
         s.no_landing = 1
-        outcome = outcomes.REFUSED
+        outcome = outcomes.REJECTED
     alone = s.last < 0 or t > g.t_last[max(s.last, 0)]  # not one of a cluster of landings
     if outcome == outcomes.LANDED and (alone or whole > 0.1 * s.dt) and not in_band:
         where = passed_before(w, whole, s.target)
         if where != 0.0:
-            outcome = outcomes.REFUSED if where > 0.0 else outcomes.FAILED
+            outcome = outcomes.REJECTED if where > 0.0 else outcomes.FAILED
             s.dt = abs(where) * whole
             s.rejected += 1
     if outcome == outcomes.STEPPED and g.width > 0:
-        outcome = look_between(w, s.length)
+        outcome = find_missed_touch(w, s.length)
     return outcome

@@ -7,14 +7,14 @@ from ..evaluate import copy_state, eval_h, nudge
 from ..guards import dip, rates
 from . import outcomes
 from .dense import interpolate, prepare
-from .inside import between, look_closely
+from .inside import check_sixteen_places, cubic_between
 
 
 @core(inline=True)
-def look_between(w, length):
+def find_missed_touch(w, length):
     """After a smooth step that ends on the right side of every guard: was one touched and released in between?
 
-    Evaluates hdot at the end (which the next step needs anyway) and h in the middle. The outcome is STEPPED; or REFUSED, to
+    Evaluates hdot at the end (which the next step needs anyway) and h in the middle. The outcome is STEPPED; or REJECTED, to
     cut the step where the guard is deepest; or FAILED. A guard that came very near is left for the judge.
     """
     compact()
@@ -22,19 +22,19 @@ def look_between(w, length):
     t = s.t
     if rates(w, True, length):
         return outcomes.FAILED
-    between(v, 0.5, length, v.x_trial)
+    cubic_between(v, 0.5, length, v.x_trial)
     if eval_h(w, t + 0.5 * length, v.x_trial, g.h_trial):
         return outcomes.FAILED
     where, k, lowest, rough = dip(g, length)
     if rough and (k < 0 or lowest >= 0.0):
-        looked = look_closely(w, length)
+        looked = check_sixteen_places(w, length)
         if looked != 0.0:
             s.dt = max(looked, 0.0) * length
             s.rejected += 1
-            return outcomes.REFUSED if looked > 0.0 else outcomes.FAILED
+            return outcomes.REJECTED if looked > 0.0 else outcomes.FAILED
     if k < 0:
         return outcomes.STEPPED
-    # a guard turned round: was that within the tolerance of h, or within a tenth of its way?
+    # a guard has a minimum inside: within the tolerance of h, or within a tenth of its way?
     nudge(w, v.x_end, v.x_trial)
     if lowest >= 0.0 and eval_h(w, t + length, v.x_trial, g.h_trial):
         return outcomes.FAILED
@@ -42,13 +42,13 @@ def look_between(w, length):
     if lowest > max(unsure, 0.1 * min(abs(g.h[k]), abs(g.h_end[k]))):
         return outcomes.STEPPED
     if lowest >= 0.0 or where != 0.5:
-        where, lowest = deepest(w, length, k, where)
+        where, lowest = nearest_approach(w, length, k, where)
         if where < 0.0:
             return outcomes.FAILED
     if lowest < 0.0:
         s.dt = where * length
         s.rejected += 1
-        return outcomes.REFUSED
+        return outcomes.REJECTED
     if lowest <= unsure and g.level[k] == 0.0:
         s.question, s.target = codes.NEAR, k
         s.asked_t, s.asked_value, s.asked_bend = t + where * length, lowest, abs(g.hdot_end[k] - g.hdot[k]) / length
@@ -57,10 +57,10 @@ def look_between(w, length):
 
 
 @core
-def deepest(w, length, k, where):
+def nearest_approach(w, length, k, where):
     """Where in the step (0 to 1, from a guess) guard k is nearest to a crossing, and how near; -1: a function failed.
 
-    Asks the step's own extension: a cubic is not good enough for a guard that is barely touched. The state is left in v.x_trial.
+    On the step's own extension: a cubic is not accurate enough for a guard that is barely touched. Leaves the state in v.x_trial.
     """
     compact()
     s, v, g = w.s, w.v, w.g
@@ -68,7 +68,7 @@ def deepest(w, length, k, where):
         return -1.0, 0.0
     b, bend, behind = g.watched[k], g.watched[k] * length * (g.hdot_end[k] - g.hdot[k]), 0.0
     for turn in range(5):
-        # a little before the guess, there, where the slope between the two says; once more
+        # twice: h at two places gives the slope, and a Newton step the minimum; then h there
         first = max(where - 1e-3, 0.0)
         place = where if turn == 4 else first if turn % 2 == 0 else first + 1e-3
         interpolate(v, s.kind, place, length, length, v.x_trial)

@@ -26,7 +26,7 @@ def observe(w, length, whole):
         for side in range(2):
             low = g.h[k] if side == 0 else half
             high = half if side == 0 else g.h_end[k]
-            if g.b[k] * high < 0.0 and g.b[k] * low >= 0.0:  # (zero at the last record, exactly: it was not seen there)
+            if g.b[k] * high < 0.0 and g.b[k] * low >= 0.0:  # (exactly zero at the last record: not found there)
                 theta = find_on_step(w, k, 0.5 * side, 0.5 * side + 0.5, low, high, length, whole)
                 if theta < 0.0:
                     return True

@@ -1,16 +1,16 @@
-"""What comes of a step that was tried."""
+"""Outcomes of a trial step."""
 
-FAILED = -1  # a function of the user failed
-REFUSED = 0  # try again, shorter
+FAILED = -1  # a user's function failed
+REJECTED = 0  # try again, shorter
 STEPPED = 1  # a step without a landing
 LANDED = 2  # on the guard s.target (or the edge of its band)
 TURNS = 3  # a projection found its guard receding
-NOT_FINITE = 4  # refused, because f or h is not finite
-NO_HOP = 5  # no hop fits: a smooth step is to be taken instead
+NOT_FINITE = 4  # rejected, because f or h is not finite
+NO_HOP = 5  # no hop fits: take a smooth step instead
 
 # of a spanning step
 TAKEN = 1
-LEAVE_TO_HOPS = 2  # something in it has to be looked at guard by guard
+LEAVE_TO_HOPS = 2  # it needs hops, which land on one guard at a time
 TOO_FEW = 3  # crossings for a spanning step
 
 # instead of the rung of a hop

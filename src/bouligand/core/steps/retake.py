@@ -1,5 +1,6 @@
-"""Recorded steps taken once more, as they were taken: their stages give the states inside them."""
+"""Replay of recorded steps, for dense output: their stages give the states inside them."""
 
+from ..clock import time_to_look
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
@@ -15,9 +16,10 @@ from .smooth import EVALUATION_FAILED, smooth_step
 
 @core(entry=True)
 def sample(table):
-    """x_eval = the states at the times t_eval (increasing), from the record: each step needed is taken again as it was.
+    """x_eval = the states at the times t_eval (increasing), from the record: each step that is needed is replayed.
 
-    g.b holds the word at the start, and is changed along the way. Returns the number of times done.
+    g.b holds the word at the start, and is changed along the way. Returns the number of times done: fewer where f failed, or
+    some time has passed.
     """
     compact()
     w = work(table)
@@ -32,6 +34,8 @@ def sample(table):
             copy_state(w.states[at], x)
             continue
         if ready != row:
+            if s.f_calls >= s.look_at and time_to_look(w):
+                return q
             event, leg = catch_up(w, event, leg, row)
             use_parameters(w, leg)
             if retake(w, row):
@@ -45,7 +49,7 @@ def sample(table):
 
 @core
 def retake(w, row):
-    """Take a recorded step once more, with no decisions; its stages are then as they were. True if f failed."""
+    """Replay a recorded step, without step size control, so that its stages are available again. True if f failed."""
     compact()
     s, v, steps = w.s, w.v, w.steps
     kind, length = steps[row].kind, steps[row].length

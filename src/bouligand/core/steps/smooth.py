@@ -9,8 +9,8 @@ from ..evaluate import eval_f, eval_fh, failed, in_tolerances
 from ..schemes import table
 from ..schemes.table import error_estimate, first_stages, later_stages, result, second_estimate
 
-EVALUATION_FAILED = -1.0  # instead of an error, as those that follow:
-GIVEN_UP = 1e300  # after two stages; a step that is not finite has the error inf
+EVALUATION_FAILED = -1.0  # instead of an error estimate, as the next
+GIVEN_UP = 1e300  # rejected after two stages (a step that is not finite has the error inf)
 
 
 @core(inline=True)
@@ -18,7 +18,7 @@ def smooth_step(w, length):
     """Try a step of this length from v.x to v.x_end. Returns its error in tolerances and the factor to change the length by.
 
     Directly after an event nothing is known about the new field, and the step size is the old one. Two stages show how long
-    a step could be, so that ten others are not wasted on one that will be refused, nor whole steps on one that is far too short.
+    a step could be: a trial step that is much too long, or much too short, is rejected before the other stages are evaluated.
     """
     compact()
     s, v, fn = w.s, w.v, w.fn
@@ -27,7 +27,7 @@ def smooth_step(w, length):
     bad = first_stages(scheme, fn.f, fn.context, t, length, cap, v.x, v.stages, v.x_trial, b, p)
     s.f_calls += 2
     if bad == 0 and s.fresh == 1 and table.EARLY[scheme, 0] > 0.0:
-        factor = foresee(w, length)
+        factor = guess_step_factor(w, length)
         if factor < 0.8:
             return GIVEN_UP, factor
         most = min(s.dt_max, s.stop - t) / length
@@ -49,14 +49,14 @@ def smooth_step(w, length):
         return EVALUATION_FAILED, 0.0
     error = embedded_error(w, length)
     if error > 1.0:
-        return error, max(0.1 if s.fresh == 1 else 0.2, 0.9 * stretch(error, scheme))
-    look_back(w, length)
+        return error, max(0.1 if s.fresh == 1 else 0.2, 0.9 * step_factor(error, scheme))
+    end_derivatives(w, length)
     most = 10.0 if s.fresh == 1 else table.GROWTH[scheme]
-    return error, most if error < 1e-10 else min(most, 0.9 * stretch(error, scheme))
+    return error, most if error < 1e-10 else min(most, 0.9 * step_factor(error, scheme))
 
 
 @core(inline=True)
-def look_back(w, length):
+def end_derivatives(w, length):
     """x', x'' and x''' at the end of the step: a parabola through x' at the start, at a late stage and at the end."""
     compact()
     v = w.v
@@ -73,7 +73,7 @@ def look_back(w, length):
 
 @core(inline=True)
 def embedded_error(w, length):
-    """The step's error estimate, in tolerances; of two estimates the larger order's, damped by the other (as DOP853 does)."""
+    """The step's error estimate, in tolerances; of two estimates that of the higher order, scaled by the other, as in DOP853."""
     compact()
     s, v = w.s, w.v
     error_estimate(s.scheme, v.x, v.stages, length, v.scratch)
@@ -93,10 +93,10 @@ def embedded_error(w, length):
 
 
 @core(inline=True)
-def stretch(error, scheme):
+def step_factor(error, scheme):
     """The factor by which a step with this error (in tolerances) could be longer: ``error ** (-1 / order)``, to half a percent.
 
-    The next step waits for it. A guess and one step of Newton's take a quarter of the time of a power.
+    A rough guess and one Newton step take a quarter of the time of a power, which would delay the next step.
     """
     order = table.ORDER[scheme]
     y = 0.966 * rough_power(error, -1.0 / order)
@@ -109,7 +109,7 @@ def stretch(error, scheme):
 
 
 @core(inline=True)
-def foresee(w, length):
+def guess_step_factor(w, length):
     """Guess from the first two stages how long the step could be: the factor to change the length by, 1e-3 to 100.
 
     The stages give x'' and x''' along the step; x''' over x' is a rate squared, and the rate gives the size of the term that
@@ -129,7 +129,7 @@ def foresee(w, length):
         v.second[i] = bend / (length * length)
         first, third = max(first, length * abs(v.f[i]) * scale), max(third, abs(turn) * scale)
         if not abs(turn) < math.inf:
-            return 1.0  # the whole step will show it
+            return 1.0  # (the error estimate of the whole step will reject it)
     s.growth = 0.0
     if first == 0.0 or third == 0.0:
         return 1.0 if third > 0.0 else 100.0
@@ -137,4 +137,4 @@ def foresee(w, length):
     if rate > 10.0:
         return max(1e-3, 2.0 / rate)
     error = table.EARLY_FACTOR[scheme] * third * rate ** table.EARLY_POWER[scheme]
-    return min(max(0.75 * stretch(error, scheme), 0.05), 100.0)
+    return min(max(0.75 * step_factor(error, scheme), 0.05), 100.0)

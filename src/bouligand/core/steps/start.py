@@ -5,6 +5,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
 from ..guards import hold
+from ..recorded import write_step
 from ..schemes import table
 from ..unit import make_unit
 
@@ -13,7 +14,7 @@ _STEP = 2.0**-24
 
 @core
 def start(w):
-    """Set everything up at t0; returns GO_ON, NEED_WORD (guards that are zero are then marked in g.held) or a failure."""
+    """Initialise everything at t0; returns GO_ON, NEED_WORD (guards that are zero are then marked in g.held) or a failure."""
     compact()
     s, v, g, reset = w.s, w.v, w.g, w.reset
     n, m, t = v.width, g.width, s.t
@@ -23,7 +24,7 @@ def start(w):
     make_unit(w, v.x)
     if eval_h(w, t, v.x, g.h):
         return codes.H_FAILED
-    # round-off in h: what it changes by when every component of x changes in its last digits
+    # round-off in h: its change when every component of x changes in its last digits
     total = 0.0
     for i in range(n):
         total += v.x[i]
@@ -75,7 +76,7 @@ def start(w):
         shut = latch and g.b[k] == g.direction[k]
         g.watched[k] = 0.0 if shut or g.observer[k] != 0.0 else g.b[k]
         if g.watched[k] * g.h[k] < 0.0 and g.held[k] == 0.0:
-            # on the wrong side by no more than a landing leaves: the end of an earlier integration
+            # on the wrong side by no more than the residual of a landing: the end of an earlier integration
             near = 10.0 / max(speed, 1e-300) * abs(g.h_trial[k] - g.h[k]) / sigma
             if abs(g.h[k]) > max(near, g.eps[k]):
                 s.target = k
@@ -85,8 +86,7 @@ def start(w):
     s.fresh = 1
     s.last = -1
     s.started = 1
-    step = w.steps[0]
-    step.t, step.kind, step.length, step.back, step.correction = t, 0, 0.0, 0.0, 0.0
+    write_step(w, 0, t, 0, 0.0, 0.0, 0.0)
     copy_state(v.x, w.states[0])
     s.record_count = 1
     return codes.GO_ON

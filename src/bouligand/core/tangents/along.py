@@ -1,10 +1,11 @@
-"""Along the record with tangents (``push``), or back with a gradient (``pull``): steps and isolated crossings.
+"""Tangents along the record, forwards (``push``), and the adjoint, backwards (``pull``): steps and isolated crossings.
 
-The trajectory is the recorded one; nothing is decided again. Both stop at corners, where the derivative is not linear: the
-caller takes the tangents through those (see ``corner_passage``).
+The recorded steps are replayed, without step size control. Both stop at corners, where the derivative is not linear: the caller
+takes the tangents through those (see ``corner_passage``).
 """
 
 from .. import codes
+from ..clock import time_to_look
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import rows_of, work
@@ -15,37 +16,37 @@ from ..unit import without_scaling
 from .formulas import formula_of
 from .near_ties import (
     MOST_NEAR,
-    beyond,
+    apply_event,
+    corner_at_end,
+    examine,
+    examine_inline,
+    extend_corner,
     go_to_record,
-    grow,
     independent,
-    look,
-    look_here,
     passive,
     repeats,
     rows_of_crossing,
-    take_back,
-    take_word,
+    undo_event,
 )
-from .step_tangents import take_adjoint, take_tangents
+from .step_tangents import propagate_adjoint, propagate_tangents
 
 tangent_rows = rows_of(TANGENT_ROWS)
 
 
 @core(entry=True)
 def push(table, D, of_p, tv, times, crossings, merge):
-    """Take the tangents D on to the next corner, or to the last record.
+    """Propagate the tangents D to the next corner, or to the last record.
 
-    ``merge`` is the time within which crossings are one corner; negative: where the tolerances do not tell their order. If
-    ``times`` has rows, each crossing on the way leaves the derivative of its time there; if ``crossings`` has, what the way back
-    needs: its row of Dh, then how much each state jumps, over hdot. Returns a code; w.tangents.at says where it stopped.
+    ``merge`` is the time within which crossings are one corner; negative: where the tolerances do not determine their order. If
+    ``times`` has rows, the derivative of the time of each crossing is written there; if ``crossings`` has, what the adjoint
+    needs: its row of Dh, then the jump of f over hdot. Returns a code; w.tangents.at is the position where it stopped.
     """
     compact()
     w = work(table)
     s, steps, events, at = w.s, w.steps, w.events, w.tangents.at
     tv = tangent_rows(tv)
     use_parameters(w, at.leg)
-    # the crossing that has been looked at: its row is guard_rows[slot], its x' before f_before[slot]
+    # the crossing that has been examined: its row is guard_rows[slot], x' before it f_before[slot]
     slot, looked, u = 0, -1, 0.0
     known = False  # v.f is x' at this record
     while True:
@@ -55,14 +56,14 @@ def push(table, D, of_p, tv, times, crossings, merge):
             # --- a crossing at this record
             skipped = passive(w, event)
             if event >= at.quiet and looked != event and not skipped:
-                u = look(w, event, record, slot)
+                u = examine(w, event, record, slot)
                 looked = event
                 if u < 0.0:
                     return s.status
             if event < at.quiet or skipped or u == 0.0:
                 if event >= at.quiet and times.shape[0] > 0 and note_time(w, D, times, event, record):
                     return s.status
-                take_word(w, event)
+                apply_event(w, event)
                 at.event = event + 1
                 known = False
                 continue
@@ -70,7 +71,7 @@ def push(table, D, of_p, tv, times, crossings, merge):
             if together < 0:
                 return s.status
             if together > 0:
-                return grow(w, u, merge)
+                return extend_corner(w, u, merge)
             if at.near_end == 1 or event <= at.wanted < event + at.many:
                 return codes.AT_CORNER
             code = cross(w, D, times, crossings, event, slot)
@@ -82,17 +83,19 @@ def push(table, D, of_p, tv, times, crossings, merge):
                 slot, looked, u = 1 - slot, following, other
             continue
         if record == at.end and at.halt < 0 and at.wanted < 0:
-            return beyond(w, merge)
+            return corner_at_end(w, merge)
         if record == at.end or record == at.halt or (at.wanted >= 0 and event > at.wanted):
             return codes.GO_ON
         # --- the next step
+        if s.f_calls >= s.look_at and time_to_look(w):
+            return codes.LOOK
         while at.leg + 1 < w.legs.shape[0] and w.legs[at.leg + 1] <= record:
             at.leg += 1
             use_parameters(w, at.leg)
             known = False
         length = steps[record + 1].t - steps[record].t
         cap_at_break(w, record + 1)
-        if take_tangents(w, D, of_p, tv, formula_of(steps[record + 1].kind), length, known):
+        if propagate_tangents(w, D, of_p, tv, formula_of(steps[record + 1].kind), length, known):
             return s.status
         at.record = record + 1
         known = False
@@ -104,12 +107,12 @@ def push(table, D, of_p, tv, times, crossings, merge):
 
 @core(inline=True)
 def note_time(w, D, times, event, record):
-    """The derivative of the time of a crossing that changes nothing, an observer's; True if a function failed."""
+    """Write the derivative of the time of an observer's crossing, which changes nothing else; True if a function failed."""
     compact()
     row = w.events[event]
     if row.shown == MARGIN or row.t != w.s.t:
         return False
-    if look(w, event, record, 2) < 0.0:
+    if examine(w, event, record, 2) < 0.0:
         return True
     for a in range(D.shape[0]):
         times[event, a] = time_of(w.tangents.guard_rows[2], D[a]) / w.g.hdot[row.guard]
@@ -118,15 +121,15 @@ def note_time(w, D, times, event, record):
 
 @core(inline=True)
 def nearest(w, event, record, slot, u, merge):
-    """Does the crossing ``event``, whose time is uncertain by u, belong together with one behind it? 1 yes, 0 no, -1: a function
-    failed. Leaves in w.tangents.at where a corner would begin, and returns also the next crossing and the uncertainty of its
-    time (0: it has not been looked at), which is then in the other slot.
+    """Whether the crossing ``event``, whose time is uncertain by u, forms a corner with a later one: 1 yes, 0 no, -1: a function
+    failed. Leaves in w.tangents.at where the corner would begin, and returns also the next crossing and the uncertainty of its
+    time (0: not examined), whose row is then in the other slot.
     """
     compact()
     s, events, at = w.s, w.events, w.tangents.at
     width = rows_of_crossing(w, event)
     at.first, at.many = event, width
-    # (at the end, and before the event that is asked for, all that is near belongs together)
+    # (at the end, and before the requested event, all crossings within the uncertainty are one corner)
     at.near_end = 1 if at.wanted < 0 and w.steps[at.end].t - s.t <= u else 0
     close = at.near_end == 1 or (at.wanted >= event and events[max(at.wanted, 0)].t - s.t <= u)
     following, other = event + width, 0.0
@@ -141,12 +144,12 @@ def nearest(w, event, record, slot, u, merge):
         if together or merge >= 0.0:
             break
         for q in range(event, ahead):
-            take_word(w, q)
+            apply_event(w, q)
         go_to_record(w, there)
         spot = 1 - slot if others == 0 else 2
-        uncertain = look_here(w, ahead, there, spot)
+        uncertain = examine_inline(w, ahead, there, spot)
         for q in range(ahead - 1, event - 1, -1):
-            take_back(w, q)
+            undo_event(w, q)
         go_to_record(w, record)
         if uncertain < 0.0:
             return -1, following, other
@@ -173,7 +176,7 @@ def cross(w, D, times, crossings, event, slot):
     s, v, events, at = w.s, w.v, w.events, w.tangents.at
     row, before, n = w.tangents.guard_rows[slot], w.tangents.rows.f_before[slot], v.width
     for q in range(event, event + at.many):
-        take_word(w, q)
+        apply_event(w, q)
     if eval_f(w, s.t, v.x, v.f):
         return s.status
     hdot, size, change = w.g.hdot[events[event].guard], 0.0, 0.0
@@ -201,7 +204,7 @@ def cross(w, D, times, crossings, event, slot):
 
 @core(inline=True)
 def time_of(row, tangent):
-    """When a tangent crosses, times hdot."""
+    """The derivative of the crossing time along a tangent, times hdot."""
     total = 0.0
     for i in range(tangent.shape[0]):
         total -= row[i] * tangent[i]
@@ -210,10 +213,10 @@ def time_of(row, tangent):
 
 @core(entry=True)
 def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event):
-    """Take a gradient back from where w.tangents.at says to ``stop_record`` and ``stop_event``, over steps and isolated
-    crossings, of which ``push`` has left in ``crossings`` what they do.
+    """Propagate a gradient backwards (the adjoint), from the position w.tangents.at to ``stop_record`` and ``stop_event``, over
+    steps and isolated crossings, whose saltations ``push`` has left in ``crossings``.
 
-    g.b is the word there, after the events before at.event. Rows of ``events`` from at.quiet on only change the word.
+    g.b is the word at that position, after the events before at.event. Rows of ``events`` from at.quiet on only change the word.
     """
     compact()
     w = work(table)
@@ -225,11 +228,11 @@ def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event):
         if event >= stop_event and events[event].record == record:
             first = first_row(w, event, record, stop_event)
             if passive(w, event) or event >= at.quiet:
-                take_back(w, event)
+                undo_event(w, event)
                 at.event = event
                 continue
             for q in range(event, first - 1, -1):
-                take_back(w, q)
+                undo_event(w, q)
             weight = 0.0
             for i in range(w.v.width):
                 weight += crossings[first, gradient.shape[0] + i] * gradient[i]
@@ -239,6 +242,8 @@ def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event):
             continue
         if record == stop_record:
             return codes.GO_ON
+        if s.f_calls >= s.look_at and time_to_look(w):
+            return codes.LOOK
         while at.leg > 0 and w.legs[at.leg] > record - 1:
             at.leg -= 1
             use_parameters(w, at.leg)
@@ -247,7 +252,7 @@ def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event):
         go_to_record(w, record - 1)
         length = steps[record].t - steps[record - 1].t
         cap_at_break(w, record)
-        if take_adjoint(w, gradient, tv, Df, Dp_f, formula_of(steps[record].kind), length):
+        if propagate_adjoint(w, gradient, tv, Df, Dp_f, formula_of(steps[record].kind), length):
             return s.status
         at.record = record - 1
 

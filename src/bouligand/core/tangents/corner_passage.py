@@ -1,9 +1,9 @@
 """Through a corner: several guards crossed together, and the piece of the derivative that a perturbation falls in.
 
-Near the corner the field is what it is at the corner, one constant vector for each word. The perturbed trajectory is
-followed through these, as the paper's projection would: whichever guard is reached first is crossed, the field is
-sampled under the new word, and so on. In terms of ``delta``, the perturbation as seen at the time of the corner (the
-straight line that the trajectory is on, extended to that time), each crossing is one saltation,
+Near the corner the field is taken as constant: one vector for each word, its value at the corner. The perturbed trajectory is
+followed through these, as by the paper's projection: the guard that is reached first is crossed, the field is evaluated under
+the new word, and so on. With ``delta`` the perturbation extrapolated along its present straight line to the time of the corner,
+each crossing is one saltation,
 
     s = -(e + N delta) / (N F + D_t h)        when guard k is crossed (e: how far from the corner it is, usually 0)
     delta -= (F' - F) s                       F, F' before and after,
@@ -24,10 +24,10 @@ from ..state import AT_END, AT_START, TO_GUARD
 
 @core(entry=True)
 def pass_corner(table, D, dt0, order, times, jumps):
-    """Take the tangents D through a corner; the first leads. v.x is its state, g.b the word before it.
+    """Propagate the tangents D through a corner; the first one decides the order. v.x is its state, g.b the word before it.
 
-    ``order``, ``times`` (units, tangents) and, if it has rows, ``jumps`` take down what happened: with the order they make the
-    transpose. Returns a code and the number of crossings.
+    The crossings are recorded in ``order``, ``times`` (units, tangents) and, if it has rows, ``jumps``, from which the caller
+    forms the adjoint. Returns a code and the number of crossings.
     """
     compact()
     w = work(table)
@@ -38,9 +38,9 @@ def pass_corner(table, D, dt0, order, times, jumps):
     for u in range(done.shape[0]):
         done[u] = 0
     if mode == AT_START:
-        # the perturbed start is at another place and time: what it has behind it already is not crossed again
+        # guards that the perturbed start, at its own time, is already beyond are not crossed again
         for u in range(done.shape[0]):
-            if corner.side[u] * (offset[u] + against(corner, u, D[0]) + corner.Dt_h[u] * dt0[0]) <= 0.0:
+            if corner.side[u] * (offset[u] + row_times(corner, u, D[0]) + corner.Dt_h[u] * dt0[0]) <= 0.0:
                 flip(w, u)
                 done[u] = 1
     if eval_f(w, t, v.x, v.f):
@@ -56,7 +56,7 @@ def pass_corner(table, D, dt0, order, times, jumps):
         if best < 0 or (mode == AT_END and soonest > plan.end):
             break
         for a in range(tangents):
-            times[crossed, a] = -against(corner, best, D[a]) / rate
+            times[crossed, a] = -row_times(corner, best, D[a]) / rate
         times[crossed, 0] -= offset[best] / rate
         order[crossed] = best
         if jumps.shape[0] > 0:
@@ -82,7 +82,7 @@ def pass_corner(table, D, dt0, order, times, jumps):
                     D[a, i] -= jump * times[crossed, a]
         crossed += 1
     if mode == AT_END:
-        # (the line that it is on, at the end: not at the corner's own time)
+        # (the perturbation at the end, not extrapolated to the time of the corner)
         for i in range(n):
             D[0, i] += v.f[i] * plan.end
     return codes.GO_ON, crossed
@@ -103,21 +103,21 @@ def next_crossing(w, leader):
             if corner.index[u, q] < v.width:
                 hdot += corner.value[u, q] * v.f[corner.index[u, q]]
         if not corner.side[u] * hdot < 0.0:
-            # not approached: that may only be if f does not change there
+            # not approached: allowed only if f does not change there
             if field_jumps(w, u):
                 corner.plan.culprit = corner.flips[corner.firsts[u]]
                 return u, 0.0, 0.0
             flip(w, u)
             done[u] = 1
             continue
-        when = -(corner.offset[u] + against(corner, u, leader)) / hdot
+        when = -(corner.offset[u] + row_times(corner, u, leader)) / hdot
         if when < soonest:
             best, soonest, rate = u, when, hdot
     return best, soonest, rate
 
 
 @core(inline=True)
-def against(corner, u, tangent):
+def row_times(corner, u, tangent):
     """The row of unit u times a tangent."""
     total = 0.0
     for q in range(corner.count[u]):

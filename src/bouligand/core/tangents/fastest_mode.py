@@ -1,36 +1,37 @@
-"""How fast the fastest mode is along a record: what the steps of a trajectory need not show, and those of its perturbations do.
+"""The rate of the fastest eigenmode of Df along a record, by which steps that are too long for perturbations are found.
 
-Where nothing happens (a robot that falls with its legs held, a swing at rest) steps grow far beyond the time of a mode that
-is not excited. A perturbation excites it. So before a derivative goes along a record, the size of Df is looked at here, by a
-power iteration that is carried along: at both ends of a step and inside it, where the word or the field has changed, and else
-at every few records, as long as nothing changes from one look to the next. Two digits of a rate are plenty: a look is three
+While an eigenmode is not excited (a robot that falls with its legs held, an oscillator at rest) steps grow far beyond its time
+constant. A perturbation excites it. So before tangents are propagated, the size of the largest eigenvalue of Df is measured here
+by a power iteration whose vector is kept from place to place: at both ends of a step and inside it, where the word or the field
+has changed, otherwise every few records while the rate stays the same. Two digits are enough: a measurement takes three
 evaluations of f, or one of Df where that is given.
 """
 
 import math
 
+from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_f
+from ..evaluate import copy_state, eval_f, failed
 from ..recorded import before, catch_up, use_parameters
 from ..state import BACK, HOP, SPAN
 from .prepare import difference_steps
 
-EVERY = 8  # records between looks, at most
-STEADY = 1.25  # rates that differ by less are one: the next look may be later
-PLACES = 32  # looks at least that a whole trajectory is worth, however few its steps are
-PAIRS = 3  # of rounds, at most: the first mostly turns the vector, and may grow by more than a mode does
-FAR = 4.0  # steps that are that many times shorter than they may be (hops: shorter at all) are looked at less closely
+EVERY = 8  # most records between measurements
+STEADY = 1.25  # rates whose ratio is below this are equal: the next measurement may be later
+PLACES = 32  # fewest measurements along a trajectory, however few its steps are
+PAIRS = 3  # most pairs of iterations: the first one mostly turns the vector, and its growth may exceed that of any mode
+FAR = 4.0  # steps shorter than their bound by this factor (hops: by any factor) are measured at their start only
 
 
 @core(entry=True)
 def fastest_modes(table, bounds, given, out):
-    """``out`` = the size of Df's largest eigenvalue, about, in the step to each record. Returns how many times too long the worst
-    step is; negative if f failed.
+    """``out`` = the approximate size of the largest eigenvalue of Df in the step to each record. Returns the largest ratio of a
+    step's length to its bound; negative if f failed.
 
-    g.b holds the word at the start, and is changed along the way. ``bounds[kind]`` is how long a step of that kind may be, in
-    units of 1 / rate. ``given``: Df is a function of the user's, and not too large.
+    g.b holds the word at the start, and is changed along the way. ``bounds[kind]`` is the longest step of that kind, in units of
+    1 / rate. ``given``: use the user's Df.
     """
     compact()
     w = work(table)
@@ -57,11 +58,11 @@ def fastest_modes(table, bounds, given, out):
         kind, change = steps[step].kind % BACK, 0.0
         if changed or step - last >= wait or length > 1.5 * longest or PLACES * (t + length - until) > whole:
             if changed:
-                stir(rows)
+                mix_mode(rows)
             enough, inside = bounds[kind] / length, int(PLACES * length / whole)
             brief = kind != SPAN and inside == 0
             touch = brief and HOP <= kind < SPAN
-            # --- at its start (where the last look may have been), at its end, and inside
+            # --- at its start (where the last measurement may have been made), at its end, and inside
             low, rate, place, behind = math.inf, 0.0, 0, 0.0
             if seen == step - 1 and not changed:
                 low, rate, place, behind = ahead, ahead, 1, ahead
@@ -70,29 +71,29 @@ def fastest_modes(table, bounds, given, out):
             while place <= inside + 1:
                 if place == 1:
                     if brief and (1.0 if touch else FAR) * rate < enough:
-                        break  # far from too long, or hardly a step: the start will do
+                        break  # much shorter than its bound: the rate at its start is enough
                     if kind == SPAN:  # behind the crossings that it spans
                         event, leg = catch_up(w, event, leg, step + 1)
                         use_parameters(w, leg)
-                        stir(rows)
-                c = go_inside(w, step, length, place, inside)
+                        mix_mode(rows)
+                c = state_inside(w, step, length, place, inside)
                 slope = v.f if place == 0 else v.x_end if place == 1 else v.second
-                here = look(w, given, t + c * length, enough if brief or place > 0 else 0.0, slope)
+                here = measure_rate(w, given, t + c * length, enough if brief or place > 0 else 0.0, slope)
                 if given and (place == 1 or (place == 0 and not touch)):  # for the cubic, of this step or the next
                     here = -1.0 if eval_f(w, min(t + c * length, s.cap), v.x, slope) else here
                 if here >= 0.0:
                     low, rate = min(low, here), max(rate, here)
-                elif place < 2:  # (the cubic may be where f has no value)
+                elif place < 2:  # (inside, f may fail: the state is that of a cubic)
                     return -1.0
                 if place == 1:
                     ahead, seen = here, step
                     inside = max(inside, 1) if rate > STEADY * low and not touch else inside
                 elif here >= 0.0:
-                    change = max(change, apart(length * behind, length * here) if place > 0 else 0.0)
+                    change = max(change, log_ratio(length * behind, length * here) if place > 0 else 0.0)
                     behind = here
                 place += 1
-            # (from place to place of a long step, Df itself is to be followed as well)
-            change = 0.0 if brief else max(change, apart(length * behind, length * ahead)) * (inside + 1.0) / length
+            # (in a long step the change of Df from place to place limits the steps, too)
+            change = 0.0 if brief else max(change, log_ratio(length * behind, length * ahead)) * (inside + 1.0) / length
             wait = min(2 * wait, EVERY) if rate <= STEADY * low else 1
         out[step] = max(rate, change)
         worst = max(worst, length * out[step] / bounds[kind])
@@ -100,13 +101,13 @@ def fastest_modes(table, bounds, given, out):
 
 
 @core(inline=True)
-def apart(one, other):
-    """By how much two rates (times a step) differ, as a logarithm, where they are fast at all."""
+def log_ratio(one, other):
+    """The logarithm of the ratio of two rates (times a step); near zero where both are slow."""
     return abs(math.log((1.0 + one) / (1.0 + other)))
 
 
 @core(inline=True)
-def go_inside(w, step, length, place, inside):
+def state_inside(w, step, length, place, inside):
     """v.x = the state at a place of a step: 0 its start, 1 its end, from 2 on inside, on a cubic. Returns where that is."""
     v, states = w.v, w.states
     c = float(place) if place < 2 else (place - 1.0) / (inside + 1.0)
@@ -121,18 +122,19 @@ def go_inside(w, step, length, place, inside):
 
 
 @core(inline=True)
-def stir(rows):
-    """Bring something of every state into the vector that is iterated on: the fastest mode may be another one from now on."""
+def mix_mode(rows):
+    """Mix all states into the vector of the power iteration: the fastest mode may be another one from here on."""
     for i in range(rows.width):
         some = (0.3 + 0.1 * (i * 7 % 5)) / rows.per_step[i]
         rows.mode[i] = 0.3 * rows.mode[i] + (some if i % 2 == 0 else -some)
 
 
 @core(inline=True)
-def look(w, given, t, enough, slope):
+def measure_rate(w, given, t, enough, slope):
     """The rate of the fastest mode at v.x; where Df is not given, ``slope`` = f there. Negative if a function failed.
 
-    Two rounds make a rate, since one takes a length to a speed and the other back. A rate above ``enough`` is looked at again.
+    A rate is measured over pairs of iterations: in an oscillation one maps positions to velocities, the next one back. If it is
+    above ``enough``, another pair is made.
     """
     compact()
     v, fn = w.v, w.fn
@@ -140,12 +142,13 @@ def look(w, given, t, enough, slope):
     if given:
         arguments = (address(v.x), address(w.g.b), address(w.p), address(w.tangents.Df))
         if call(w.tangents.jacobians.Df, t, arguments, fn.context) != 0:
+            failed(w, codes.DF_FAILED, t, v.x)
             return -1.0
     elif eval_f(w, t, v.x, slope):
         return -1.0
     for q in range(2 * PAIRS):
-        # (a little of what it was, after each pair: a vector that Df takes to zero must not be lost)
-        growth = turn_and_measure(w, given, t, slope, 0.01 * (q % 2))
+        # (after each pair a little of the former vector is kept, in case Df maps it to zero)
+        growth = power_iteration(w, given, t, slope, 0.01 * (q % 2))
         if growth < 0.0:
             return -1.0
         if q % 2 == 1:
@@ -157,10 +160,9 @@ def look(w, given, t, enough, slope):
 
 
 @core(inline=True)
-def turn_and_measure(w, given, t, slope, kept):
-    """mode = Df mode, scaled to length 1 in units of the steps for differences; returns by what. Negative if f failed.
-
-    The part ``kept`` of it stays.
+def power_iteration(w, given, t, slope, kept):
+    """mode = Df mode, normalised in units of the steps for differences, plus the part ``kept`` of what it was. Returns the norm;
+    negative if f failed.
     """
     v, rows, Df = w.v, w.tangents.rows, w.tangents.Df
     n, size = v.width, 0.0

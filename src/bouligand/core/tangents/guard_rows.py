@@ -1,4 +1,4 @@
-"""Rows of Dh: what a perturbation does to a guard, and how well the time of a crossing is known."""
+"""Rows of Dh, and the uncertainty of the time of a crossing."""
 
 from .. import codes
 from ..compiler.intrinsics import address, call, compact
@@ -11,8 +11,8 @@ from ..state import TIMELESS
 
 @core(inline=True)
 def guard_row(w, t, k, place, out):
-    """out = (Dh_k, Dp_h_k) at the state v.x; D_t h_k is in w.tangents.Dt_h. ``place`` names the state: what is evaluated for
-    all guards at once is kept while it stays the same. True if a function failed."""
+    """out = (Dh_k, Dp_h_k) at the state v.x; D_t h_k is in w.tangents.Dt_h. ``place`` identifies the state: matrices of all
+    guards are evaluated again only when it changes. True if a function failed."""
     compact()
     v, at, jac = w.v, w.tangents.at, w.tangents.jacobians
     Dh, Dp_h, n = w.tangents.Dh, w.tangents.Dp_h, v.width
@@ -47,7 +47,7 @@ def corner_rows(table, t, leg, guards, out, slopes_in_time):
 
 @core(inline=True)
 def all_rows(w, t):
-    """What is evaluated for all guards at once: D_t h, and Dh and Dp_h where there is no function for a single row."""
+    """Evaluate the matrices of all guards: D_t h, and Dh and Dp_h where there is no function for a single row."""
     compact()
     v, fn, jac, differences = w.v, w.fn, w.tangents.jacobians, w.tangents.differences
     x, p, Dh, Dp_h = address(v.x), address(w.p), w.tangents.Dh, w.tangents.Dp_h
@@ -100,7 +100,7 @@ def slopes_in_time(w, t):
 
 @core
 def differences_of_h(w, varied, steps, J, t):
-    """J = the derivative of h at v.x in what is ``varied`` (the state itself, or p), by central differences. True if h failed."""
+    """J = the derivative of h at v.x in ``varied`` (the state itself, or p), by central differences. True if h failed."""
     compact()
     v, g = w.v, w.g
     for i in range(varied.shape[0]):
@@ -130,8 +130,8 @@ def approach(w, k, row, slope):
 
 @core(inline=True)
 def uncertainty(w, row, hdot, t):
-    """The time by which a crossing may be off: the guard's change over the state's error, over how fast it is approached, and
-    what the clock itself may have lost by then. (An error is relative to how large the state has been, not to what it is.)
+    """The uncertainty of a crossing time: the change of h over the error of the state, divided by |hdot|, plus the relative
+    tolerance of time itself. (The error of a state is relative to its largest value so far, not to the present one.)
     """
     s, v, largest = w.s, w.v, w.tangents.rows.largest
     size = 0.0

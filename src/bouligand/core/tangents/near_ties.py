@@ -1,4 +1,4 @@
-"""Crossings on the record that are near each other: which of them belong together, as one corner."""
+"""Crossings on the record that are near each other: which of them form one corner."""
 
 from .. import codes
 from ..compiler.intrinsics import compact
@@ -7,21 +7,21 @@ from ..evaluate import copy_state, eval_f
 from ..state import MARGIN, SHOWN, SWITCH
 from .guard_rows import approach, guard_row, uncertainty
 
-LONGEST = 1e-3  # of an uncertain time: where a guard is only grazed, nobody knows when
-MOST_NEAR = 16  # crossings after one that are looked at: is its order with one of them open, and does it matter?
+LONGEST = 1e-3  # largest uncertainty of a time, for guards that are nearly grazed
+MOST_NEAR = 16  # crossings after one that are examined: is its order with one of them uncertain, and does it matter?
 
 
 @core
 def independent(w, event, other, slot, spot):
-    """Whether two crossings can be taken in either order: neither's jump changes the other's speed, or its jump. Feet that
-    touch by position and push on velocities are like that; they need no corner however near they are. -1: f failed."""
+    """Whether two crossings commute: the jump of neither changes the other's hdot or jump. That holds for feet that touch by
+    position and push on velocities; they form no corner, however near they are. -1: f failed."""
     compact()
     s, v, rows, N = w.s, w.v, w.tangents.rows, w.tangents.guard_rows
     n, bad = v.width, False
     for which in range(1, 4):  # x' with the first crossed, with the second, with both
-        flip_back_and_forth(w, event, other, which, 1.0)
+        flip_crossings(w, event, other, which, 1.0)
         bad = bad or eval_f(w, s.t, v.x, v.stages[which])
-        flip_back_and_forth(w, event, other, which, -1.0)
+        flip_crossings(w, event, other, which, -1.0)
     if bad:
         return -1
     size, rest, on_second, on_first, speed1, speed2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -37,8 +37,8 @@ def independent(w, event, other, slot, spot):
 
 
 @core
-def flip_back_and_forth(w, event, other, which, direction):
-    """Change the word by the first crossing (which = 1), the second (2) or both (3), or back (direction -1)."""
+def flip_crossings(w, event, other, which, direction):
+    """Apply the first crossing (which = 1), the second (2) or both (3) to the word, or undo them (direction -1)."""
     g, events = w.g, w.events
     for q in range(event, event + rows_of_crossing(w, event)):
         if which != 2:
@@ -49,8 +49,8 @@ def flip_back_and_forth(w, event, other, which, direction):
 
 
 @core
-def grow(w, u, merge):
-    """A corner of at least two crossings begins at at.first: how far does it go? Words are left as they were."""
+def extend_corner(w, u, merge):
+    """Find the last crossing of the corner, of at least two crossings, that begins at at.first. The word is restored."""
     compact()
     s, steps, events, at = w.s, w.steps, w.events, w.tangents.at
     first = at.first
@@ -69,10 +69,10 @@ def grow(w, u, merge):
             if merge >= 0.0:
                 break
             while taken < last:
-                take_word(w, taken)
+                apply_event(w, taken)
                 taken += 1
             go_to_record(w, there)
-            other = look(w, last, there, 1)
+            other = examine(w, last, there, 1)
             if other < 0.0:
                 code = s.status
                 break
@@ -80,7 +80,7 @@ def grow(w, u, merge):
                 break
         last += rows_of_crossing(w, last)
     for q in range(taken - 1, first - 1, -1):
-        take_back(w, q)
+        undo_event(w, q)
     at.many = last - first
     go_to_record(w, events[first].record)
     if at.wanted < 0 and steps[at.end].t - events[last - 1].t <= max(u, merge):
@@ -89,8 +89,8 @@ def grow(w, u, merge):
 
 
 @core
-def beyond(w, merge):
-    """At the end: is a crossing behind it as near as the tolerances tell? Then the end is at a corner."""
+def corner_at_end(w, merge):
+    """Whether a crossing follows the end within the uncertainty of its time: then the end is at a corner."""
     compact()
     s, steps, events, at = w.s, w.steps, w.events, w.tangents.at
     event = at.event
@@ -100,27 +100,27 @@ def beyond(w, merge):
         return codes.GO_ON
     there, gap = events[event].record, events[event].t - steps[at.end].t
     go_to_record(w, there)
-    u = look(w, event, there, 0)
+    u = examine(w, event, there, 0)
     go_to_record(w, at.end)
     if u < 0.0:
         return s.status
     if gap > max(u, merge):
         return codes.GO_ON
     at.first, at.many, at.near_end = event, rows_of_crossing(w, event), 1
-    return grow(w, u, merge)
+    return extend_corner(w, u, merge)
 
 
 @core
-def look(w, event, record, slot):
-    """`look_here` as a function of its own, for where it is seldom called."""
+def examine(w, event, record, slot):
+    """`examine_inline`, not inlined: for places where it is rarely called."""
     compact()
-    return look_here(w, event, record, slot)
+    return examine_inline(w, event, record, slot)
 
 
 @core(inline=True)
-def look_here(w, event, record, slot):
-    """The row, speed and x' of a crossing at the present state and word. Returns how uncertain its time is; 0 where the word
-    was changed by a jump of h at a breakpoint, which no perturbation moves; -1 on failure."""
+def examine_inline(w, event, record, slot):
+    """Evaluate the row of Dh, hdot and x' of a crossing at the present state and word. Returns the uncertainty of its time; 0
+    where the word was changed by a jump of h at a breakpoint, which no perturbation moves; -1 on failure."""
     compact()
     s, event_row = w.s, w.events[event]
     row, f_before = w.tangents.guard_rows[slot], w.tangents.rows.f_before[slot]
@@ -137,14 +137,14 @@ def look_here(w, event, record, slot):
 
 @core(inline=True)
 def passive(w, event):
-    """Rows of ``events`` that change nothing here: margins, and observers but for the one whose state is asked for."""
+    """Whether a row of ``events`` changes nothing: a margin, or an observer other than the requested event."""
     g, events, at = w.g, w.events, w.tangents.at
     return events[event].shown == MARGIN or (g.observer[events[event].guard] != 0.0 and event != at.wanted)
 
 
 @core(inline=True)
 def rows_of_crossing(w, event):
-    """How many rows of ``events`` are one crossing: guards that were armed again by it, at the same instant, go with it."""
+    """How many rows of ``events`` are one crossing: guards that it re-armed at the same instant belong to it."""
     events = w.events
     count = 1
     while (
@@ -160,7 +160,7 @@ def rows_of_crossing(w, event):
 
 @core
 def repeats(w, first, last):
-    """Whether the guard of row ``last`` is among those from ``first`` on: it cannot be twice in one corner."""
+    """Whether the guard of row ``last`` is among those from ``first`` on: a guard cannot be in one corner twice."""
     events = w.events
     found = False
     for q in range(first, last):
@@ -169,16 +169,16 @@ def repeats(w, first, last):
 
 
 @core(inline=True)
-def take_word(w, event):
-    """Change the word as a row of ``events`` says."""
+def apply_event(w, event):
+    """Apply a row of ``events`` to the word."""
     g, events = w.g, w.events
     if events[event].shown != MARGIN:
         g.b[events[event].guard] = events[event].sign
 
 
 @core(inline=True)
-def take_back(w, event):
-    """Change the word back to what it was before that row."""
+def undo_event(w, event):
+    """Undo a row of ``events`` in the word."""
     g, events = w.g, w.events
     if events[event].shown != MARGIN:
         g.b[events[event].guard] = -events[event].sign

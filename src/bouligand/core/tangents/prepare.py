@@ -1,4 +1,4 @@
-"""Before a derivative sets out along a record: steps for differences, and the guards it starts on."""
+"""Preparation of a derivative: steps for differences, and the guards that the record starts on."""
 
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
@@ -27,7 +27,7 @@ def prepare(table):
     if eval_h(w, t, v.x, g.h) or eval_h(w, t, v.x_trial, g.h_trial):
         return -1
     for k in range(g.width):
-        # round-off in h: what it changes by when every component of x changes in its last digits
+        # round-off in h: its change when every component of x changes in its last digits
         noise = 8.0 * 2.2e-16 / _STEP * abs(g.h_trial[k] - g.h[k]) + 1e-300
         g.held[k] = 1.0 if abs(g.h[k]) <= noise and g.observer[k] == 0.0 else 0.0
         held += int(g.held[k])
@@ -36,10 +36,10 @@ def prepare(table):
 
 @core
 def difference_steps(w):
-    """For each state, each parameter and time, the step at which the error of a central difference is least; and how large each
-    state has been.
+    """For each state, each parameter and time, the step at which the error of a central difference is least; and the largest
+    value of each state.
 
-    Round-off in it is ``eps |x| / step``, truncation ``(step / scale)^2``; the scale is how far the trajectory moves.
+    Its round-off is ``eps |x| / step``, its truncation error ``(step / scale)^2``; the scale is how far the trajectory moves.
     """
     compact()
     s, v, out, largest, states = w.s, w.v, w.tangents.differences, w.tangents.rows.largest, w.tangents.whole

@@ -2,12 +2,12 @@
 
 A step is a smooth function of its start and of the parameters, as long as its word is frozen. Its derivative is the same
 formula over ``dK = Df dX + Dp_f dp``, stage by stage. Each row of ``D`` is a tangent: n components of the state, then
-those of the parameters, which do not change. Df comes from the user or from central differences, column by column. A
-single tangent (or a large state, whose matrix would cost more than it tells) is cheaper without: the step is taken a little
-to either side of the trajectory, and the difference is its tangent.
+those of the parameters, which do not change. Df comes from the user or from central differences, column by column. For a
+single tangent (or a large state) it is cheaper without Df: the step is replayed a little to either side of the trajectory, and
+the difference is the tangent.
 
-A hop is a step of its own rung: without its variational factor the derivative would only be of first order in its
-length. A step that was cut at a guard, or corrected to end on it, is taken as one step of the length it came to.
+A hop uses the formula of its rung: without that the derivative would only be of first order in the hop's length. A step that
+was cut at a guard, or corrected to end on it, is replayed as one step of its final length.
 """
 
 from .. import codes
@@ -20,27 +20,27 @@ from .formulas import FIRST, STAGES, TIMES, combine, combine_back, combine_wide
 
 
 @core(inline=True)
-def slopes(w, Df, Dp_f, t, x):
+def evaluate_jacobians(w, Df, Dp_f, t, x):
     """Df and, if it has columns, Dp_f at x. True if a function failed."""
     fn, jac, steps = w.fn, w.tangents.jacobians, w.tangents.differences
     state, b, p = address(x), address(w.g.b), address(w.p)
     if jac.Df != 0:
         if call(jac.Df, t, (state, b, p, address(Df)), fn.context) != 0:
-            return failed(w, codes.F_FAILED, t, x)
+            return failed(w, codes.DF_FAILED, t, x)
     elif differences(w, x, steps, Df, t, x):
         return True
     if Dp_f.shape[1] == 0:
         return False
     if jac.Dp_f != 0:
         if call(jac.Dp_f, t, (state, b, p, address(Dp_f)), fn.context) != 0:
-            return failed(w, codes.F_FAILED, t, x)
+            return failed(w, codes.DF_FAILED, t, x)
         return False
     return differences(w, w.p, steps[w.v.width :], Dp_f, t, x)
 
 
 @core
 def differences(w, varied, steps, J, t, x):
-    """J = the derivative of f at x in what is ``varied`` (x itself, or p), by central differences. True if f failed."""
+    """J = the derivative of f at x in ``varied`` (x itself, or p), by central differences. True if f failed."""
     compact()
     v = w.v
     for i in range(varied.shape[0]):
@@ -59,10 +59,10 @@ def differences(w, varied, steps, J, t, x):
 
 
 @core(inline=True)
-def take_pair(w, D, a, tv, formula, length):
-    """Take tangent a over a step from v.x by a central difference of the step itself: the same stages on either side of the
-    trajectory (side by side in the rows of tv), in turn, so that the processor can work on both at once. Only what the step
-    adds is subtracted: the states would lose digits. True if f failed."""
+def difference_of_steps(w, D, a, tv, formula, length):
+    """Propagate tangent a over a step from v.x by a central difference of the step itself: the same stages on either side of
+    the trajectory (side by side in the rows of tv), alternating, so that the processor can overlap them. The increments are
+    subtracted, not the states, which would lose digits. True if f failed."""
     s, v, fn, p, steps, sides = w.s, w.v, w.fn, w.p, w.tangents.differences, w.tangents.sides
     n, d, first, stages = v.width, D.shape[1], FIRST[formula], STAGES[formula]
     t, cap = s.t, s.cap
@@ -102,9 +102,9 @@ def take_pair(w, D, a, tv, formula, length):
 
 
 @core(inline=True)
-def take_tangents(w, D, of_p, tv, formula, length, known):
-    """Take a step from v.x once more, and all tangents with it. ``known``: v.f is there already. ``of_p``: the places (tangent,
-    parameter) where D has something of a parameter. True if a function failed.
+def propagate_tangents(w, D, of_p, tv, formula, length, known):
+    """Replay a step from v.x and propagate all tangents. ``known``: v.f has been evaluated. ``of_p``: the entries (tangent,
+    parameter) of D that are not zero. True if a function failed.
 
     A row of tv has all tangents: the first component of each, then the second of each, and so on.
     """
@@ -112,11 +112,11 @@ def take_tangents(w, D, of_p, tv, formula, length, known):
     s, v, Df, Dp_f = w.s, w.v, w.tangents.Df, w.tangents.Dp_f
     n, tangents, t, first = v.width, D.shape[0], s.t, FIRST[formula]
     if tangents == 0:
-        return False  # only the corners are looked for
+        return False  # the caller only wants to find the corners
     if tangents == 1 or (n > SMALL and w.tangents.jacobians.Df == 0):
         bad = False
         for a in range(tangents):
-            bad = bad or take_pair(w, D, a, tv, formula, length)
+            bad = bad or difference_of_steps(w, D, a, tv, formula, length)
         return bad
     room = tv.width // n
     for a in range(tangents):
@@ -127,7 +127,7 @@ def take_tangents(w, D, of_p, tv, formula, length, known):
         combine(v.x, v.stages, length, v.x_trial, first + stage)
         if (stage > 0 or not known) and eval_f(w, when, v.x_trial, v.stages[stage]):
             return True
-        if slopes(w, Df, Dp_f, when, v.x_trial):
+        if evaluate_jacobians(w, Df, Dp_f, when, v.x_trial):
             return True
         out = tv.slopes[stage]
         combine_wide(tv.own, tv.slopes, length, tv.state, first + stage)
@@ -144,9 +144,10 @@ def take_tangents(w, D, of_p, tv, formula, length, known):
 
 
 @core(inline=True)
-def take_adjoint(w, gradient, tv, Df, Dp_f, formula, length):
-    """The transpose of a step from v.x, applied to a gradient: its first n entries go back to the start of the step, the others
-    gather what the parameters do. Df and Dp_f have room for the slopes of all stages, or of one. True if a function failed."""
+def propagate_adjoint(w, gradient, tv, Df, Dp_f, formula, length):
+    """The adjoint of a step from v.x, applied to a gradient: its first n entries become those at the start of the step, the
+    others accumulate the effect of the parameters. Df and Dp_f hold the Jacobians of all stages, or of one. True if a function
+    failed."""
     compact()
     s, v = w.s, w.v
     n, t, stages, first = v.width, s.t, STAGES[formula], FIRST[formula]
@@ -156,8 +157,8 @@ def take_adjoint(w, gradient, tv, Df, Dp_f, formula, length):
         combine(v.x, v.stages, length, v.x_trial, first + stage)
         if eval_f(w, when, v.x_trial, v.stages[stage]):
             return True
-        # (here, where the processor can work on them while it waits for the next stage)
-        if at_once and slopes(w, Df[stage], Dp_f[stage], when, v.x_trial):
+        # (here, so that the processor can overlap them with the next stage)
+        if at_once and evaluate_jacobians(w, Df[stage], Dp_f[stage], when, v.x_trial):
             return True
     for i in range(n):
         tv.own[i], tv.state[i] = 0.0, gradient[i]
@@ -165,7 +166,7 @@ def take_adjoint(w, gradient, tv, Df, Dp_f, formula, length):
         place = stage if at_once else 0
         if not at_once:
             combine(v.x, v.stages, length, v.x_trial, first + stage)
-            if slopes(w, Df[0], Dp_f[0], min(t + TIMES[formula, stage] * length, s.cap), v.x_trial):
+            if evaluate_jacobians(w, Df[0], Dp_f[0], min(t + TIMES[formula, stage] * length, s.cap), v.x_trial):
                 return True
         # the weight of this stage in the result, and in the stages after it
         combine_back(tv.own, tv.state_and_slopes, length, tv.weight, first + stage)

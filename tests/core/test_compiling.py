@@ -1,0 +1,127 @@
+"""Shortcuts through Numba's internals: taken under its lock, undone at once, and only with versions that are known."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numba
+import pytest
+from numba import config
+from numba.core.codegen import JITCodeLibrary
+from numba.core.cpu import CPUContext
+
+from bouligand.core.compiler import compiling
+
+pytestmark = pytest.mark.skipif(not compiling.JIT, reason="nothing is compiled without the JIT")
+
+
+def patched():
+    """What the shortcuts change."""
+    return (
+        CPUContext.get_executable,
+        JITCodeLibrary._optimize_final_module,
+        JITCodeLibrary._finalize_final_module,
+        getattr(config, "LLVM_REFPRUNE_PASS"),  # noqa: B009  (made at run time)
+    )
+
+
+def test_this_version_of_numba_is_known():
+    assert frozenset(compiling.SHORTCUTS) == compiling.ALLOWED
+
+
+def test_another_thread_compiles_without_them():
+    usual, seen, inside, done = patched(), [], threading.Event(), threading.Event()
+
+    def other():
+        inside.wait(10.0)
+        dispatcher = numba.njit(lambda x: x + 1.0)
+        dispatcher.compile((numba.float64,))  # waits for the lock
+        seen.append((done.is_set(), patched()))
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    with compiling.compiling(), compiling._without_references(), compiling._as_a_whole(True):
+        assert all(a is not b for a, b in zip(patched(), usual, strict=True))
+        inside.set()
+        thread.join(0.5)
+        assert thread.is_alive()
+        done.set()
+    thread.join(30.0)
+    assert seen == [(True, usual)]
+    assert patched() == usual
+
+
+def test_they_are_undone_when_compiling_fails():
+    usual = patched()
+
+    class Broken:
+        overloads = ()
+
+        def compile(self, kinds):
+            assert patched() != usual
+            raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        compiling.compile_for(Broken(), (1.0,), quickly=True)
+    assert patched() == usual
+
+
+@pytest.mark.parametrize("version", ["0.60.3", "0.69.0", "1.0.0rc1", "0.68.1"])
+def test_an_unknown_numba_does_without(monkeypatch, version):
+    monkeypatch.setattr(numba, "__version__", version)
+    assert bool(compiling._allowed()) == (version == "0.68.1")
+
+
+@pytest.mark.fresh
+def test_without_any_of_them(tmp_path):
+    code = """
+import threading, warnings
+warnings.simplefilter("error")
+import bouligand as bd
+from bouligand.core.compiler import compiling
+assert not compiling.ALLOWED
+sol = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0], rtol=1e-8)
+print(sol.counts.steps)
+"""
+    env = {**os.environ, "BOULIGAND_SHORTCUTS": "none", "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 10
+
+
+@pytest.mark.fresh
+def test_first_use_from_several_threads(tmp_path):
+    # two systems each: all compiled, nothing of Numba left changed, no result another's
+    code = """
+import threading, warnings
+warnings.simplefilter("error")
+import numpy as np
+import bouligand as bd
+from numba import config
+from numba.core.cpu import CPUContext
+
+usual = CPUContext.get_executable
+
+def make(k):
+    def f(t, x, b, p):
+        return np.array([x[1], (k * (1 - x[0]) if b[0] > 0 else 0.0) - 9.81])
+    return bd.System(f, lambda t, x, p: np.array([1 - x[0]]), n=2, m=1)
+
+systems, ends, start = [make(1000.0 + q) for q in range(4)], {}, threading.Barrier(4)
+
+def work(q):
+    start.wait()
+    ends[q] = bd.solve(systems[q], (0.0, 2.0), [2.0, 0.0], rtol=1e-8).x[-1]
+
+threads = [threading.Thread(target=work, args=(q,)) for q in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert all(system.compiled for system in systems)
+assert CPUContext.get_executable is usual and config.LLVM_REFPRUNE_PASS == 1
+for q in range(4):
+    assert (bd.solve(make(1000.0 + q), (0.0, 2.0), [2.0, 0.0], rtol=1e-8).x[-1] == ends[q]).all()
+"""
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,112 @@
+"""Ctrl-C: answered soon, wherever the library is, never swallowed, and the trajectory so far is kept."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import bouligand as bd
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1" or os.name == "nt", reason="it is about compiled code, and POSIX signals"
+)
+SOON = 2.0  # seconds: 0.05 is meant, and machines are busy
+
+
+@pytest.fixture(autouse=True)
+def usual_handler():
+    """Processes in the background are started with Ctrl-C ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def interrupted(function, after=0.3):
+    """Call a function that takes long, with a Ctrl-C on the way: how long it took to be answered, and the exception."""
+    sent: list[float] = []
+
+    def send():
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(after, send)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt) as caught:
+        function()
+    timer.join()
+    return time.perf_counter() - sent[0], caught.value
+
+
+def oscillator(t, x, b, p, dx):
+    dx[0], dx[1] = x[1], -p[0] * x[0]
+
+
+def level(t, x, p, out):
+    out[0] = x[0] - 0.1
+
+
+@pytest.fixture(scope="module")
+def fast():
+    """A compiled system that takes minutes to the end of a long interval."""
+    return bd.System(oscillator, level, n=2, m=1, params={"k": 1.0})
+
+
+def test_a_compiled_solve(fast):
+    bd.solve(fast, (0.0, 1.0), [1.0, 0.0])
+    waited, interrupt = interrupted(lambda: bd.solve(fast, (0.0, 1e7), [1.0, 0.0], max_steps=10**9))
+    assert waited < SOON
+    assert interrupt.solution.status == "running"
+    t, x = interrupt.solution.t[-1], interrupt.solution.x[-1]
+    assert t > 100.0
+    assert abs(x - [np.cos(t), -np.sin(t)]).max() < 1e-2
+
+
+def test_a_python_function_whose_failure_is_returned():
+    slow = bd.System(lambda t, x, b, p: np.array([x[1], -x[0]]), n=2, compile=False)
+    bd.solve(slow, (0.0, 1.0), [1.0, 0.0])
+    waited, _ = interrupted(lambda: bd.solve(slow, (0.0, 1e5), [1.0, 0.0], on_failure="return"))
+    assert waited < SOON
+
+
+def test_dense_output_and_derivatives(fast):
+    sol = bd.solve(fast, (0.0, 3e4), [1.0, 0.0], rtol=1e-9)
+    times = np.linspace(0.0, 3e4, 5_000_000)
+    sol(times[:10])
+    waited, _ = interrupted(lambda: [sol(times) for _ in range(100)])
+    assert waited < SOON
+    B = sol.bderivative(t=100.0)
+    B(np.ones(2))
+    waited, _ = interrupted(lambda: [sol.bderivative().matrix() for _ in range(1000)])
+    assert waited < SOON
+
+
+def test_steps_across_many_contacts():
+    plate = bd.models.plate(2000)
+    start = bd.models.available()["plate"].start
+    bd.solve(plate, (0.0, 0.5), start, rtol=1e-4)
+    waited, _ = interrupted(lambda: bd.solve(plate, (0.0, 1e5), start, rtol=1e-4, max_steps=10**9))
+    assert waited < SOON
+
+
+def test_returning_now_and_then_changes_no_bits(fast):
+    # the core returns after 0.05 s; a stepper returns after every step
+    whole = bd.solve(fast, (0.0, 3e4), [1.0, 0.0], rtol=1e-9, max_steps=10**9)
+    again = bd.solve(fast, (0.0, 3e4), [1.0, 0.0], rtol=1e-9, max_steps=10**9)
+    assert (whole.x == again.x).all()
+
+
+@pytest.mark.parametrize("contacts", [100, 500])
+def test_a_stepper_across_many_contacts_is_a_solve(contacts):
+    plate = bd.models.plate(contacts)
+    start = (0.0, 2.637, -0.046, 0.0, 0.0, 0.0)
+    sol = bd.solve(plate, (0.0, 2.0), start, rtol=1e-4)
+    stepper = bd.Stepper(plate, (0.0, 2.0), start, rtol=1e-4)
+    while stepper.status == "running":
+        stepper.step()
+    assert sol.counts.spans > 10
+    assert (stepper.solution.x == sol.x).all()
+    assert (stepper.solution.events.t == sol.events.t).all()
+    assert stepper.solution.counts == sol.counts
