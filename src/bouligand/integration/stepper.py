@@ -15,6 +15,7 @@ from ..errors import StartError
 from ..memory.pool import pool_of
 from ..memory.working import write_times
 from ..solution.solution import Solution
+from ..system import interrupts
 from ..system.arguments import one_of
 from ..system.system import System
 from . import options, spanning
@@ -354,6 +355,15 @@ class Stepper:
             show()
 
     def _advance(self, budget: int, look: Callable[[], None] | None = None) -> None:
+        """Run the core for a number of steps, and see to it that no Ctrl-C is lost in callbacks."""
+        bound = self.system._bind()
+        if bound.calls_python:
+            with interrupts.answered(bound):
+                self._run(budget, look)
+        else:
+            self._run(budget, look)
+
+    def _run(self, budget: int, look: Callable[[], None] | None) -> None:
         """Run the core for a number of steps, and respond to each code that it returns. It returns every 0.05 s at least, so that
         Python handles signals (Ctrl-C); ``look`` is then called."""
         run = _loop or _load()

@@ -11,6 +11,7 @@ from ..core.entries import Kernel
 from ..core.state import SPAN
 from ..errors import FunctionError
 from ..memory.pool import pool_of
+from ..system.interrupts import answered
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
@@ -52,13 +53,14 @@ def _replay(system: System, record: Record, ordered: FloatArray, out: FloatArray
         memory.put("spans", spans)
     entry, done = _sample_spans if spanning else _sample, 0
     try:
-        while done < len(ordered):  # (the core returns now and then, for Ctrl-C)
-            open_record(memory, record, lease)
-            memory.put("t_eval", ordered[done:])
-            memory.put("x_eval", out[done:])
-            done += entry(memory.address)
-            if memory.s.status != codes.GO_ON:
-                fail(system, memory.s.t_failed)
+        with answered(system._bind()):
+            while done < len(ordered):  # (the core returns now and then, for Ctrl-C)
+                open_record(memory, record, lease)
+                memory.put("t_eval", ordered[done:])
+                memory.put("x_eval", out[done:])
+                done += entry(memory.address)
+                if memory.s.status != codes.GO_ON:
+                    fail(system, memory.s.t_failed)
     finally:
         memory.release()
         pool.give_back("replay", memory)

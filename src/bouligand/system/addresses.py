@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..errors import FunctionWarning
+from . import interrupts
 from .frozen import fingerprint, note_compiled, outdated
 from .warning import warn_user
 
@@ -114,6 +115,11 @@ def user_data(function: Any) -> int:
     return data if isinstance(data, int) else address_of(data)
 
 
+def is_callback(kept: object) -> bool:
+    """Whether what is kept alive for an address is a callback into Python."""
+    return isinstance(kept, ctypes._CFuncPtr)  # type: ignore[attr-defined]
+
+
 def real_values(name: str, values: Any) -> FloatArray:
     """What a function returned, as an array of floats; what is no real number (complex, text, masked) is refused."""
     if type(values) is np.ndarray and values.dtype == float:
@@ -166,6 +172,8 @@ def callback(user: UserFunction, sizes: Mapping[str, int], failures: Failures) -
 
     def call(t: float, *addresses: int) -> int:
         try:
+            if interrupts.waiting:
+                interrupts.answer()
             given = [a if s is None else view(a, s).copy() for a, s in zip(addresses, inputs, strict=False)]
             targets = [view(a, s) for a, s in zip(addresses[-1 - outputs : -1], results, strict=True)]
             if in_place:
@@ -181,8 +189,10 @@ def callback(user: UserFunction, sizes: Mapping[str, int], failures: Failures) -
                 target[...] = values if values.shape == target.shape else values.reshape(target.shape)
             return 0
         except BaseException as error:  # also KeyboardInterrupt: it must not be lost inside C
-            failures.append(error)
+            if failures.first is None:  # (no call of a method: a Ctrl-C during that would be lost)
+                failures.first = error
             return 1
 
+    interrupts.callbacks.add(call.__code__)
     kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (len(shapes) + 1))
     return kind(call)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.state import FUNCTIONS, JACOBIANS, TIMELESS
 from ..errors import FunctionWarning, PerformanceWarning
-from .addresses import WritesArgumentError, user_data
+from .addresses import WritesArgumentError, is_callback, user_data
 from .caught import Failures
 from .frozen import Value, values_of
 from .user_memory import Lease
@@ -48,6 +48,7 @@ class Bound:
         from ..core.compiler import jit
 
         self.failures = Failures()
+        self.calls_python = False  # whether some functions are callbacks into Python
         self._globals: list[tuple[dict[str, object], str, object]] = []
         self._others: list[Value] = []
         self.frozen: list[Value] = []  # what compiled functions have taken in for good
@@ -172,6 +173,7 @@ class Bound:
         if wanted is False and not user.is_low_level and "compile=False" not in reasons:
             reasons.append("compile=False")
         addresses[user.name] = address
+        self.calls_python = self.calls_python or is_callback(keep)
         self.keep.append(keep)
 
 
