@@ -54,8 +54,8 @@ ARROWS = {
     ("derivative", "integration"): None,
     ("paper", "integration"): None,
     ("integration", "solution"): None,
-    ("integration", "system"): "down",
     ("solution", "memory"): None,
+    ("solution", "system"): "down",
     ("memory", "core"): None,
     ("system", "core"): None,
     ("core/spans", "core/steps"): None,
@@ -80,9 +80,9 @@ def line(start, end, way):
     if way == "elbow":  # out at the right, down the gap between the columns, in at the left
         gap = x0 + w0 + (STEP - BOX[0]) / 2
         return [(x0 + w0, y0 + h0 / 2), (gap, y0 + h0 / 2), (gap, y1 + h1 / 2), (x1, y1 + h1 / 2)]
-    if way == "down":  # straight down, then in at the right
-        x = x0 + BOX[0] / 2
-        return [(x, y0 + h0), (x, y1 + h1 / 2), (x1 + w1, y1 + h1 / 2)]
+    if way == "down":  # out at the left, down the gap between the columns, in at the right
+        gap = x0 - (STEP - BOX[0]) / 2
+        return [(x0, y0 + h0 / 2), (gap, y0 + h0 / 2), (gap, y1 + h1 / 2), (x1 + w1, y1 + h1 / 2)]
     if y0 == y1:
         return [(x0 + w0, y0 + h0 / 2), (x1, y1 + h1 / 2)]
     x = (max(x0, x1) + min(x0 + w0, x1 + w1)) / 2

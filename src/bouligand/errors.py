@@ -25,6 +25,7 @@ __all__ = [
     "ChatteringError",
     "DerivativeError",
     "FunctionError",
+    "FunctionWarning",
     "GrazingError",
     "NotEventSelectedError",
     "NotFiniteError",
@@ -201,6 +202,12 @@ class TooManyPiecesError(BouligandError):
     """The derivative has more linear pieces than can be listed.
 
     Ask for the piece of a perturbation, ``B.matrix(dx)``, or give a larger ``limit``.
+    """
+
+
+class FunctionWarning(UserWarning):
+    """A function does something that makes integrations slow or wrong: it tests h instead of b, or reads a global variable that
+    has changed since it was compiled.
     """
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from .integration.stepper import Stepper
+from .system.arguments import numbers, one_of
 from .system.system import System
 
 if TYPE_CHECKING:
@@ -92,12 +93,14 @@ def integrate(
     >>> x[-1].round(9)
     array([0.5])
     """
-    if pool not in ("armed", "printed"):
-        raise ValueError(f"pool must be 'armed' or 'printed'; got {pool!r}")
-    start = np.array(x0, dtype=float)
+    one_of("pool", pool, ("armed", "printed"))
+    for what, function in (("f", f), ("h", h), ("Dh", Dh)):
+        if not callable(function):
+            raise TypeError(f"{what} must be a function; got {function!r}")
+    start = numbers("x0", x0)
     if start.ndim != 1:
         raise ValueError(f"x0 must be a vector; got shape {start.shape}")
-    m = np.atleast_1d(np.asarray(h(start), dtype=float)).size
+    m = np.atleast_1d(numbers("h", h(start))).size
     system = System(
         lambda t, x, b, p: f(x, b),
         lambda t, x, p: np.atleast_1d(h(x)),
@@ -107,6 +110,7 @@ def integrate(
         direction=1,
         compile=False,
     )
+    system._modes_tried = False  # of a guard that is given twice, as h and -h, some modes mean nothing
     shape = np.shape(np.atleast_2d(Dh(start)))
     if shape != (m, start.size):
         raise ValueError(f"Dh must return a matrix of shape ({m}, {start.size}), a row for each guard; got {shape}")

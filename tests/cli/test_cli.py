@@ -1,5 +1,6 @@
 """The command: what it says when something is wrong, and that an interrupted run goes on where it stopped."""
 
+import errno
 import json
 import signal
 import subprocess
@@ -89,6 +90,38 @@ def test_cells_of_other_settings_are_not_mixed_in(tmp_path):
     Run(tmp_path, "x", {"n": 1}).cell("a", lambda: 1)
     assert Run(tmp_path, "x", {"n": 1}).cell("a", lambda: 2) == 1
     assert Run(tmp_path, "x", {"n": 2}).cell("a", lambda: 2) == 2
+
+
+DAMAGED = ["", "{", '{"a"', "\x00\x00\x00", "[1, 2]\n", "null\n", "17\n", '{"settings": {}}\n', "[" * 100_000]
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_damaged_results_of_an_interrupted_run_are_thrown_away(damage, tmp_path):
+    run = Run(tmp_path, "x", {})
+    for key in ("a", "b"):
+        run.cell(key, lambda: [1, 2])
+    cells = tmp_path / "x.partial" / "cells"
+    (cells / "a.json").write_text(damage.rstrip("\n"))  # (a whole file ends with a newline)
+    (cells / ".a.json.new-host-1").write_text("half")
+    again = Run(tmp_path, "x", {})
+    assert not again.has("a")
+    assert again.cell("b", lambda: 3) == [1, 2]
+    (tmp_path / "x.partial" / "head.json").write_text(damage)
+    assert not Run(tmp_path, "x", {}).has("b")
+    assert list(cells.iterdir()) == []
+
+
+def test_a_full_disk_is_said_in_one_line(tmp_path, monkeypatch, capsys):
+    run = Run(tmp_path, "x", {})
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(results.ResultsError, match=r"cannot write results to .*: No space left on device"):
+        run.cell("a", lambda: 1)
+    monkeypatch.undo()
+    assert list((tmp_path / "x.partial" / "cells").iterdir()) == []
 
 
 def test_a_finished_folder_is_replaced_whole(tmp_path):

@@ -19,6 +19,7 @@ from bouligand.models.hopper import exact as hopper_exact
 from bouligand.models.plate import START as PLATE_START
 from bouligand.models.three_legs import TILTED, three_legs
 from bouligand.models.three_legs import exact as three_legs_exact
+from bouligand.reporting import leftovers
 
 from ..helpers.systems import close
 
@@ -205,6 +206,36 @@ def test_nothing_is_left_when_saving_fails(tmp_path):
     with pytest.raises(RuntimeError, match="on fire"):
         save()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_killed_runs_have_left_is_cleaned(tmp_path):
+    """A process that is killed has no chance to: the next one does it, and puts back what it finds moved away."""
+    kill = (
+        "import os, sys, signal, pathlib; from bouligand.cli import outputs\n"
+        "with outputs.results_folder(pathlib.Path(sys.argv[1]) / 'hopper') as where:\n"
+        "    (where / 'half').write_text('of it'); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", kill, str(tmp_path)], check=False)
+    assert len(list(tmp_path.iterdir())) == 1  # (the second has cleaned what the first had left)
+    (alive := leftovers.temporary_name(tmp_path / "hopper", "new")).mkdir()  # (that of this process)
+    (tmp_path / ".hopper.notes").write_text("someone else's")
+    assert cli.main(["run", "plate", "--out", str(tmp_path), *PLAIN]) == 0
+    assert len(list(tmp_path.iterdir())) == 4  # (of another model: left alone)
+    leftovers.clean(tmp_path / "hopper")
+    assert {path.name for path in tmp_path.iterdir()} == {alive.name, ".hopper.notes", "plate"}
+
+
+def test_a_folder_that_was_moved_away_is_put_back(tmp_path):
+    dead = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True
+    )
+    own = leftovers.temporary_name(tmp_path / "hopper", "old").name
+    old = tmp_path / own.replace(f"-{os.getpid()}", f"-{dead.stdout.strip()}")
+    old.mkdir()
+    (old / "run.json").write_text("{}")
+    leftovers.clean(tmp_path / "hopper")
+    assert [path.name for path in tmp_path.iterdir()] == ["hopper"]
 
 
 def test_a_failed_integration_is_saved_as_far_as_it_went(tmp_path, capsys):

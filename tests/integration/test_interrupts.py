@@ -71,6 +71,50 @@ def test_a_python_function_whose_failure_is_returned():
     assert waited < SOON
 
 
+def test_a_python_function_many_times():
+    """Wherever it arrives: between callbacks, or at the first bytecode of one, where ctypes would swallow it."""
+    slow = bd.System(lambda t, x, b, p: np.array([x[1], -x[0]]), n=2, compile=False)
+    for after in np.linspace(0.02, 0.03, 20):
+        waited, _ = interrupted(lambda: bd.solve(slow, (0.0, 1e5), [1.0, 0.0], on_failure="return"), after)
+        assert waited < SOON
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_long_python_function_is_interrupted_inside():
+    def field(t, x, b, p):
+        if t > 0.1:
+            time.sleep(30.0)
+        return -x
+
+    slow = bd.System(field, n=1, compile=False)
+    waited, interrupt = interrupted(lambda: bd.solve(slow, (0.0, 1.0), [1.0], max_step=0.05))
+    assert waited < SOON
+    assert interrupt.solution.t[-1] < 0.2
+
+
+def test_a_handler_of_the_users_own_is_called_and_the_integration_goes_on():
+    calls = []
+    signal.signal(signal.SIGINT, lambda number, frame: calls.append(number))
+    slow = bd.System(lambda t, x, b, p: np.array([x[1], -x[0]]), n=2, compile=False)
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    sol = bd.solve(slow, (0.0, 500.0), [1.0, 0.0])
+    timer.join()
+    bd.solve(slow, (0.0, 1.0), [1.0, 0.0])
+    assert sol.success
+    assert calls == [signal.SIGINT]
+
+
+def test_dense_output_and_derivatives_of_a_python_function():
+    slow = bd.System(lambda t, x, b, p: np.array([x[1], -x[0]]), n=2, compile=False)
+    sol = bd.solve(slow, (0.0, 100.0), [1.0, 0.0])
+    times = np.linspace(0.0, 100.0, 2000)
+    sol(times[:10])
+    for what in (lambda: sol(times), lambda: sol.bderivative().matrix()):
+        waited, _ = interrupted(lambda what=what: [what() for _ in range(10_000)], 0.1)
+        assert waited < SOON
+
+
 def test_dense_output_and_derivatives(fast):
     sol = bd.solve(fast, (0.0, 3e4), [1.0, 0.0], rtol=1e-9)
     times = np.linspace(0.0, 3e4, 5_000_000)

@@ -1,13 +1,13 @@
 """The folder of results of ``bouligand run``: complete or not there at all."""
 
 import csv
-import os
 import pathlib
 import shutil
 from contextlib import contextmanager
 
 import numpy as np
 
+from ..reporting.leftovers import clean, temporary_name
 from ..reporting.machine import versions
 from ..reporting.results import write_json
 from .errors import CommandError
@@ -23,14 +23,16 @@ def results_folder(path):
         raise CommandError(
             f"{path} is there and is not a folder that `bouligand run` made; move it away, or choose another --out", 1
         )
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = temporary_name(path)
     try:
-        temporary.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        clean(path)  # what runs that were killed have left
+        temporary.mkdir()
     except OSError as error:
         raise CommandError(f"cannot write results to {path.parent}: {error.strerror}", 1) from error
     try:
         yield temporary
-        old = path.with_name(f".{path.name}.old-{os.getpid()}")
+        old = temporary_name(path, "old")
         if path.exists():
             path.rename(old)
         temporary.rename(path)

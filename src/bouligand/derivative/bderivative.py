@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.state import AT_END, AT_START, SHOWN, TO_GUARD
 from ..errors import DerivativeError
+from ..system.arguments import index, number, numbers, one_of, whole
 from .chain import Chain
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class BDerivative(Generic[Gradient]):
                 f"the solution did not reach its end ({solution.message}); there is no outcome to take the derivative of. "
                 "Give t, a time that it did reach."
             )
+        self._made_of = (solution, t, since, event, params, merge)
         record = solution.record
         first, last = record.t[0], record.t[-1]
         self.since: float = first if since is None else _time("since", since, first, last)
@@ -120,9 +122,10 @@ class BDerivative(Generic[Gradient]):
             shown = np.flatnonzero(record.shown)
             if t is not None:
                 raise ValueError("give t or event, not both: the state is taken at a fixed time, or at an event")
-            if not -len(shown) <= int(event) < len(shown):
+            event = index("event", event)
+            if not -len(shown) <= event < len(shown):
                 raise ValueError(f"event must be one of the solution's {len(shown)} events; got {event!r}")
-            event = int(event) % len(shown)
+            event %= len(shown)
             wanted = int(shown[event])
             self.t: float = float(record.events["t"][wanted])
         else:
@@ -133,7 +136,7 @@ class BDerivative(Generic[Gradient]):
             raise DerivativeError(
                 "the parameters were changed on the way: there is no derivative in them (params=True)"
             )
-        if merge is not None and not float(merge) >= 0.0:
+        if merge is not None and not number("merge", merge) >= 0.0:
             raise ValueError(f"merge must be a time, zero or more; got {merge!r}")
         self.solution, self.system, self.event, self.params = solution, solution.system, event, bool(params)
         self._arguments = (self.since, last if event is not None else self.t, wanted, self.params, merge)
@@ -144,13 +147,16 @@ class BDerivative(Generic[Gradient]):
         self.np: int = self._walk.np
         self._width = self.n + self.np
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._made_of
+
     # ------------------------------------------------------------------------------------------------ perturbations
 
     def _perturbation(self, dx: ArrayLike | None, dp: Parameters | None, dt0: float) -> tuple[FloatArray, float]:
         """One perturbation as a vector (state, parameters), and its dt0."""
         z = np.zeros(self._width)
         if dx is not None:
-            dx = np.asarray(dx, dtype=float)
+            dx = dx if type(dx) is np.ndarray and dx.dtype == float else numbers("dx", dx)
             # (a finite product shows faster that all values are finite)
             if dx.shape != (self.n,) or not (math.isfinite(dx.dot(dx)) or np.isfinite(dx).all()):
                 raise ValueError(f"dx must have {self.n} finite values, one for each state; got {_describe(dx)}")
@@ -159,10 +165,7 @@ class BDerivative(Generic[Gradient]):
             if not self.params:
                 raise ValueError("dp needs a derivative with parameters: sol.bderivative(params=True)")
             z[self.n :] = self._parameters(dp)
-        dt0 = float(dt0)
-        if not math.isfinite(dt0):
-            raise ValueError(f"dt0 must be finite; got {dt0}")
-        return z, dt0
+        return z, dt0 if dt0 == 0.0 else number("dt0", dt0)
 
     def _parameters(self, dp: Parameters) -> FloatArray:
         """A perturbation of the parameters as an array."""
@@ -171,11 +174,11 @@ class BDerivative(Generic[Gradient]):
             for key, value in dp.items():
                 if key not in self.system.params:
                     raise ValueError(
-                        f"no parameter is called {key!r}; parameters: {', '.join(self.system.params) or 'none'}"
+                        f"dp: no parameter is called {key!r}; parameters: {', '.join(self.system.params) or 'none'}"
                     )
-                out[self.system.params.index(key)] = value
+                out[self.system.params.index(key)] = number(f"dp: {key}", value)
             dp = out
-        dp = np.asarray(dp, dtype=float)
+        dp = numbers("dp", dp)
         if dp.shape != (self.np,) or not np.isfinite(dp).all():
             raise ValueError(f"dp must have {self.np} finite values, one for each parameter; got {_describe(dp)}")
         return dp
@@ -301,7 +304,14 @@ class BDerivative(Generic[Gradient]):
         """
         ranks = _rank(dx), _rank(dp), _rank(dt0)
         if ranks[0] > 1 or ranks[1] > 1 or ranks[2] > 0:
-            given: list[tuple[Any, int]] = [(dx, 1), (dp, 1), (dt0, 0)]  # with the rank of a single perturbation
+            names, singles = ("dx", "dp", "dt0"), (1, 1, 0)
+            for name, rank, single in zip(names, ranks, singles, strict=True):
+                if rank > single + 1:
+                    raise ValueError(f"{name} must be one perturbation or a batch of them; got {rank} dimensions")
+            given: list[tuple[Any, int]] = [  # with the rank of a single perturbation
+                (numbers(name, v) if rank > single else v, single)
+                for name, v, rank, single in zip(names, (dx, dp, dt0), ranks, singles, strict=True)
+            ]
             lengths = {len(v) for (v, single), rank in zip(given, ranks, strict=True) if rank > single}
             if len(lengths) > 1:
                 raise ValueError(
@@ -352,8 +362,7 @@ class BDerivative(Generic[Gradient]):
         >>> B.matrix(wrt="p").shape
         (2, 3)
         """
-        if wrt not in ("x", "p", "t0"):
-            raise ValueError(f"wrt must be 'x', 'p' or 't0'; got {wrt!r}")
+        one_of("wrt", wrt, ("x", "p", "t0"))
         if wrt == "p" and not self.params:
             raise ValueError("wrt='p' needs a derivative with parameters: sol.bderivative(params=True)")
         if self._width <= _SMALL:
@@ -499,7 +508,7 @@ class BDerivative(Generic[Gradient]):
         >>> by_parameters.round(6)
         array([-0.02,  0.  ,  0.  ])
         """
-        w = np.asarray(w, dtype=float)
+        w = numbers("w", w)
         if w.shape != (self.n,) or not np.isfinite(w).all():
             raise ValueError(f"w must have {self.n} finite values, one for each state; got {_describe(w)}")
         passages: list[Passage] = []
@@ -573,6 +582,7 @@ class BDerivative(Generic[Gradient]):
         """
         from .pieces import pieces
 
+        limit = whole("limit", limit, 1)
         self._store_matrices()
         links = [(link.matrix, link.corner) for link in self._links or []]
         return pieces(links, self.n, limit)
@@ -606,7 +616,7 @@ def _terminal_event(solution: Solution) -> int:
 
 def _time(name: str, value: float, first: float, last: float) -> float:
     """The argument ``name``, checked to lie within the trajectory."""
-    value = float(value)
+    value = number(name, value)
     if not first <= value <= last:
         raise ValueError(f"{name} must lie within the trajectory, [{first:g}, {last:g}]; got {value:g}")
     return value
@@ -618,7 +628,11 @@ def _rank(value: Any) -> int:
         return 0
     if isinstance(value, np.ndarray):
         return value.ndim
-    return 1 if isinstance(value, dict) else np.ndim(value) if len(value) == 0 or np.ndim(value[0]) > 0 else 1
+    if isinstance(value, dict):
+        return 1
+    if isinstance(value, list | tuple):
+        return 2 if len(value) and np.ndim(value[0]) > 0 else 1
+    return 0 if isinstance(value, str | bytes) else np.ndim(value)
 
 
 def _item(value: Any, q: int, rank: int) -> Any:

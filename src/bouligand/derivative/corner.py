@@ -16,9 +16,11 @@ from ..core import codes
 from ..core.entries import Kernel
 from ..core.state import CORNER, CORNER_PLAN, FUNCTIONS, WHOLE
 from ..core.views import record_view
-from ..errors import NotEventSelectedError
+from ..errors import FunctionError, NotEventSelectedError
 from ..memory.tables import TableMemory
 from ..memory.working import Working
+from ..system.arguments import number, numbers, whole
+from ..system.caught import Failures
 from ..system.functions import UserFunction
 
 if TYPE_CHECKING:
@@ -75,14 +77,15 @@ def saltation(f_before: ArrayLike, f_after: ArrayLike, Dh: ArrayLike, Dt_h: floa
         raise ValueError(
             f"f_before, f_after and Dh must have one value for each state; got {f_before.size}, {f_after.size}, {Dh.size}"
         )
-    hdot = Dh @ f_before + float(Dt_h)
+    Dt_h = number("Dt_h", Dt_h)
+    hdot = Dh @ f_before + Dt_h
     if hdot == 0.0:
         raise NotEventSelectedError(
             "hdot = Dh f_before + Dt_h is zero: the guard is grazed, and has no saltation matrix"
         )
-    if hdot * (Dh @ f_after + float(Dt_h)) <= 0.0:
+    if hdot * (Dh @ f_after + Dt_h) <= 0.0:
         raise NotEventSelectedError(
-            f"hdot is {hdot:.3g} before and {Dh @ f_after + float(Dt_h):.3g} after the crossing: the guard is not left on the "
+            f"hdot is {hdot:.3g} before and {Dh @ f_after + Dt_h:.3g} after the crossing: the guard is not left on the "
             "other side (sliding)"
         )
     return np.eye(Dh.size) + np.outer(f_after - f_before, Dh) / hdot
@@ -153,7 +156,7 @@ class Corner(Generic[GuardName]):
         Dt_h: ArrayLike | None = None,
         before: ArrayLike | None = None,
     ) -> None:
-        rows = np.array(Dh, dtype=float)
+        rows = numbers("Dh", Dh)
         if rows.ndim != 2 or not np.isfinite(rows).all():
             raise ValueError(f"Dh must be a finite (guards, states) array; got shape {rows.shape}")
         m, n = rows.shape
@@ -163,7 +166,11 @@ class Corner(Generic[GuardName]):
         if times.shape != (m,) or word.shape != (m,) or not np.isin(word, (-1.0, 1.0)).all():
             raise ValueError(f"Dt_h and before must have {m} values, one for each guard, those of before -1 or +1")
         field = self._given = _Field(F, n, m)
+        self._made_of = (F, Dh, Dt_h, before)
         self._set_up(field.fn, np.empty(0), 0.0, np.zeros(n), word, rows, times, np.arange(m), np.arange(m + 1))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._made_of
 
     def _set_up(
         self,
@@ -287,7 +294,7 @@ class Corner(Generic[GuardName]):
         array([[-0.25, -0.25],
                [ 0.25,  0.25]])
         """
-        dx = np.asarray(dx, dtype=float)
+        dx = numbers("dx", dx)
         if dx.ndim == 2:
             return np.array([self(row) for row in dx])
         D = self._tangent(dx)[None]
@@ -368,6 +375,7 @@ class Corner(Generic[GuardName]):
         """
         from .pieces import pieces
 
+        limit = whole("limit", limit, 1)
         return pieces([(np.eye(self._rows.shape[1]), self)], self.n, limit)
 
     @property
@@ -390,10 +398,10 @@ class _Field:
         if callable(F):
             self._value = F
         else:
-            table = {tuple(int(s) for s in key): value for key, value in dict(F).items()}
+            table = _table(F)
             self._value = lambda word: table[tuple(int(s) for s in word)]
         self._n = n
-        self.failures: list[BaseException] = []
+        self.failures = Failures()
         user = UserFunction("f", lambda t, x, b, p: self.at(b))
         address, self._callback = user.bind(False, {"n": n, "m": m, "p": 0}, self.failures)
         self.fn: RecordArray = np.zeros(1, dtype=FUNCTIONS)
@@ -403,7 +411,7 @@ class _Field:
     def at(self, word: FloatArray) -> FloatArray:
         """The field in this mode, checked."""
         try:
-            value = np.asarray(self._value(np.array(word)), dtype=float)
+            value = numbers("F", self._value(np.array(word)))
         except KeyError:
             raise KeyError(f"F has no entry for the word {tuple(int(s) for s in word)}") from None
         if value.shape != (self._n,):
@@ -412,12 +420,22 @@ class _Field:
 
     def failed(self) -> NoReturn:
         """Raise what the user's field raised."""
-        raise self.failures.pop()
+        raise self.failures.take() or FunctionError("F failed, but did not say why")
+
+
+def _table(F: Any) -> dict[tuple[int, ...], Any]:
+    """A field given as a table, its keys as tuples of whole numbers."""
+    try:
+        return {tuple(int(s) for s in key): value for key, value in dict(F).items()}
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"F must be a function of the word, or a table keyed by tuples of -1 and +1; got {F!r}"
+        ) from None
 
 
 def _vector(name: str, value: ArrayLike) -> FloatArray:
     """The argument ``name`` as a vector of finite numbers."""
-    out = np.asarray(value, dtype=float)
+    out = numbers(name, value)
     if out.ndim == 0:
         out = out.reshape(1)
     if out.ndim != 1 or not np.isfinite(out).all():

@@ -22,7 +22,6 @@ def raise_failed(system: System, code: int, memory: Working) -> NoReturn:
 
 def raise_user_error(system: System) -> None:
     """Raise what a function of the user raised, if one did. (Compiled functions only report that they failed.)"""
-    bound = system._bind()
-    failures, bound.failures[:] = list(bound.failures), []
-    if failures:
-        raise failures[0]
+    error = system._bind().failures.take()
+    if error is not None:
+        raise error

@@ -17,6 +17,7 @@ from ..core.entries import Kernel
 from ..core.schemes import METHODS, SCHEMES
 from ..core.state import BACK, HOP, ORDERS, SMALL, SPAN
 from ..errors import DerivativeError
+from ..system.interrupts import answered
 from .failures import raise_failed
 
 if TYPE_CHECKING:
@@ -62,10 +63,13 @@ def fastest_rates(system: System, rtol: float, rows: int, memory: TangentMemory)
     """
     out = np.zeros(rows)
     given = system.n <= SMALL and memory.has_Df
-    worst = _fastest_modes(memory.address, bounds(rtol), given, out)
+    with answered(system._bind()):
+        worst = _fastest_modes(memory.address, bounds(rtol), given, out)
     if worst < 0.0:
         raise_failed(system, memory.s.status, memory)
-    system._bind().failures.clear()  # (of evaluations inside a step that were not needed)
+    error = system._bind().failures.take()  # (of evaluations inside a step that were not needed)
+    if error is not None and not isinstance(error, Exception):  # Ctrl-C
+        raise error
     return out, worst
 
 

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from ..integration.options import state
 from ..integration.solve import solve
+from ..system.arguments import finite_numbers
+from ..system.system import System
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .. import _typing as ty
     from ..solution.solution import Solution
-    from ..system.system import System
     from .bderivative import BDerivative
 
 
@@ -81,8 +83,13 @@ class Shooting:
         **options: Unpack[ty.SolveOptions],
     ) -> None:
         self.system, self.t_span, self.options = system, t_span, options
-        self.x0, self.p = np.array(x0, dtype=float), np.array(system.parameters(p), dtype=float)
-        self.free = tuple(system.states if free is None else (free,) if isinstance(free, str) else free)
+        if not isinstance(system, System):
+            raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
+        self.x0, self.p = finite_numbers("x0", state(system, x0)), np.array(system.parameters(p), dtype=float)
+        try:
+            self.free = tuple(system.states if free is None else (free,) if isinstance(free, str) else free)
+        except TypeError:
+            raise TypeError(f"free must be names of states and parameters; got {free!r}") from None
         for name in self.free:
             if (name in system.states) == (name in system.params):
                 what = "both a state and a parameter" if name in system.states else "neither a state nor a parameter"
@@ -139,7 +146,7 @@ class Shooting:
         >>> len(shot.solution([2.0]).events), len(shot.solution([8.0]).events), shot.solves
         (2, 0, 2)
         """
-        theta = np.array(theta, dtype=float)
+        theta = finite_numbers("theta", theta)
         if theta.shape != (len(self.free),):
             raise ValueError(
                 f"theta must have {len(self.free)} values ({', '.join(self.free)}); got shape {theta.shape}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from .failures import raise_failed
 
 if TYPE_CHECKING:
     from .._typing import BoolArray, FloatArray, IntArray
+    from ..system.binding import Bound
+    from ..system.system import System
+    from ..system.user_memory import Lease
     from .walk import Walk
 
 _corner_rows = Kernel("tangents.guard_rows", "corner_rows", "corners")
@@ -159,7 +162,8 @@ def make_corner(
     memory, stretch = walk.memory, walk.stretch
     leg = max(memory.at.leg, stretch.leg)
     t, rows, slopes = rows_at(walk, record, leg, [unit[0] for unit in units], not ends)
-    corner = TrajectoryCorner(walk, t, memory.v.x.copy(), stretch.leg_p[leg], word, units, rows, slopes)
+    at = memory.v.x.copy()
+    corner = TrajectoryCorner(walk.system, walk.lease, t, at, stretch.leg_p[leg], word, units, rows, slopes)
     rows_of_events = stretch.events["record"][event_rows]
     corner.event_rows, corner.unit_rows = event_rows, unit_rows
     corner.record, corner.last_record = record, int(rows_of_events[-1]) if len(rows_of_events) else record
@@ -268,7 +272,8 @@ class TrajectoryCorner(Corner[str]):
 
     def __init__(
         self,
-        walk: Walk,
+        system: System,
+        lease: Bound | Lease,
         t: float,
         x: FloatArray,
         p: FloatArray,
@@ -277,7 +282,7 @@ class TrajectoryCorner(Corner[str]):
         rows: FloatArray,
         slopes: FloatArray,
     ) -> None:
-        system = walk.system
+        self._units = units
         self.t, self.x = float(t), x
         self.event_rows = slice(0, 0)
         self.unit_rows: list[int] = []
@@ -287,9 +292,13 @@ class TrajectoryCorner(Corner[str]):
         self._sum = system.has("g")
         flips = np.concatenate([np.array(unit) for unit in units])
         firsts = np.concatenate([[0], np.cumsum([len(unit) for unit in units])])
-        self._set_up(walk.lease.fn, p, t, x, word, rows, slopes, flips, firsts)
-        self._system, self._lease = system, walk.lease
+        self._set_up(lease.fn, p, t, x, word, rows, slopes, flips, firsts)
+        self._system, self._lease = system, lease
         self._function = system.function("f")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made_of = (self.t, self.x, self._p, self._word, self._units, self._rows, self._slopes)
+        return _corner_again, (self._system, made_of, {name: getattr(self, name) for name in _OWN}, self._offset)
 
     def _field(self, word: FloatArray) -> FloatArray:
         return self._function(self._t, self.x, word, self._p)
@@ -315,3 +324,29 @@ _KINDS: dict[int, Literal["tie", "start", "end", "event"]] = {
     AT_END: "end",
     TO_GUARD: "event",
 }
+
+# what a corner is given besides the arguments of its class
+_OWN = (
+    "event_rows",
+    "unit_rows",
+    "record",
+    "first_record",
+    "last_record",
+    "mode",
+    "target",
+    "end",
+    "_reference",
+    "at_break",
+    "offset",
+)
+
+
+def _corner_again(
+    system: System, made_of: tuple[Any, ...], own: dict[str, Any], offset: FloatArray
+) -> TrajectoryCorner:
+    """A corner that was pickled, in memory of its own."""
+    corner = TrajectoryCorner(system, system._bind().lease(system), *made_of)
+    for name, value in own.items():
+        setattr(corner, name, value)
+    corner._offset[:] = offset
+    return corner

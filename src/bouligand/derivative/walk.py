@@ -16,6 +16,7 @@ from ..core.entries import Kernel
 from ..core.state import AT_END, SMALL, TANGENT_ROWS, TO_GUARD
 from ..errors import GrazingError
 from ..memory.pool import pool_of
+from ..system.interrupts import answered
 from .failures import raise_failed, raise_user_error
 from .refinement import divide, fastest_rates
 from .stretch import cut
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ..memory.extras import TangentMemory
     from ..solution.solution import Solution
     from ..system.binding import Bound
+    from ..system.system import System
     from ..system.user_memory import Lease
     from .stretch import Stretch
     from .trajectory_corners import TrajectoryCorner
@@ -60,7 +62,10 @@ def walk_along(
     bound, kind = system._bind(), "tangents and p" if params else "tangents"
     lease, memory = bound.lease(system), pool_of(system).borrow(kind, system)
     try:
-        memory.open(system, record, rtol, atol, lease.fn, bound.jacobians(system, params))
+        jacobians = bound.jacobians(system, params)
+        if params not in system._jacobians_probed:
+            system._probe_jacobians(record.t[0], record.states[0], record.word_start, record.parameters[0][0], params)
+        memory.open(system, record, rtol, atol, lease.fn, jacobians)
         if solution._rates is None:
             solution._rates = fastest_rates(system, rtol, len(record), memory)
         stretch = cut(solution, since, until, wanted, observers, divide(record, rtol, solution._rates))
@@ -135,7 +140,7 @@ class Walk:
             yield self.corners[0]
             found = 1
         while True:
-            code = _in_turns(_push, memory.address, *carried, times, crossings, self.merge)
+            code = _in_turns(self.system, _push, memory.address, *carried, times, crossings, self.merge)
             if code == codes.AT_CORNER:
                 if not self.complete and (here := corner_here(self)):
                     self.corners.append(here)
@@ -172,7 +177,7 @@ class Walk:
         at = self.memory.at
         if at.record < record:
             at.quiet, at.halt = corner.event_rows.stop, record
-            code = _in_turns(_push, self.memory.address, *carried, _NO_TIMES, _NO_TIMES, self.merge)
+            code = _in_turns(self.system, _push, self.memory.address, *carried, _NO_TIMES, _NO_TIMES, self.merge)
             at.quiet, at.halt = 0, -1
             if code != codes.GO_ON:
                 self.fail(code)
@@ -215,7 +220,7 @@ class Walk:
         at_once = _STAGES if self.n <= SMALL else 1  # number of stages whose Jacobians are stored
         Df, Dp_f = np.empty((at_once, self.n, self.n)), np.empty((at_once, self.n, self.np))
         tv = np.zeros((TANGENT_ROWS.count, self.n))
-        code = _in_turns(_pull, memory.address, gradient, tv, Df, Dp_f, self._crossings, *stop)
+        code = _in_turns(self.system, _pull, memory.address, gradient, tv, Df, Dp_f, self._crossings, *stop)
         if code != codes.GO_ON:
             self.fail(code)
 
@@ -238,9 +243,10 @@ class Walk:
         raise_failed(self.system, code, memory)
 
 
-def _in_turns(entry: Kernel, *arguments: Any) -> int:
+def _in_turns(system: System, entry: Kernel, *arguments: Any) -> int:
     """Call the core until it is done: it returns now and then, for Ctrl-C."""
-    while True:
-        code: int = entry(*arguments)
-        if code != codes.LOOK:
-            return code
+    with answered(system._bind()):
+        while True:
+            code: int = entry(*arguments)
+            if code != codes.LOOK:
+                return code

@@ -74,11 +74,8 @@ def _user_error(stepper: Stepper, name: str) -> BaseException:
     system, bound = stepper.system, stepper.system._bind()
     memory = stepper._memory
     t, x, b = memory.s.t_failed, memory.v.x_failed.copy(), memory.g.b.copy()
-    error: BaseException | None = None
-    if bound.failures:
-        error = bound.failures[0]
-        bound.failures.clear()
-    else:
+    error = bound.failures.take()
+    if error is None:
         # a compiled function only reports that it failed: call it from Python with the same arguments to get its exception
         user = system._functions[name]
         try:

@@ -15,6 +15,8 @@ import numpy as np
 from ..core.schemes import METHODS
 from ..core.state import SCALARS
 from ..core.views import record_view
+from ..system.arguments import finite_numbers, number, numbers, whole
+from ..system.declarations import guard_index
 from ..system.system import times
 
 if TYPE_CHECKING:
@@ -55,8 +57,7 @@ def settings(rtol: float, atol: ArrayLike | None, method: str, max_step: float, 
         raise ValueError(f"rtol must be between 1e-15 and 1; got {rtol!r}")
     if not max_step > 0.0:
         raise ValueError(f"max_step must be positive; got {max_step}")
-    if not max_steps >= 1 or max_steps != int(max_steps):
-        raise ValueError(f"max_steps must be a whole number, at least 1; got {max_steps}")
+    whole("max_steps", max_steps, 1)
     if method != "auto" and method not in METHODS:
         raise ValueError(f"method must be 'auto', {', '.join(map(repr, METHODS))}; got {method!r}")
     head = np.zeros(len(SCALARS))
@@ -73,7 +74,7 @@ def settings(rtol: float, atol: ArrayLike | None, method: str, max_step: float, 
 
 def _absolute(atol: ArrayLike, n: int) -> ty.FloatArray:
     """An absolute tolerance: a number, or one for each state."""
-    atol = np.asarray(atol, dtype=float)
+    atol = numbers("atol", atol)
     if atol.ndim > 0 and atol.shape != (n,):
         raise ValueError(f"atol must be a number, or one for each of the {n} states; got shape {atol.shape}")
     if not (atol >= 0.0).all() or not np.isfinite(atol).all():
@@ -96,10 +97,12 @@ def begin(
     fast one of `Stepper` could not write. Returns the interval."""
     t0, tf = span(t_span)
     each = None if atol is None or np.ndim(atol) == 0 else atol  # a tolerance for each state
-    for name, value in (("rtol", rtol), ("max_step", max_step), ("max_steps", max_steps)):
-        if np.ndim(value) > 0:
-            raise ValueError(f"{name} must be a number; got {value!r}")
-    work.head[:] = settings(rtol, atol if each is None else None, method, max_step, max_steps)  # type: ignore[arg-type]
+    rtol, max_step = _scalar("rtol", rtol), _scalar("max_step", max_step)
+    max_steps = _scalar("max_steps", max_steps)
+    if not isinstance(method, str):
+        raise ValueError(f"method must be 'auto', {', '.join(map(repr, METHODS))}; got {method!r}")
+    common = None if atol is None or each is not None else number("atol", atol)
+    work.head[:] = settings(rtol, common, method, max_step, max_steps)
     if each is not None:
         work.s.atol = -1.0
         work.v.atol[:] = _absolute(each, system.n)
@@ -107,12 +110,20 @@ def begin(
     return t0, tf
 
 
+def _scalar(name: str, value: Any) -> Any:
+    """A number, also one in an array of its own."""
+    if isinstance(value, np.ndarray) and value.ndim == 0 and not np.ma.is_masked(value):
+        value = value.item()
+    if not isinstance(value, Real):
+        raise ValueError(f"{name} must be a number; got {value!r}")
+    return value
+
+
 def state(system: System, x0: ArrayLike) -> list[float]:
     """The state at the start, as a list."""
     try:
-        x = np.asarray(x0)
-        fits = x.shape == (system.n,) and x.dtype.kind not in "cSU"  # (neither complex nor text)
-        x = x.astype(float) if fits else x
+        x = numbers("x0", x0)
+        fits = x.shape == (system.n,)
     except (TypeError, ValueError):
         fits = False
     if not fits:
@@ -177,18 +188,22 @@ def terminal_guards(g: RowsView, system: System, terminal: ty.Terminal) -> None:
     elif hasattr(terminal, "items"):
         counts = cast("Mapping[Any, Any]", terminal)
     else:
-        counts = dict.fromkeys(terminal, 1)
+        try:
+            counts = dict.fromkeys(terminal, 1)
+        except TypeError:
+            raise TypeError(
+                f"terminal names the guards to stop at, or maps them to a count; got {terminal!r}"
+            ) from None
     for guard, count in counts.items():
-        if not (int(count) == count and count >= 1):
-            raise ValueError(f"terminal: stop at which crossing of {guard!r}? a whole number from 1; got {count!r}")
-        k = system.guard_index(guard)
+        count = whole(f"terminal: stop at which crossing of {guard!r}? it", count, 1)
+        k = guard_index(system.guards, guard, "terminal")
         g.terminal[k] = count
         g.observer[k] = 0.0  # an observer that ends the integration is landed on like any other guard
 
 
 def word(system: System, b0: ArrayLike) -> ty.FloatArray:
     """The word at the start."""
-    signs = np.asarray(b0, dtype=float)
+    signs = numbers("b0", b0)
     if signs.shape != (system.m,) or not np.isin(signs, (-1.0, 1.0)).all():
         raise ValueError(f"b0 must have {system.m} signs, -1 or +1, one for each guard; got {b0!r}")
     return signs
@@ -202,7 +217,7 @@ def breaks(system: System, breakpoints: ArrayLike | None, t0: float, tf: float) 
 
 def requested(t_eval: ArrayLike, t0: float, tf: float, n: int) -> tuple[ty.FloatArray, ty.FloatArray]:
     """The times of ``t_eval``, and an array for the states at these times."""
-    wanted = np.array(t_eval, dtype=float)
+    wanted = finite_numbers("t_eval", t_eval)
     if wanted.ndim != 1 or (np.diff(wanted) < 0).any():
         raise ValueError("t_eval must be a vector of increasing times")
     if wanted.size and not (wanted[0] >= t0 and wanted[-1] <= tf):

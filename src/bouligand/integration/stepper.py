@@ -15,6 +15,9 @@ from ..errors import StartError
 from ..memory.pool import pool_of
 from ..memory.working import write_times
 from ..solution.solution import Solution
+from ..system import interrupts
+from ..system.arguments import one_of
+from ..system.system import System
 from . import options, spanning
 from .failures import failure
 from .start_word import consistent_word
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     from ..memory.extras import SpanMemory
     from ..memory.working import IntegrationMemory
     from ..system.binding import Bound
-    from ..system.system import System
     from ..system.user_memory import Lease
 
 _judge = Kernel("steps.judge", "judge", "what happens seldom (breakpoints, grazing, sliding)")
@@ -37,6 +39,7 @@ TERMINATED: ty.Status = "terminated"
 FAILED: ty.Status = "failed"
 
 _LISTS = (list, tuple)
+_ARRAY = np.ndarray
 _TO_THE_END = 2**62  # steps
 
 
@@ -123,6 +126,8 @@ class Stepper:
     ) -> None:
         scales = rtol, atol, method, max_step, max_steps
         self._set_up(system, t_span, x0, p, *scales, eps, projection, t_eval, terminal, breakpoints, b0)
+        if not np.isfinite(self._memory.v.x).all():
+            raise failure(self, codes.NOT_FINITE)
 
     def _set_up(
         self,
@@ -144,9 +149,14 @@ class Stepper:
     ) -> None:
         """What `__init__` does, with positional arguments: `solve` calls it directly, which saves half a microsecond."""
         self.system = system
-        self._p = system.defaults if p is None else system.parameters(p)
+        try:
+            self._p = system.defaults if p is None else system.parameters(p)
+            work = self._memory = (system._pool or pool_of(system)).integration(system)
+        except AttributeError:
+            if isinstance(system, System):
+                raise
+            raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}") from None
         self._legs = self._spans = self.error = None
-        work = self._memory = (system._pool or pool_of(system)).integration(system)
         work.parameters[:] = self._p
         try:
             t0, tf = t_span
@@ -158,7 +168,8 @@ class Stepper:
                 work.write(work.begin, 0, t0, t0, tf, tf, *x0)  # type: ignore[misc]
             else:
                 write_times(work.begin, 0, t0, t0, tf, tf)
-                work.state[:] = x0
+                # (a copy of any other kind of array would lose what it has besides its numbers, such as a mask)
+                work.state[:] = x0 if type(x0) is _ARRAY else None
         except (TypeError, ValueError, struct.error):
             written = False
         if not written:  # (an argument needs a conversion, or is wrong)
@@ -170,11 +181,16 @@ class Stepper:
         self._lease = bound if system._contexts is None else bound.lease(system)
         if work.fn is not self._lease.fn:
             work.bind(self._lease.fn, bound.has_jacobian)
-        if not system._probed:
-            system._probe(float(t0), work.v.x.copy(), self._p)
+        if not system._settled:
+            system._look(t0, work.v, self._p)
         if system._is_sum and not special and spanning.possible(system, rtol, method):
             work.s.may_span = 1
         self.status = RUNNING
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        spans = None if self._spans is None else self._spans.contents()
+        rest = {name: getattr(self, name) for name in ("status", "error", "_p", "_legs")}
+        return _stepper_again, (type(self), self.system, rest, self._memory.contents(), spans)
 
     def _set_rare_options(
         self,
@@ -305,8 +321,8 @@ class Stepper:
         >>> len(stepper.finish().events)
         4
         """
-        if on_failure not in ("raise", "return"):
-            raise ValueError(f"on_failure must be 'raise' or 'return'; got {on_failure!r}")
+        if on_failure != "raise":
+            one_of("on_failure", on_failure, ("raise", "return"))
         try:
             if progress:
                 self._finish_with_bar(progress)
@@ -339,6 +355,15 @@ class Stepper:
             show()
 
     def _advance(self, budget: int, look: Callable[[], None] | None = None) -> None:
+        """Run the core for a number of steps, and see to it that no Ctrl-C is lost in callbacks."""
+        bound = self.system._bind()
+        if bound.calls_python:
+            with interrupts.answered(bound):
+                self._run(budget, look)
+        else:
+            self._run(budget, look)
+
+    def _run(self, budget: int, look: Callable[[], None] | None) -> None:
         """Run the core for a number of steps, and respond to each code that it returns. It returns every 0.05 s at least, so that
         Python handles signals (Ctrl-C); ``look`` is then called."""
         run = _loop or _load()
@@ -380,9 +405,7 @@ class Stepper:
         """Take spanning steps, across many crossings. Returns the code of the core."""
         span = _spans or _load_spans()
         if self._spans is None:
-            self._spans = pool_of(self.system).borrow("spans", self.system)
-            self._spans.use(self._lease)
-            self._memory.put("spans", self._spans)
+            self._borrow_spans()
         memory = self._memory
         while True:
             code: int = span(memory.address)
@@ -394,6 +417,13 @@ class Stepper:
                 return code
             elif look is not None:
                 look()
+
+    def _borrow_spans(self) -> SpanMemory:
+        """Take a workspace for spanning steps from the pool."""
+        spans = self._spans = pool_of(self.system).borrow("spans", self.system)
+        spans.use(self._lease)
+        self._memory.put("spans", spans)
+        return spans
 
     def _find_word(self) -> None:
         """Decide the word at the start, where a guard is zero."""
@@ -412,6 +442,24 @@ class Stepper:
         self.status, self.error = FAILED, error
         with contextlib.suppress(AttributeError):  # (an exception with slots has no place for it)
             error.solution = Solution(self)  # type: ignore[attr-defined]
+
+
+def _stepper_again(
+    kind: type[Stepper], system: System, rest: dict[str, Any], contents: Any, spans: dict[str, Any] | None
+) -> Stepper:
+    """A stepper that was pickled, in memory of its own."""
+    stepper, bound = kind.__new__(kind), system._bind()
+    stepper.system, stepper._spans = system, None
+    for name, value in rest.items():
+        setattr(stepper, name, value)
+    memory = stepper._memory = pool_of(system).integration(system)
+    stepper._lease = bound.lease(system)
+    memory.bind(stepper._lease.fn, bound.has_jacobian)
+    memory.restore(contents)
+    memory.s.looked, memory.s.look_at = 0.0, memory.s.f_calls  # (a time of another process's clock means nothing here)
+    if spans is not None:
+        stepper._borrow_spans().restore(spans)
+    return stepper
 
 
 # the machine code of the compiled loop, and of its spanning steps, after their first call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from .tables import TableMemory
 from .working import Working
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from .._typing import FloatArray, IntArray, RecordArray
     from ..derivative.stretch import Stretch
     from ..solution.record import Record
@@ -56,6 +58,15 @@ class SpanMemory(TableMemory):
             context=np.append(bound.context, 0),
         )
         self.size = self.crossings.size + self.sums.size + self.g.size
+
+    def contents(self) -> dict[str, NDArray[Any]]:
+        """Copies of its arrays, for `restore`."""
+        return {name: getattr(self, name).copy() for name in ("numbers", "crossings", "sums", "g")}
+
+    def restore(self, contents: dict[str, NDArray[Any]]) -> None:
+        """Write the `contents` of another one to this one."""
+        for name, values in contents.items():
+            getattr(self, name)[:] = values
 
     def use(self, lease: Bound | Lease) -> None:
         """Let ``g_many`` use the same user data as the other functions of an integration."""

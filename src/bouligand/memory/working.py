@@ -132,6 +132,17 @@ class IntegrationMemory(Working):
         super().bind(fn, has_jacobian)
         self.usual |= {"fn": fn, "Dh": self.Dh}
 
+    def contents(self) -> tuple[FloatArray, dict[str, NDArray[Any]]]:
+        """Copies of all that it holds, to be written to another memory of the same system with `restore`."""
+        return self.buffer.copy(), {name: getattr(self, name).copy() for name in _PICKLED}
+
+    def restore(self, contents: tuple[FloatArray, dict[str, NDArray[Any]]]) -> None:
+        """Write the `contents` of another one to this one."""
+        buffer, arrays = contents
+        self.buffer[:] = buffer
+        for name, array in arrays.items():
+            self.put(name, array)
+
     def clear(self) -> None:
         """Undo what an integration with special options has left."""
         self.g._matrix.fill(0.0)
@@ -150,6 +161,7 @@ class IntegrationMemory(Working):
             self.put(which, bigger)
 
 
+_PICKLED = ("steps", "states", "events", "t_eval", "x_eval", "breaks")
 _OWN_OF_ONE_RUN = ("fn", "Dh", "steps", "states", "events", "t_eval", "x_eval", "breaks", "reset")
 
 

@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..system.arguments import finite_numbers, whole
+from ..system.declarations import MOST
 from ..system.system import System
 from .drawing import BODY, EDGE, FREE, contact_colour, frame
 from .model import Model
@@ -146,12 +148,12 @@ def hand(fingers: int = 3, torque: ArrayLike = 0.16, **params: float) -> System:
     >>> hand.guards[3], hand.guards[7]
     ('finger3 touches', 'finger3 pushes')
     """
-    if int(fingers) != fingers or fingers < 1:
-        raise ValueError(f"fingers must be a whole number, at least 1; got {fingers!r}")
+    fingers = whole("fingers", fingers, 1, MOST)
     unknown = set(params) - set(DEFAULTS)
     if unknown:
         raise ValueError(f"hand does not know {sorted(unknown)}; parameters: torque, {', '.join(DEFAULTS)}")
-    if np.size(torque) not in (1, fingers):
+    torque = finite_numbers("torque", torque)
+    if torque.ndim > 1 or torque.size not in (1, fingers):
         raise ValueError(f"torque must be a number, or one for each of the {fingers} fingers; got {torque!r}")
     field, guards = _functions()
     every = range(int(fingers))

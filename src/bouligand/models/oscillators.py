@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..system.arguments import whole
+from ..system.declarations import MOST
 from ..system.system import System
 from .model import Model
 
@@ -79,6 +81,7 @@ def oscillators(count: int = 1, a: float = 1.0, damping: float = 0.4, delta: flo
     >>> list(sol.events.name)
     ['q1 = 0', 'q0 = 0']
     """
+    count = whole("count", count, 1, MOST)
     return System(
         field,
         guards,

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..system.arguments import finite_numbers, whole
+from ..system.declarations import MOST
 from ..system.system import System
 from .drawing import EDGE, contact_colour, frame, spring
 from .model import Model
@@ -249,10 +251,11 @@ def plate(
     (6, 100, 'spring99')
     """
     if positions is None:
-        if contacts < 1:
-            raise ValueError(f"contacts must be at least 1; got {contacts}")
+        contacts = whole("contacts", contacts, 1, MOST)
         positions = np.linspace(-LENGTH / 2, LENGTH / 2, contacts) if contacts > 1 else np.zeros(1)
-    positions = np.asarray(positions, dtype=float)
+    positions = finite_numbers("positions", positions)
+    if positions.ndim != 1 or not positions.size:
+        raise ValueError(f"positions must be a vector of at least one place; got shape {positions.shape}")
     contacts = len(positions)
     params = {
         "g": g,

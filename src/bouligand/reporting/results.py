@@ -15,10 +15,12 @@ import os
 import pathlib
 import shutil
 import sys
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import numpy as np
 
+from .leftovers import clean, temporary_name
 from .machine import machine, versions
 
 # What result.json holds, and of which type.
@@ -48,31 +50,56 @@ class Run:
         self.partial = self.final.with_name(name + ".partial")
         self._cells = self.partial / "cells"
         self.head = _plain({"settings": settings, "versions": versions(packages), "machine": machine()})
-        try:
+        with self._writing():
             self._open()
+
+    @contextmanager
+    def _writing(self):
+        """Whatever the disk refuses is said in one line."""
+        try:
+            yield
         except OSError as error:
-            raise ResultsError(f"cannot write results to {pathlib.Path(out)}: {error.strerror}") from error
+            raise ResultsError(f"cannot write results to {self.final.parent}: {error.strerror or error}") from error
 
     def _open(self):
+        if self.partial.exists() and not self.partial.is_dir():
+            self.partial.unlink()
         self._cells.mkdir(parents=True, exist_ok=True)
+        clean(self.final)
+        self._clean()
         head = self.partial / "head.json"
-        left = json.loads(head.read_text()) if head.exists() else None
-        if left is not None and all(left[key] == self.head[key] for key in self.head):
+        left = _read(head)
+        same = isinstance(left, dict) and all(left.get(key) == self.head[key] for key in self.head)
+        if same and isinstance(left.get("started"), str) and isinstance(left.get("sessions"), int):
             self.started, self.sessions = left["started"], left["sessions"] + 1
         else:
             shutil.rmtree(self._cells)  # from other settings, versions or another machine: not to be mixed with these
             self._cells.mkdir()
             self.started, self.sessions = _now(), 1
         write_json(head, {**self.head, "started": self.started, "sessions": self.sessions})
-        self._done = {path.stem: json.loads(path.read_text()) for path in self._cells.glob("*.json")}
+        found = {path: _read(path) for path in self._cells.glob("*.json")}
+        for path, value in found.items():
+            if value is None:
+                path.unlink()
+        self._done = {path.stem: value for path, value in found.items() if value is not None}
         if self._done:
             print(f"{self.name}: continuing after {len(self._done)} cells of an interrupted run", file=sys.stderr)
+
+    def _clean(self):
+        """Remove what is no whole file: temporary ones of a process that was killed, and what is no file at all."""
+        for place in (self.partial, self._cells):
+            for path in place.iterdir():
+                if path.is_dir() and path != self._cells:
+                    shutil.rmtree(path, ignore_errors=True)
+                elif path.name.startswith("."):
+                    path.unlink(missing_ok=True)
 
     def cell(self, key, compute):
         """The value of a cell: from an interrupted run if it is there, else computed and saved."""
         if key not in self._done:
             value = _plain(compute())
-            write_json(self._cells / f"{key}.json", value)
+            with self._writing():
+                write_json(self._cells / f"{key}.json", value)
             self._done[key] = value
         return self._done[key]
 
@@ -81,10 +108,11 @@ class Run:
 
     def figure(self, figure, name):
         """Save a figure as PNG and SVG."""
-        for suffix in ("png", "svg"):
-            figure.savefig(
-                self.partial / f"{name}.{suffix}", dpi=150, metadata={"Date": None} if suffix == "svg" else {}
-            )
+        with self._writing():
+            for suffix in ("png", "svg"):
+                figure.savefig(
+                    self.partial / f"{name}.{suffix}", dpi=150, metadata={"Date": None} if suffix == "svg" else {}
+                )
 
     def finish(self, summary, table):
         """Write all results, give the folder its final name, print the table; returns the contents of result.json."""
@@ -98,15 +126,16 @@ class Run:
             "summary": _plain(summary),
         }
         check(document)
-        write_json(self.partial / "result.json", document)
-        write_text(self.partial / "table.txt", table.rstrip() + "\n")
-        old = self.final.with_name(f"{self.name}.old-{os.getpid()}")
-        if self.final.exists():
-            self.final.rename(old)
-        self.partial.rename(self.final)
-        shutil.rmtree(old, ignore_errors=True)
-        shutil.rmtree(self.final / "cells", ignore_errors=True)
-        (self.final / "head.json").unlink(missing_ok=True)
+        with self._writing():
+            write_json(self.partial / "result.json", document)
+            write_text(self.partial / "table.txt", table.rstrip() + "\n")
+            old = temporary_name(self.final, "old")
+            if self.final.exists():
+                self.final.rename(old)
+            self.partial.rename(self.final)
+            shutil.rmtree(old, ignore_errors=True)
+            shutil.rmtree(self.final / "cells", ignore_errors=True)
+            (self.final / "head.json").unlink(missing_ok=True)
         print(table.rstrip())
         print(f"saved: {self.final}")
         return document
@@ -135,9 +164,25 @@ def write_json(path, value):
 
 def write_text(path, text):
     """Write a file so that a reader sees the old one or the whole new one."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text)
-    temporary.replace(path)
+    temporary = temporary_name(path)
+    try:
+        with open(temporary, "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())  # (else its name could outlive its contents when the machine stops)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _read(path):
+    """What a file of JSON holds; None if it is not there, or is not whole."""
+    try:
+        text = path.read_text()
+        return json.loads(text) if text.endswith("\n") else None
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def _plain(value):

@@ -11,6 +11,7 @@ from ..core.entries import Kernel
 from ..core.state import SPAN
 from ..errors import FunctionError
 from ..memory.pool import pool_of
+from ..system.interrupts import answered
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
@@ -52,13 +53,14 @@ def _replay(system: System, record: Record, ordered: FloatArray, out: FloatArray
         memory.put("spans", spans)
     entry, done = _sample_spans if spanning else _sample, 0
     try:
-        while done < len(ordered):  # (the core returns now and then, for Ctrl-C)
-            open_record(memory, record, lease)
-            memory.put("t_eval", ordered[done:])
-            memory.put("x_eval", out[done:])
-            done += entry(memory.address)
-            if memory.s.status != codes.GO_ON:
-                fail(system, memory.s.t_failed)
+        with answered(system._bind()):
+            while done < len(ordered):  # (the core returns now and then, for Ctrl-C)
+                open_record(memory, record, lease)
+                memory.put("t_eval", ordered[done:])
+                memory.put("x_eval", out[done:])
+                done += entry(memory.address)
+                if memory.s.status != codes.GO_ON:
+                    fail(system, memory.s.t_failed)
     finally:
         memory.release()
         pool.give_back("replay", memory)
@@ -81,6 +83,5 @@ def open_record(memory: Working, record: Record, lease: Bound | Lease) -> None:
 
 def fail(system: System, t: float) -> NoReturn:
     """Raise what a user's function raised during a replay."""
-    bound = system._bind()
-    failures, bound.failures[:] = list(bound.failures), []
-    raise failures[0] if failures else FunctionError(f"f failed at t = {t} when a recorded step was replayed", t=t)
+    error = system._bind().failures.take()
+    raise error or FunctionError(f"f failed at t = {t} when a recorded step was replayed", t=t)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from ..errors import BouligandError
 from ..memory.working import NO_TIMES
+from ..system.arguments import number, numbers, one_of
 from .dense import sample
 from .events import Events
 from .lazy import lazy
@@ -287,7 +289,7 @@ class Solution:
         >>> sol(0.2).round(4)
         array([ 1.8038, -1.962 ])
         """
-        wanted = np.asarray(t, dtype=float)
+        wanted = numbers("t", t)
         order = np.argsort(wanted, axis=None, kind="stable")
         ordered = wanted.ravel()[order]
         self._within(ordered)
@@ -298,7 +300,9 @@ class Solution:
         return back.reshape(wanted.shape + (self.system.n,))
 
     def _within(self, ordered: FloatArray) -> None:
-        """Raise a ValueError unless these increasing times lie within the trajectory."""
+        """Raise a ValueError unless these increasing times lie within the trajectory. (NaN, the last in order, does not.)"""
+        if not len(self.record):
+            raise ValueError("t: the integration did not start, there is no trajectory to look at")
         first, last = self.record.t[0], self.record.t[-1]
         if ordered.size and not (ordered[0] >= first and ordered[-1] <= last):
             raise ValueError(
@@ -329,9 +333,10 @@ class Solution:
         >>> sol.word(touchdown), sol.word(touchdown, side="left")
         (array([1], dtype=int8), array([-1], dtype=int8))
         """
-        if side not in ("left", "right"):
-            raise ValueError(f"side must be 'left' or 'right'; got {side!r}")
-        wanted = np.asarray(t, dtype=float)
+        one_of("side", side, ("left", "right"))
+        wanted = numbers("t", t)
+        if wanted.size:
+            self._within(np.sort(wanted, axis=None))
         flips = self.record.flips
         count = np.searchsorted(flips["t"], wanted.ravel(), side=side)
         out = np.empty((wanted.size, self.system.m), dtype=np.int8)
@@ -364,7 +369,8 @@ class Solution:
         >>> sol.rate(0.2).round(4)
         array([-1.962, -9.81 ])
         """
-        t, p = float(t), self.record.p
+        t, p = number("t", t), self.record.p
+        one_of("side", side, ("left", "right"))
         for row, since in self.record.legs or ():
             begins = self.record.t[row]
             if begins < t or (begins == t and side == "right") or row == 0:
@@ -494,9 +500,9 @@ class Solution:
         self._detach()
         state = dict(self.__dict__)
         state.pop("_events", None)
-        if state["error"] is not None:
-            # an exception may refer to this solution and to a user's types: its message is enough
-            state["error"] = RuntimeError(str(state["error"]))
+        if not isinstance(state["error"], BouligandError | None):
+            # of a user's type, which may not be known, or may not be able to travel: its name and message are enough
+            state["error"] = RuntimeError(f"{type(state['error']).__name__}: {state['error']}")
         return state
 
     def __repr__(self) -> str:

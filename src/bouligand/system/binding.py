@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.state import FUNCTIONS, JACOBIANS, TIMELESS
-from ..errors import PerformanceWarning
-from .functions import user_data
+from ..errors import FunctionWarning, PerformanceWarning
+from .addresses import WritesArgumentError, is_callback, user_data
+from .caught import Failures
+from .frozen import Value, values_of
 from .user_memory import Lease
+from .warning import warn_user
 
 if TYPE_CHECKING:
-    from .._typing import FloatArray, IntArray, RecordArray
+    from .._typing import IntArray, RecordArray
     from .functions import UserFunction
     from .system import System
 
@@ -44,7 +47,11 @@ class Bound:
     def __init__(self, system: System) -> None:
         from ..core.compiler import jit
 
-        self.failures: list[BaseException] = []
+        self.failures = Failures()
+        self.calls_python = False  # whether some functions are callbacks into Python
+        self._globals: list[tuple[dict[str, object], str, object]] = []
+        self._others: list[Value] = []
+        self.frozen: list[Value] = []  # what compiled functions have taken in for good
         self.fn: RecordArray = np.zeros(1, dtype=FUNCTIONS)  # their addresses
         self._jacobians: RecordArray = np.zeros(1, dtype=JACOBIANS)
         self.keep: list[object] = []
@@ -99,10 +106,52 @@ class Bound:
             self._have[params] = True
         return self._jacobians
 
+    def _watch(self, system: System, values: list[Value]) -> None:
+        """Remember what a compiled function has taken in, and look at it before each integration."""
+        self.frozen += values
+        self._watch_again()
+        if values:
+            system._settled = False
+
+    def _watch_again(self) -> None:
+        """What is looked at before each integration: global numbers by what they are (which is quick), all else by contents."""
+        plain = [isinstance(value.place, dict) and not isinstance(value.was, np.ndarray) for value in self.frozen]
+        self._globals = [(v.place, v.key, v.now()) for v, is_plain in zip(self.frozen, plain, strict=True) if is_plain]
+        self._others = [value for value, is_plain in zip(self.frozen, plain, strict=True) if not is_plain]
+
+    def look(self) -> None:
+        """Before each integration: have global variables or closures changed since the functions were compiled?"""
+        for place, key, was in self._globals:
+            if place.get(key) is not was:
+                self.warn_of_changes()
+                return
+        for value in self._others:
+            if value.has_changed():
+                self.warn_of_changes()
+                return
+
+    def warn_of_changes(self) -> None:
+        """Warn, once for each, of global variables and closures that have changed since the functions were compiled."""
+        changed = [value for value in self.frozen if value.has_changed()]
+        if changed:
+            self.frozen = [value for value in self.frozen if all(value is not other for other in changed)]
+        self._watch_again()  # (one that was set to an equal value is another object now)
+        if changed:
+            names = ", ".join(dict.fromkeys(value.name for value in changed))
+            warn_user(
+                f"{names}: changed since the functions of this system were compiled, which go on with the old value. Make a new "
+                "System, or pass what changes in p",
+                FunctionWarning,
+            )
+
     def _take(self, system: System, user: UserFunction, addresses: RecordArray, reasons: list[str]) -> None:
         wanted = system._compile
         try:
             address, keep = user.bind(wanted is not False, system.sizes, self.failures)
+            if wanted is not False:
+                self._watch(system, values_of(user.given))
+        except WritesArgumentError:
+            raise
         except Exception as error:
             reason = f"{user.name} does not compile: {_first_line(error)}"
             if wanted is True:
@@ -124,22 +173,8 @@ class Bound:
         if wanted is False and not user.is_low_level and "compile=False" not in reasons:
             reasons.append("compile=False")
         addresses[user.name] = address
+        self.calls_python = self.calls_python or is_callback(keep)
         self.keep.append(keep)
-
-
-def probe(system: System, t: float, x: FloatArray, p: FloatArray) -> None:
-    """Call f and h once from Python, so that a wrong shape or an exception is reported before anything else happens."""
-    word = np.empty(0)
-    for name in ("h", "f"):
-        user = system._functions[name]
-        arguments = (x.copy(), p) if name == "h" else (x.copy(), word, p)
-        try:
-            values = user(system.sizes, t, *arguments)
-            user.check_shape(system.sizes, values, t, x)
-        except Exception as error:
-            error.add_note(f"in {name}(t = {t:g}, x = {x}), called once to check it before the integration")
-            raise
-        word = np.where(values.ravel() >= 0.0, 1.0, -1.0)
 
 
 def _first_line(error: Exception) -> str:

@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .arguments import finite_numbers, number
+from .declarations import guard_index
+from .probing import refuse_unset_outputs
+from .switching import message, switches_itself
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -16,6 +21,8 @@ if TYPE_CHECKING:
     from .system import System
 
 MOST_GUARDS = 10  # all modes of that many guards are tried; of more, the nearest to x
+STILL = 1e-6  # hdot, relative to what the speed of the state could make of it, that is taken for zero
+AT_HAND = 0.05  # of the state's size: guards farther away are not called problems
 
 
 @dataclass
@@ -87,8 +94,9 @@ def check(
 ) -> Report:
     """Check a system at a state: its Jacobians, its dependence on b, and whether it is event-selected there.
 
-    Jacobians that were given are compared with central differences; f is evaluated with scaled b; and hdot, the rate of each
-    guard, is evaluated in all modes around x.
+    Jacobians that were given are compared with central differences; f is evaluated with scaled b; hdot, the rate of each
+    guard, is evaluated in all modes around x; and f must write all of its output in all of them, be smooth across the guards
+    as long as b is held (so that it does not test h itself), and be compiled with the global variables that there are now.
 
     Parameters
     ----------
@@ -109,6 +117,11 @@ def check(
     -------
     Report
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is wrong, or f or h returns a wrong number of values.
+
     Examples
     --------
     >>> import bouligand as bd
@@ -118,19 +131,23 @@ def check(
     >>> round(report.margin, 6)
     1.0
     """
-    x = np.array(x, dtype=float)
+    if not hasattr(system, "guard_index"):
+        raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
+    x, t, tol = finite_numbers("x", x), number("t", t), number("tol", tol)
     if x.shape != (system.n,):
         raise ValueError(f"x must have {system.n} values; got shape {x.shape}")
     p = system.parameters(p)
     f, h = system.function("f"), system.function("h")
     here = h(t, x, p)
     system._functions["h"].check_shape(system.sizes, here, t, x)
+    here = here.ravel()
     word = np.where(here >= 0, 1.0, -1.0)
     system._functions["f"].check_shape(system.sizes, f(t, x, word, p), t, x)
     report = Report()
     _check_jacobians(system, report, t, x, word, p, tol)
     _check_signs(report, f, t, x, word, p)
     _check_words(system, report, f, h, t, x, word, p, here, guards)
+    _check_functions(system, report, t, x, word, p)
     return report
 
 
@@ -167,7 +184,7 @@ def normalised(
     >>> bd.normalised(bd.models.hopper(), 1e-3, [1.0, -4.0]).round(6)
     array([0.00025])
     """
-    if not eps > 0:
+    if not number("eps", eps) > 0:
         raise ValueError(f"eps must be positive; got {eps!r}")
     speeds = check(system, x, p, t, guards=guards, tol=tol).speeds
     factors: FloatArray = eps / np.where(speeds > 0, speeds, 1.0)
@@ -249,6 +266,22 @@ def _check_signs(
         )
 
 
+def _check_functions(system: System, report: Report, t: float, x: FloatArray, word: FloatArray, p: FloatArray) -> None:
+    """What would make integrations wrong or slow without a word."""
+    try:
+        refuse_unset_outputs(system, t, x, word, p)
+    except ValueError as error:
+        report.problems.append(str(error))
+    report.problems += [message(system, k, sign) for k, sign in switches_itself(system, t, x, p)]
+    if system._bound is not None:
+        changed = dict.fromkeys(value.name for value in system._bound.frozen if value.differs())
+        if changed:
+            report.problems.append(
+                f"{', '.join(changed)}: changed since the functions were compiled, which go on with the old value. Make a new "
+                "System, or pass what changes in p"
+            )
+
+
 def _check_words(
     system: System,
     report: Report,
@@ -271,7 +304,7 @@ def _check_words(
         if len(flow) > MOST_GUARDS:
             report.notes.append(f"words of the {MOST_GUARDS} guards nearest to x tried, of {len(flow)}")
     else:
-        near = [system.guard_index(k) for k in guards]
+        near = [guard_index(system.guards, k, "guards") for k in _several(guards)]
     found, words = [], []
     for signs in product((-1.0, 1.0), repeat=len(near)):
         candidate = word.copy()
@@ -282,15 +315,48 @@ def _check_words(
     rates = np.array(found)
     report.speeds = np.abs(rates).max(axis=0)
     # a guard is crossed for good if hdot has the same sign under every word: that of the word it is approached under
+    still, far = [], []
     for k in near:
+        slope, size = _slopes(h, t, x, p, k)
+        if report.speeds[k] <= STILL * slope * np.abs(f(t, x, word, p)).max():
+            still.append(k)
+            continue
         sign = np.sign(rates[:, k].sum()) or 1.0
         relative = sign * rates[:, k] / max(report.speeds[k], 1e-300)
         q = int(np.argmin(relative))
-        if relative[q] < report.margin:
+        if relative[q] <= 0.0 and abs(here[k]) > AT_HAND * size:
+            far.append(k)
+        elif relative[q] < report.margin:
             report.margin, report.worst = float(relative[q]), (system.guards[k], words[q].astype(int))
+    if still:
+        report.notes.append(f"hdot of {_names(system, still)} is zero at x: look again where it moves")
+    if far:
+        report.notes.append(
+            f"hdot of {_names(system, far)} changes sign between words at x, which is not near: it matters if it does so there"
+        )
     if report.margin <= 0 and report.worst is not None:
         guard, mode = report.worst
         report.problems.append(
             f"not event-selected around x: hdot of guard {guard!r} changes sign between words (relative margin "
             f"{report.margin:.3g}, under {np.array2string(mode, threshold=12)}); it matters where these guards meet"
         )
+
+
+def _slopes(h: Callable[..., FloatArray], t: float, x: FloatArray, p: FloatArray, k: int) -> tuple[float, float]:
+    """How much guard k changes with the state: at most for a unit of it, and over the state's size."""
+    size = np.maximum(np.abs(x), 0.1 * (np.abs(x).max() or 1.0))
+    ahead = np.array([h(t, x + step, p).ravel()[k] - h(t, x, p).ravel()[k] for step in np.diag(1e-6 * size)])
+    return float(np.abs(ahead / (1e-6 * size)).sum()), float(np.abs(ahead).sum() / 1e-6)
+
+
+def _names(system: System, guards: list[int]) -> str:
+    return ", ".join(repr(system.guards[k]) for k in guards[:5]) + (" ..." if len(guards) > 5 else "")
+
+
+def _several(guards: Iterable[Guard]) -> list[Guard]:
+    if isinstance(guards, str):
+        return [guards]
+    try:
+        return list(guards)
+    except TypeError:
+        raise TypeError(f"guards must be names or numbers of guards; got {guards!r}") from None

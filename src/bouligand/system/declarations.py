@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .arguments import finite_numbers, index, number, numbers, whole
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from .system import System
 
 Names = tuple[str, ...]
+MOST = 10**7  # states or guards: beyond that, names and vectors alone would take gigabytes
 
 
 # ------------------------------------------------------------------------------------------------------ names and sizes
@@ -39,26 +42,41 @@ def names_and_size(
     if names is None:
         if size is None:
             raise TypeError(f"give {what}=(names) or {size_name}=(number)")
-        if int(size) != size or size < 0 or (size_name == "n" and size == 0):
-            raise ValueError(f"{size_name} must be a positive whole number; got {size!r}")
-        return tuple(f"{letter}{i}" for i in range(int(size))), int(size)
-    names = (names,) if isinstance(names, str) else tuple(str(name) for name in names)
-    if size is not None and size != len(names):
+        count = whole(size_name, size, 1 if size_name == "n" else 0, MOST)
+        return tuple(f"{letter}{i}" for i in range(count)), count
+    names = (names,) if isinstance(names, str) else _texts(what, names)
+    if size is not None and whole(size_name, size, 0) != len(names):
         raise ValueError(f"{size_name} = {size}, but {what} has {len(names)} names")
     if len(set(names)) != len(names):
-        raise ValueError(f"{what} has a name twice: {names}")
+        twice = next(name for q, name in enumerate(names) if name in names[:q])
+        raise ValueError(f"{what} has a name twice: {twice!r}")
+    if not names and size_name == "n":
+        raise ValueError(f"{what} is empty: a system has at least one state")
     return names, len(names)
 
 
-def guard_index(guards: Names, guard: Guard) -> int:
-    """Number of a guard given by name or number."""
+def _texts(what: str, names: Any) -> Names:
+    try:
+        given = tuple(names)
+    except TypeError:
+        raise TypeError(f"{what} must be a sequence of names; got {names!r}") from None
+    wrong = [name for name in given if not isinstance(name, str)]
+    if wrong:
+        raise TypeError(f"{what} must be names (str); got {wrong[0]!r} among them")
+    return tuple(str(name) for name in given)
+
+
+def guard_index(guards: Names, guard: Guard, what: str = "") -> int:
+    """Number of a guard given by name or number, in the argument ``what``."""
+    begin = f"{what}: " if what else ""
     if isinstance(guard, str):
         if guard not in guards:
-            raise ValueError(f"no guard is called {guard!r}; guards: {', '.join(guards[:10]) or 'none'}")
+            raise ValueError(f"{begin}no guard is called {guard!r}; guards: {', '.join(guards[:10]) or 'none'}")
         return guards.index(guard)
-    if not 0 <= int(guard) < len(guards):
-        raise ValueError(f"guard {guard} does not exist; there are {len(guards)}, numbered from 0")
-    return int(guard)
+    k = index(f"{begin}a guard is given by its name or number; it", guard)
+    if not 0 <= k < len(guards):
+        raise ValueError(f"{begin}guard {guard} does not exist; there are {len(guards)}, numbered from 0")
+    return k
 
 
 def summary(system: System) -> str:
@@ -83,11 +101,15 @@ def defaults_of(params: Parameters | None) -> tuple[Names, FloatArray]:
         return (), np.empty(0)
     names: Names = ()
     if isinstance(params, Mapping):
-        names, values = tuple(params), np.array(list(params.values()), dtype=float)
-        if values.ndim != 1:
-            raise ValueError("params: each parameter is a number; for an array of them give params as an array")
+        names = _texts("params", params)
+        for name, value in params.items():
+            if np.ndim(value) > 0:
+                raise ValueError(
+                    f"params: {name} is {value!r}, but each parameter is a number; for an array of them give params as an array"
+                )
+        values = np.array([numbers(f"params: {name}", value) for name, value in params.items()], dtype=float)
     else:
-        values = np.array(params, dtype=float).ravel()
+        values = numbers("params", params).ravel()
     if not np.isfinite(values).all():
         raise ValueError(f"params must be finite; got {params!r}")
     return names, values
@@ -102,9 +124,11 @@ def parameter_vector(names: Names, defaults: FloatArray, p: Parameters | None) -
         for key, value in p.items():
             if key not in names:
                 raise ValueError(f"no parameter is called {key!r}; parameters: {', '.join(names) or 'none'}")
-            out[names.index(key)] = value
+            if np.ndim(value) > 0:
+                raise ValueError(f"p: {key} must be a number; got {value!r}")
+            out[names.index(key)] = numbers(f"p: {key}", value)
     else:
-        out = np.array(p, dtype=float)
+        out = numbers("p", p)
         if out.ndim == 0:
             out = out.reshape(1)
         if out.shape != defaults.shape:
@@ -123,9 +147,9 @@ def per_guard(guards: Names, what: str, values: PerGuard, default: float = 0.0) 
     if isinstance(values, Mapping):
         out = np.full(len(guards), default)
         for guard, value in values.items():
-            out[guard_index(guards, guard)] = value
+            out[guard_index(guards, guard, what)] = number(f"{what}: that of {guard!r}", value)
         return out
-    array = np.asarray(values, dtype=float)
+    array = numbers(what, values)
     if array.ndim == 0:
         return np.full(len(guards), float(array))
     if array.shape != (len(guards),):
@@ -146,8 +170,12 @@ def directions(guards: Names, direction: PerGuard) -> FloatArray:
 def observer_flags(guards: Names, observers: Guards) -> BoolArray:
     """Whether each guard is an observer, on which f does not depend."""
     out = np.zeros(len(guards), dtype=bool)
-    given: Any = (observers,) if isinstance(observers, str | int) else observers
-    out[[guard_index(guards, k) for k in given]] = True
+    given: Any = (observers,) if isinstance(observers, str | int | np.integer) else observers
+    try:
+        given = list(given)
+    except TypeError:
+        raise TypeError(f"observers must be guards, by name or number; got {observers!r}") from None
+    out[[guard_index(guards, k, "observers") for k in given]] = True
     return out
 
 
@@ -155,7 +183,7 @@ def reset_matrix(reset: ArrayLike | None, direction: FloatArray) -> FloatArray:
     """Which crossing re-arms which one-sided guard, (m, m); empty if not given."""
     if reset is None:
         return np.empty((0, 0))
-    matrix, m = np.ascontiguousarray(reset, dtype=float), len(direction)
+    matrix, m = np.ascontiguousarray(finite_numbers("reset", reset)), len(direction)
     if matrix.shape != (m, m):
         raise ValueError(f"reset must have shape ({m}, {m}), a row for each crossing; got {matrix.shape}")
     if not direction.any():
@@ -169,7 +197,11 @@ def reset_matrix(reset: ArrayLike | None, direction: FloatArray) -> FloatArray:
 def unit_parts(states: Names, unit: Iterable[slice | Iterable[str | int]]) -> IntArray:
     """First index and end (exclusive) of each part of the state that has unit length, as rows."""
     parts: list[tuple[int, int]] = []
-    for part in unit:
+    try:
+        given = list(unit)
+    except TypeError:
+        raise TypeError(f"unit must be a sequence of parts of the state; got {unit!r}") from None
+    for part in given:
         where = _indices(states, part)
         if len(where) < 2 or where != list(range(where[0], where[0] + len(where))) or where[0] < 0:
             raise ValueError(f"unit: a part is two or more adjacent states in order; got {part!r}")
@@ -184,16 +216,16 @@ def _indices(states: Names, part: slice | Iterable[str | int]) -> list[int]:
         return list(range(len(states)))[part]
     if isinstance(part, str):
         raise TypeError(f"unit is a sequence of parts, each with two states or more; got the name {part!r}")
-    given = list(part)
+    try:
+        given = list(part)
+    except TypeError:
+        raise TypeError(f"unit: a part is a slice, or a sequence of names or numbers of states; got {part!r}") from None
     unknown = [q for q in given if isinstance(q, str) and q not in states]
     if unknown:
         raise ValueError(f"unit: no state is called {unknown[0]!r}; states: {', '.join(states[:10])}")
-    return [states.index(q) if isinstance(q, str) else int(q) for q in given]
+    return [states.index(q) if isinstance(q, str) else index("unit: a state's number", q) for q in given]
 
 
 def times(what: str, values: ArrayLike | None) -> FloatArray:
     """Sorted, finite, distinct times as an array."""
-    out = np.unique(np.asarray(values if values is not None else (), dtype=float).ravel())
-    if not np.isfinite(out).all():
-        raise ValueError(f"{what} must be finite times; got {values!r}")
-    return out
+    return np.unique(finite_numbers(what, values if values is not None else ()).ravel())

@@ -10,13 +10,24 @@ import ctypes
 import dis
 import inspect
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .addresses import (
+    WritesArgumentError,
+    address_of,
+    callback,
+    compiled,
+    low_level_address,
+    real_values,
+    user_data,
+    writes_argument,
+)
+
 if TYPE_CHECKING:
     from .._typing import FloatArray
+    from .caught import Failures
     from .user_memory import Contexts
 
 Shape = str | tuple[str, ...]
@@ -58,6 +69,11 @@ SIGNATURES = {
 class UserFunction:
     """One function that a user gave, with its name, its form, and (once bound) its address."""
 
+    ADDING = (
+        "g",
+        "g_many",
+    )  # these add to their last argument, which is zero before; all others have to write every element
+
     def __init__(self, name: str, function: Any, contexts: Contexts | None = None) -> None:
         self.name = name
         self.function = function
@@ -66,6 +82,23 @@ class UserFunction:
         self.is_low_level = type(function).__name__ == "LowLevelCallable"
         self.is_dispatcher = hasattr(function, "py_func")
         self.in_place = self.is_low_level or self._writes_in_place()
+        self.given = function  # (binding puts machine code in place of ``function``)
+        self._read_only = False  # whether its machine code takes arguments that cannot be written to, and no others
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A function that cannot be found by its name (a local one, a lambda) travels inside a Numba function, with its code."""
+        state = {**self.__dict__, "given": None}
+        if inspect.isfunction(self.function) and "<" in self.function.__qualname__:
+            from ..core.compiler.wrapping import user_jit
+
+            state["function"], state["given"] = user_jit(self.function), "py_func"
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.given == "py_func":
+            self.function = self.function.py_func
+        self.given = self.function
 
     def ignores_time(self) -> bool:
         """Whether its code never reads its first argument, t. False also where the code cannot be inspected."""
@@ -104,16 +137,33 @@ class UserFunction:
 
     # -- calling it from Python, for checks and messages
 
-    def __call__(self, sizes: Mapping[str, int], t: float, *arguments: Any) -> FloatArray:
-        """The values at one point, as a fresh array; what the function raises comes out as it is."""
+    def __call__(self, sizes: Mapping[str, int], t: float, *arguments: Any, fill: float = np.nan) -> FloatArray:
+        """The values at one point, as a fresh array; what the function raises comes out as it is.
+
+        ``fill`` is what the output of an in-place function holds before.
+        """
         shape = self.output_shape({**sizes, "ks": np.size(arguments[1])})
+        mine = [a if kind == "k" else self._copy(a, kind) for a, kind in zip(arguments, self.shapes, strict=False)]
+        before = [a if isinstance(a, int | np.integer) else a.tobytes() for a in mine]
         if self.is_low_level:
-            return self._call_low_level(sizes, t, arguments, shape)
-        if not self.in_place:
-            return np.asarray(self.function(t, *arguments), dtype=float)
-        out = np.zeros(shape) if self.name in ("g", "g_many") else np.full(shape, np.nan)
-        self.function(t, *arguments, out)
-        return out
+            values = self._call_low_level(sizes, t, mine, shape)
+        elif self.in_place:
+            values = np.full(shape, 0.0 if self.name in self.ADDING else fill)
+            self.function(t, *mine, values)
+        else:
+            values = real_values(self.name, self.function(t, *mine))
+            if any(np.shares_memory(values, a) for a in mine if isinstance(a, np.ndarray)):
+                values = values.copy()
+        if any(not isinstance(a, int | np.integer) and a.tobytes() != b for a, b in zip(mine, before, strict=True)):
+            raise WritesArgumentError(writes_argument(self.name))
+        return values
+
+    def _copy(self, argument: Any, kind: Shape) -> Any:
+        """An argument as an array of its own, of the kind for which the function was compiled."""
+        array = np.array(argument, dtype=np.int64 if kind == "ks" else float, order="C")
+        if self._read_only:
+            array.setflags(write=False)
+        return array
 
     def output_shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The shape of its values."""
@@ -137,14 +187,21 @@ class UserFunction:
                 f"{missing[0]}; write every element of its last argument"
             )
 
+    def refuse_unset(self, one: FloatArray, other: FloatArray, t: float, word: FloatArray | None = None) -> None:
+        """Raise if two outputs differ that the same arguments gave, on outputs that held other numbers before."""
+        differ = np.flatnonzero((one != other) & ~(np.isnan(one) & np.isnan(other)))
+        if differ.size:
+            where = "" if word is None or word.size > 20 else f", b = {word.astype(int)}"
+            raise ValueError(
+                f"{self.name} leaves {differ.size} of {one.size} values unset at t = {t:g}{where}, the first at index "
+                f"{differ[0]}; write every element of its last argument (with =, not +=: it holds old numbers before)"
+            )
+
     def _call_low_level(
-        self, sizes: Mapping[str, int], t: float, arguments: tuple[Any, ...], shape: tuple[int, ...]
+        self, sizes: Mapping[str, int], t: float, arguments: list[Any], shape: tuple[int, ...]
     ) -> FloatArray:
         out = np.zeros(shape)
-        given = [
-            int(a) if kind == "k" else np.ascontiguousarray(a, dtype=np.int64 if kind == "ks" else float)
-            for a, kind in zip((*arguments, out), self.shapes, strict=True)
-        ]
+        given = [int(a) if kind == "k" else a for a, kind in zip((*arguments, out), self.shapes, strict=True)]
         signature = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (len(given) + 1))
         piece = None if self.contexts is None else self.contexts.borrow()
         data = user_data(self.function) if piece is None else piece[0]
@@ -159,96 +216,21 @@ class UserFunction:
 
     # -- binding it for the core
 
-    def bind(self, compiled: bool, sizes: Mapping[str, int], failures: list[BaseException]) -> tuple[int, object]:
+    def bind(self, as_machine_code: bool, sizes: Mapping[str, int], failures: Failures) -> tuple[int, object]:
         """The address, and what must be kept alive for it.
 
-        ``failures`` is a list to which the callback of a Python function appends the exception it caught.
+        ``failures`` takes the exception that the callback of a Python function caught.
         """
         from ..core.compiler import jit
 
         if self.is_low_level:
             return low_level_address(self.function), self.function
-        if compiled and jit.JIT:
-            self.function, address, keep = _compiled(self.function, self.shapes, self.in_place)
-            self.is_dispatcher = True
-            return address, keep
-        callback = _callback(self, sizes, failures)
-        return _address(callback), callback
-
-
-@lru_cache(maxsize=512)
-def _compiled(function: Any, shapes: tuple[Shape, ...], in_place: bool) -> tuple[Any, int, object]:
-    """Dispatcher, address and what keeps it alive. Sizes come at run time: a plate with more contacts compiles nothing."""
-    from ..core.compiler.wrapping import c_function, user_jit
-
-    dispatcher = function if hasattr(function, "py_func") else user_jit(function)
-    return dispatcher, *c_function(dispatcher, shapes, in_place)
-
-
-def _address(function: Any) -> int:
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
-
-
-def low_level_address(function: Any) -> int:
-    """The C address in a scipy.LowLevelCallable, from whichever of ctypes, cffi or a capsule it was made."""
-    inner = function.function
-    if hasattr(inner, "argtypes"):
-        return _address(inner)
-    capsule = tuple.__getitem__(function, 0)
-    get_name = ctypes.pythonapi.PyCapsule_GetName
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return int(get(capsule, get_name(capsule)))
-
-
-def user_data(function: Any) -> int:
-    """The address of a LowLevelCallable's user data, 0 if it has none."""
-    data = function.user_data
-    if data is None:
-        return 0
-    return data if isinstance(data, int) else _address(data)
-
-
-def _callback(user: UserFunction, sizes: Mapping[str, int], failures: list[BaseException]) -> Any:
-    """A C function that calls a Python function. Views of the core's memory are cached by address; the user gets copies."""
-    shapes = [
-        None if s == "k" else tuple(sizes[q] for q in s) if isinstance(s, tuple) else (sizes[s],) for s in user.shapes
-    ]
-    function, in_place = user.function, user.in_place
-    views: dict[tuple[int, tuple[int, ...]], FloatArray] = {}
-
-    def view(address: int, shape: tuple[int, ...]) -> FloatArray:
-        key = (address, shape)
-        if key not in views:
-            if len(views) > 64:
-                views.clear()
-            count = int(np.prod(shape))
-            buffer = memoryview((ctypes.c_double * max(count, 1)).from_address(address)).cast("B")
-            views[key] = np.frombuffer(buffer, dtype=float, count=count).reshape(shape)
-        return views[key]
-
-    outputs = 2 if user.name == "fh" else 1
-    results = [s for s in shapes[-outputs:] if s is not None]
-
-    def call(t: float, *addresses: int) -> int:
-        try:
-            given = [a if s is None else view(a, s).copy() for a, s in zip(addresses, shapes[:-outputs], strict=False)]
-            targets = [view(a, s) for a, s in zip(addresses[-1 - outputs : -1], results, strict=True)]
-            if in_place:
-                scratch = [np.zeros(target.shape) for target in targets]
-                function(t, *given, *scratch)
-            else:
-                scratch = [np.asarray(function(t, *given), dtype=float)]
-            for target, values in zip(targets, scratch, strict=True):
-                target[...] = values if values.shape == target.shape else values.reshape(target.shape)
-            return 0
-        except BaseException as error:  # also KeyboardInterrupt: it must not be lost inside C
-            failures.append(error)
-            return 1
-
-    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (len(shapes) + 1))
-    return kind(call)
+        if as_machine_code and jit.JIT:
+            code = compiled(self.name, self.function, self.shapes, self.in_place)
+            self.function, self._read_only, self.is_dispatcher = code.dispatcher, code.read_only, True
+            return code.address, code.keep
+        there = callback(self, sizes, failures)
+        return address_of(there), there
 
 
 def _describe(shape: tuple[int, ...]) -> str:

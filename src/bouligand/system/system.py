@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, Never, overload
 
 from . import declarations as declared
-from .binding import Bound, Compiled, probe
+from .binding import Bound, Compiled
 from .composing import check_parts, composed_field, no_guards
 from .declarations import times
 from .functions import UserFunction
+from .probing import probe, probe_jacobians
 from .user_memory import Contexts
 
 if TYPE_CHECKING:
@@ -25,6 +26,12 @@ _OPTIONAL = ("fh", "Dh", "Dh_row", "Df", "Dt_h", "Dp_f", "Dp_h", "f0", "g", "g_m
 _MADE_ANEW = ("_bound", "_lock", "_pool")  # what a pickled system does without
 
 
+def _known(name: str) -> str:
+    if name not in ("f", "h", *_OPTIONAL):
+        raise ValueError(f"a system has no function {name!r}; it may have f, h, {', '.join(_OPTIONAL)}")
+    return name
+
+
 class System:
     """A differential equation ``x' = f(t, x, b, p)`` that switches on guards ``h(t, x, p) = 0``.
 
@@ -36,7 +43,8 @@ class System:
     f : callable
         The vector field. ``f(t, x, b, p)`` returns n values; ``f(t, x, b, p, dx)`` writes them to ``dx``, which is faster.
         For a fixed mode f must be smooth in x, also a step's length beyond the guards: switch on ``b``, never on the sign of
-        h. May be left out if ``f0`` and ``g`` are given.
+        h. May be left out if ``f0`` and ``g`` are given. No function may write to x, b or p; one that writes to its last argument
+        has to write all of it.
     h : callable
         The guards. ``h(t, x, p)`` returns m values, ``h(t, x, p, out)`` writes them. May be left out if there are none.
     states, guards : sequence of str
@@ -52,7 +60,8 @@ class System:
     compile : {"auto", True, False}
         Whether to compile the functions with Numba. With "auto", a function that Numba cannot compile runs as plain Python,
         about a hundred times slower, with a `PerformanceWarning`; with True it is an error. `compiled` holds the outcome.
-        Compiling freezes global variables and closures: pass whatever changes in ``p``.
+        Compiling freezes global variables and closures: pass whatever changes in ``p``. (A change is met by a
+        `FunctionWarning`, and by new machine code in a new System.)
     direction : {0, +1, -1}, sequence of these, or mapping from guard to one of these
         0 (default): crossings in both directions are events. +1: one-sided; only crossings from - to + are events, and the
         guard is re-armed without an event. -1: likewise from + to -.
@@ -106,7 +115,8 @@ class System:
     Raises
     ------
     TypeError, ValueError
-        If a declaration is wrong; the message names the argument.
+        If a declaration is wrong; the message names the argument. (What is wrong with the functions themselves is told when they
+        are first compiled or called.)
 
     Examples
     --------
@@ -125,6 +135,13 @@ class System:
     >>> bd.solve(hopper, (0.0, 1.0), [2.0, 0.0], p={"k": 800.0}).events.direction
     array([ 1, -1], dtype=int8)
     """
+
+    # (declared here for mypy, which meets some uses before the declarations that these come from)
+    n: int
+    m: int
+    defaults: ty.FloatArray
+    reset: ty.FloatArray
+    unit: ty.IntArray
 
     def __init__(
         self,
@@ -158,8 +175,10 @@ class System:
     ) -> None:
         if unknown:
             raise TypeError(f"System does not know {sorted(unknown)}; functions it knows: {', '.join(_OPTIONAL)}")
-        if compile not in ("auto", True, False):
+        if not isinstance(compile, bool) and not (isinstance(compile, str) and compile == "auto"):
             raise ValueError(f"compile must be 'auto', True or False; got {compile!r}")
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"name must be a text; got {name!r}")
         self.states, self.n = declared.names_and_size("states", "n", states, n, "x")
         if guards is None and m is None and h is None:
             m = 0
@@ -189,6 +208,9 @@ class System:
         self._plain = not (self._special or self.unit.size or self.breakpoints.size)
         self._bound: Bound | None = None
         self._probed = False
+        self._settled = False  # whether there is nothing to look at before an integration
+        self._jacobians_probed: set[bool] = set()  # without those in parameters, and with them
+        self._modes_tried = True  # whether the probe may call f in modes that are not those of the start
         self._pool: Any = None  # memory for the next integrations: see `memory.pool`
         self._lock = threading.Lock()
 
@@ -235,7 +257,7 @@ class System:
 
     def has(self, name: str) -> bool:
         """Whether the function of that name (``"Dh"``, ``"g"``, ...) was given."""
-        return name in self._functions
+        return _known(name) in self._functions
 
     @overload
     def function(self, name: Literal["f", "h"]) -> Callable[..., ty.FloatArray]: ...
@@ -263,7 +285,7 @@ class System:
         >>> hopper.function("h")(0.0, [2.0, 0.0], hopper.defaults)
         array([-1.])
         """
-        if name == "f" and "f" not in self._functions:
+        if _known(name) == "f" and "f" not in self._functions:
             self._compose()
         user = self._functions.get(name)
         return None if user is None else lambda t, *arguments: user(self.sizes, t, *arguments)
@@ -285,11 +307,26 @@ class System:
                     self._bound = Bound(self)
         return self._bound
 
+    def _look(self, t: float, rows: Any, p: ty.FloatArray) -> None:
+        """Before an integration that starts at rows.x: the probe, once; then, for those that have any, at values that compiled
+        functions have taken in."""
+        bound = self._bind()
+        if self._probed:
+            bound.look()
+        else:
+            self._probe(float(t), rows.x.copy(), p)
+        self._settled = not bound.frozen
+
     def _probe(self, t: float, x: ty.FloatArray, p: ty.FloatArray) -> None:
-        """Call f and h once from Python, so that a wrong shape or an exception is reported before anything else happens."""
+        """Look at f and h once from Python, so that what is wrong with them is reported before anything else happens."""
         if not self._probed:
             probe(self, t, x, p)
             self._probed = True
+
+    def _probe_jacobians(self, t: float, x: ty.FloatArray, word: ty.FloatArray, p: ty.FloatArray, params: bool) -> None:
+        """The same for Jacobians, before the first derivative."""
+        probe_jacobians(self, t, x, word, p, params)
+        self._jacobians_probed.add(params)
 
     def __getstate__(self) -> dict[str, Any]:
         """Functions are pickled as Numba dispatchers where they are compiled, so that local functions can be pickled too."""

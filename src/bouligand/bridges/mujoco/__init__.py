@@ -15,10 +15,10 @@ from . import laws, pictures
 from .contacts import Contact
 from .control import PD, PiecewiseConstant, Sinusoid
 from .features import UnsupportedFeatureError
+from .hostile import RobotFileWarning
 from .laws import *  # noqa: F403  (laws.__all__: a new law is named there alone)
 from .load import load
 from .robot import Robot
-from .robot_file import RobotFileWarning
 
 __all__ = [
     "PD",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeGuard
 
 import mujoco
 import numpy as np
@@ -15,10 +15,11 @@ from .contacts import Contact, Place, check_laws, find_places
 from .control import PD, Driver, PiecewiseConstant
 from .features import name_of, refuse
 from .given import finite
+from .hostile import caught, refuse_not_finite
 from .laws import FrictionLaw, LuGre, NormalLaw, Spring, Stops
 from .memory import Memory, coordinates
 from .robot import Robot
-from .robot_file import read_model
+from .robot_file import caller_level, read_model
 
 if TYPE_CHECKING:
     from ..._typing import FloatArray, Function, IntArray, Number, Path
@@ -125,46 +126,51 @@ def load(
         if not joint_friction > 0:
             raise ValueError(f"joint_friction must be a positive speed or 'ignore'; got {joint_friction!r}")
     height = 0.0 if floor is None or isinstance(floor, str) else finite("floor: a plane's name, or a height; it", floor)
-    mj = read_model(model, free_base=free_base, package_dirs=package_dirs, meshes=meshes, edit=edit, height=height)
-    if mj.nv == 0:
-        raise ValueError("the model has no joints: nothing in it can move" + ("" if free_base else "; free_base=True?"))
-    refuse(mj, stops, joint_friction)
-    normal, offset = _floor(mj, floor, height)
-    places = find_places(mj, contacts)
-    table = _Table(mj, law, friction, normal, offset)
-    for place in places:
-        table.add(place)
-    if isinstance(stops, Stops):
-        table.add_limits(stops)
-    driver = Driver(mj, control, len(table.params))
-    for more in (driver.params, params or {}):
-        taken = sorted(set(more) & set(table.params))
-        if taken:
+    with caught(model if _is_path(model) else "the model", caller_level):
+        mj = read_model(model, free_base=free_base, package_dirs=package_dirs, meshes=meshes, edit=edit, height=height)
+        refuse_not_finite(mj, model if _is_path(model) else "the model")
+        if mj.nv == 0:
             raise ValueError(
-                f"params: {', '.join(taken)} is there already, as a parameter of a contact law or of a PD; choose another name"
+                "the model has no joints: nothing in it can move" + ("" if free_base else "; free_base=True?")
             )
-        table.params.update(more)
-    losses: list[tuple[int, float, float]] = []
-    if isinstance(joint_friction, float):
-        losses = [(i, loss, joint_friction) for i, loss in enumerate(mj.dof_frictionloss) if loss > 0]
-    states = [*_state_names(mj), *table.bristles]
-    memory = Memory(mj, table.rows, table.places, driver, losses, len(states), len(table.params))
-    if driver.function is not None:
-        driver.try_out(memory.sizes, _neutral(mj, len(states)), np.array(list(table.params.values()), dtype=float))
-    memory()  # evaluates it once through MuJoCo's binding, where errors are exceptions (compiled code would end the process)
-    _, quats = coordinates(mj)
-    return Robot(
-        mj,
-        memory,
-        places,
-        states=states,
-        guards=table.guards,
-        params=table.params,
-        unit=[slice(int(q), int(q) + 4) for q, _ in quats],
-        breakpoints=driver.breakpoints,
-        laws=table.laws,
-        name=name or _model_name(mj, model),
-    )
+        refuse(mj, stops, joint_friction)
+        normal, offset = _floor(mj, floor, height)
+        places = find_places(mj, contacts)
+        table = _Table(mj, law, friction, normal, offset)
+        for place in places:
+            table.add(place)
+        if isinstance(stops, Stops):
+            table.add_limits(stops)
+        driver = Driver(mj, control, len(table.params))
+        for more in (driver.params, params or {}):
+            taken = sorted(set(more) & set(table.params))
+            if taken:
+                raise ValueError(
+                    f"params: {', '.join(taken)} is there already, as a parameter of a contact law or of a PD; choose another "
+                    "name"
+                )
+            table.params.update(more)
+        losses: list[tuple[int, float, float]] = []
+        if isinstance(joint_friction, float):
+            losses = [(i, loss, joint_friction) for i, loss in enumerate(mj.dof_frictionloss) if loss > 0]
+        states = [*_state_names(mj), *table.bristles]
+        memory = Memory(mj, table.rows, table.places, driver, losses, len(states), len(table.params))
+        if driver.function is not None:
+            driver.try_out(memory.sizes, _neutral(mj, len(states)), np.array(list(table.params.values()), dtype=float))
+        memory()  # evaluates it once through MuJoCo's binding, where errors are exceptions (compiled code would end the process)
+        _, quats = coordinates(mj)
+        return Robot(
+            mj,
+            memory,
+            places,
+            states=states,
+            guards=table.guards,
+            params=table.params,
+            unit=[slice(int(q), int(q) + 4) for q, _ in quats],
+            breakpoints=driver.breakpoints,
+            laws=table.laws,
+            name=name or _model_name(mj, model),
+        )
 
 
 class _Table:
@@ -333,9 +339,12 @@ def _state_names(model: mujoco.MjModel) -> list[str]:
     ]
 
 
+def _is_path(source: object) -> TypeGuard[Path]:
+    return isinstance(source, os.PathLike) or (isinstance(source, str) and not source.lstrip().startswith("<"))
+
+
 def _model_name(model: mujoco.MjModel, source: Path | mujoco.MjSpec | mujoco.MjModel) -> str:
     text = model.names[: model.names.find(b"\0")].decode()
     if text not in ("", "MuJoCo Model"):  # (what MuJoCo calls a model without a name)
         return text
-    is_path = isinstance(source, os.PathLike) or (isinstance(source, str) and not source.lstrip().startswith("<"))
-    return pathlib.Path(source).stem if is_path else "robot"
+    return pathlib.Path(source).stem if _is_path(source) else "robot"

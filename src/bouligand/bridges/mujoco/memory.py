@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from ...errors import PerformanceWarning
+from ...system.caught import Failures
 from . import layout as at
 from .robot_file import caller_level
 
@@ -53,7 +54,7 @@ class Memory:
             if row[at.KIND] == at.PAIR:
                 self._shrink(row, self.places[number])
         self._feedback: tuple[int, object] | None = None
-        self.failures: list[BaseException] = []
+        self.failures = Failures()
 
     def _shrink(self, row: IntArray, place: FloatArray) -> None:
         for column, pad in ((at.GEOM1, at.PAD), (at.GEOM2, at.PAD + 1)):
@@ -145,7 +146,7 @@ class Memory:
         return block.ctypes.data, (block, data, arrays, self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_feedback": None, "failures": []}
+        return {**self.__dict__, "_feedback": None}
 
 
 def _private(model: mujoco.MjModel) -> mujoco.MjModel:

@@ -308,7 +308,7 @@ class _Function(UserFunction):
     """One of the compiled functions. If a control function made it fail, calling it from Python raises what that raised."""
 
     def _call_low_level(
-        self, sizes: Mapping[str, int], t: float, arguments: tuple[Any, ...], shape: tuple[int, ...]
+        self, sizes: Mapping[str, int], t: float, arguments: list[Any], shape: tuple[int, ...]
     ) -> FloatArray:
         try:
             return super()._call_low_level(sizes, t, arguments, shape)

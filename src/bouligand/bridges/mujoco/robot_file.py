@@ -8,20 +8,20 @@ import pathlib
 import re
 import warnings
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
+from .hostile import RobotFileWarning, parse, read_binary, read_text, refuse_huge
+
 if TYPE_CHECKING:
     from ..._typing import FloatArray, Path
 
 READABLE_MESHES = (".stl", ".obj", ".msh")
-
-
-class RobotFileWarning(UserWarning):
-    """A robot file contains something impossible (an inertia that no body can have), which was replaced."""
+LONGEST_CHAIN = 1000  # links one after another
 
 
 def read_model(
@@ -50,15 +50,11 @@ def read_model(
     path = pathlib.Path(source).expanduser()
     if not path.exists():
         raise FileNotFoundError(f"there is no robot file {str(path)!r}")
-    if path.suffix.lower() == ".mjb":
-        return read_model(mujoco.MjModel.from_binary_path(str(path)), free_base=free_base, edit=edit)
+    if path.suffix.lower() == ".mjb" and path.is_file():
+        return read_model(read_binary(path), free_base=free_base, edit=edit)
     if path.suffix.lower() not in (".xml", ".urdf", ".mjcf") or not path.is_file():
         raise ValueError(f"a robot file is .xml (MJCF), .urdf or .mjb; got {path.name!r}")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is not text, and so neither MJCF nor URDF") from None
-    return _from_text(text, path.parent, path, free_base, package_dirs, meshes, edit, height)
+    return _from_text(read_text(path), path.parent, path, free_base, package_dirs, meshes, edit, height)
 
 
 def _from_text(
@@ -71,11 +67,9 @@ def _from_text(
     edit: Callable[[mujoco.MjSpec], object] | None,
     height: float,
 ) -> mujoco.MjModel:
+    root = parse(text, what)
     try:
-        root = ET.fromstring(text)
-    except ET.ParseError as error:
-        raise ValueError(f"{what} is not XML: {error}") from None
-    try:
+        refuse_huge(root, folder)
         if root.tag == "robot":
             spec = _urdf(root, folder, package_dirs, meshes)
         elif root.tag in ("mujoco", "mujocoinclude"):
@@ -96,6 +90,7 @@ def _from_text(
 def _urdf(root: ET.Element, folder: pathlib.Path, package_dirs: Path | Iterable[Path], meshes: bool) -> mujoco.MjSpec:
     """A spec of a URDF: without what dynamics does not need, inertias possible, frames of fixed links kept as sites."""
     _only_once(root)
+    _refuse_long_chains(root)
     for link in root.iter("link"):
         for tag in ("visual", "collision"):
             for element in link.findall(tag):
@@ -123,10 +118,29 @@ def _urdf(root: ET.Element, folder: pathlib.Path, package_dirs: Path | Iterable[
 def _only_once(root: ET.Element) -> None:
     """Refuse two links or two joints of the same name."""
     for tag in ("link", "joint"):
-        names = [element.get("name") for element in root.findall(tag)]
-        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        names = Counter(element.get("name") for element in root.findall(tag))
+        twice = sorted(str(name) for name, count in names.items() if count > 1)
         if twice:
             raise ValueError(f"it has more than one {tag} called {', '.join(map(repr, twice))}")
+
+
+def _refuse_long_chains(root: ET.Element) -> None:
+    """Refuse links that hang on each other in a longer row than MuJoCo can go along, or in a circle."""
+    parents: dict[str | None, str | None] = {}
+    for joint in root.findall("joint"):
+        parent, child = joint.find("parent"), joint.find("child")
+        if parent is not None and child is not None:
+            parents[child.get("link")] = parent.get("link")
+    lengths: dict[str | None, int] = {}
+    for link in parents:
+        row: list[str | None] = []
+        while link in parents and link not in lengths and len(row) <= LONGEST_CHAIN:
+            row.append(link)
+            link = parents[link]
+        for number, member in enumerate(reversed(row), lengths.get(link, 0) + 1):
+            lengths[member] = number
+            if number > LONGEST_CHAIN:
+                raise ValueError(f"its joints are more than {LONGEST_CHAIN} in a row, or in a circle")
 
 
 def _keep_mesh(mesh: ET.Element, tag: str, meshes: bool) -> bool:

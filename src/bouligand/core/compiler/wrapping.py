@@ -24,11 +24,12 @@ _INTP = types.intp
 _numbers = itertools.count()
 
 
-def _kind(shape):
+def _kind(shape, read_only=False):
     """Numba's type of an argument: "k" is an index, "ks" several, a string a vector of that size, a pair a matrix."""
-    if shape in ("k", "ks"):
-        return _INTP if shape == "k" else _INDICES
-    return _MATRIX if isinstance(shape, tuple) else _VECTOR
+    if shape == "k":
+        return _INTP
+    kind = _INDICES if shape == "ks" else _MATRIX if isinstance(shape, tuple) else _VECTOR
+    return kind.copy(readonly=True) if read_only else kind
 
 
 def _size(context, builder, ctx, name):
@@ -56,20 +57,23 @@ def user_jit(function):
     return njit(error_model="numpy", boundscheck=True, nogil=True, forceinline=True)(function)
 
 
-def argument_types(shapes):
-    """The Numba types a function with arguments ``t, *shapes`` is compiled for."""
-    return (types.float64, *[_kind(shape) for shape in shapes])
+def argument_types(shapes, outputs, read_only):
+    """The Numba types a function with arguments ``t, *shapes`` is compiled for, the last ones its outputs."""
+    inputs = len(shapes) - outputs
+    return (types.float64, *[_kind(shape, read_only and i < inputs) for i, shape in enumerate(shapes)])
 
 
 @compiling()
-def c_function(dispatcher, shapes, in_place):
+def c_function(dispatcher, shapes, in_place, read_only):
     """The address of a C function around a dispatcher, and what must be kept alive for it.
 
     ``shapes`` are those of the arguments after ``t``, the output last; a function that is not ``in_place`` returns its
     output as an array, a tuple, a list or (a single value) a number. Numba's own status comes back instead of an
-    exception: a ``try`` inside compiled code costs seconds to compile.
+    exception: a ``try`` inside compiled code costs seconds to compile. With ``read_only``, a function that writes to its
+    inputs, which are the core's own memory, does not compile.
     """
-    kinds = argument_types(shapes if in_place else shapes[:-1])
+    outputs = 0 if not in_place else 2 if len(shapes) == 5 else 1  # (fh has two)
+    kinds = argument_types(shapes if in_place else shapes[:-1], outputs, read_only)
     compiled = _compile(dispatcher, kinds)
     returned = compiled.signature.return_type
     if not in_place and not isinstance(returned, types.BaseTuple | types.Number) and returned not in (_VECTOR, _MATRIX):

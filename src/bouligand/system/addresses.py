@@ -1,0 +1,198 @@
+"""Addresses that the core calls: of a user's function compiled, of a C function, or of a callback into Python."""
+
+from __future__ import annotations
+
+import ctypes
+import linecache
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..errors import FunctionWarning
+from . import interrupts
+from .frozen import fingerprint, note_compiled, outdated
+from .warning import warn_user
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray
+    from .caught import Failures
+    from .functions import Shape, UserFunction
+
+
+class MachineCode(NamedTuple):
+    """A user's function as machine code."""
+
+    dispatcher: Any
+    address: int
+    keep: object  # what must stay alive for it
+    read_only: bool  # whether it was compiled for arguments that cannot be written to
+
+
+def compiled(name: str, function: Any, shapes: tuple[Shape, ...], in_place: bool) -> MachineCode:
+    """A function compiled with the values that its globals and closures have now: once for each such set of values."""
+    for part in outdated(function):
+        if part is not function:
+            warn_user(
+                f"{name} calls {part.__name__}, which Numba compiled with other values of the global variables that it reads; "
+                f"it goes on with the old ones. Call {part.__name__}.recompile() first, or pass what changes in p.",
+                FunctionWarning,
+            )
+    return _compiled(name, function, shapes, in_place, fingerprint(function))
+
+
+@lru_cache(maxsize=512)
+def _compiled(
+    name: str, function: Any, shapes: tuple[Shape, ...], in_place: bool, values: tuple[object, ...]
+) -> MachineCode:
+    """Sizes come at run time: a plate with more contacts compiles nothing."""
+    from ..core.compiler.wrapping import c_function, user_jit
+
+    if not hasattr(function, "py_func"):
+        dispatcher = user_jit(function)
+    elif function in outdated(function):  # a Numba function that was compiled with other values: the same, made anew
+        dispatcher = type(function)(function.py_func, targetoptions=dict(function.targetoptions))
+    else:
+        dispatcher = function
+    try:
+        address, keep = c_function(dispatcher, shapes, in_place, read_only=True)
+        code = MachineCode(dispatcher, address, keep, True)
+    except Exception as error:
+        # it writes to its arguments; or it calls something that does not take read-only arrays, which is no fault
+        try:
+            address, keep = c_function(dispatcher, shapes, in_place, read_only=False)
+            code = MachineCode(dispatcher, address, keep, False)
+        except Exception:
+            raise error from None
+        if "setitem(readonly" in str(error) or "Cannot modify readonly" in str(error):
+            raise WritesArgumentError(writes_argument(name, _line_of(error))) from None
+    note_compiled(dispatcher)
+    return code
+
+
+class WritesArgumentError(ValueError):
+    """A function writes to t, x, b or p, which belong to the integration."""
+
+
+def writes_argument(name: str, where: str = "") -> str:
+    return (
+        f"{name} writes to one of its arguments{where}: they belong to the integration and must stay as they are. Work on a "
+        "copy (x = x.copy()), and write results only to the last argument, or return them"
+    )
+
+
+def _line_of(error: Exception) -> str:
+    """The line of the user's that a Numba error is about."""
+    found = re.findall(r'File "([^"]+)", line (\d+)', str(error))
+    line = linecache.getline(found[-1][0], int(found[-1][1])).strip() if found else ""
+    return f" ({line})" if line else ""
+
+
+def address_of(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def low_level_address(function: Any) -> int:
+    """The C address in a scipy.LowLevelCallable, from whichever of ctypes, cffi or a capsule it was made."""
+    inner = function.function
+    if hasattr(inner, "argtypes"):
+        return address_of(inner)
+    capsule = tuple.__getitem__(function, 0)
+    get_name = ctypes.pythonapi.PyCapsule_GetName
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return int(get(capsule, get_name(capsule)))
+
+
+def user_data(function: Any) -> int:
+    """The address of a LowLevelCallable's user data, 0 if it has none."""
+    data = function.user_data
+    if data is None:
+        return 0
+    return data if isinstance(data, int) else address_of(data)
+
+
+def is_callback(kept: object) -> bool:
+    """Whether what is kept alive for an address is a callback into Python."""
+    return isinstance(kept, ctypes._CFuncPtr)  # type: ignore[attr-defined]
+
+
+def real_values(name: str, values: Any) -> FloatArray:
+    """What a function returned, as an array of floats; what is no real number (complex, text, masked) is refused."""
+    if type(values) is np.ndarray and values.dtype == float:
+        return values
+    array = np.asarray(values)
+    if array.dtype == float and not isinstance(values, np.ma.MaskedArray):
+        return array
+    if array.dtype.kind in "cSUmMV" or np.ma.is_masked(values):
+        what = "masked values" if np.ma.is_masked(values) else f"values of type {array.dtype}"
+        raise TypeError(f"{name} returned {what}; real numbers expected")
+    try:
+        return np.asarray(array, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} returned {values!r}, of which no array of numbers can be made: {error}") from None
+
+
+def callback(user: UserFunction, sizes: Mapping[str, int], failures: Failures) -> Any:
+    """A C function that calls a Python function. Views of the core's memory are cached by address; the user gets copies."""
+    shapes = [
+        None if s == "k" else tuple(sizes[q] for q in s) if isinstance(s, tuple) else (sizes[s],) for s in user.shapes
+    ]
+    name, function, in_place = user.name, user.function, user.in_place
+    known: dict[tuple[int, tuple[int, ...]], FloatArray] = {}
+
+    def view(address: int, shape: tuple[int, ...]) -> FloatArray:
+        key = (address, shape)
+        if key not in known:
+            if len(known) > 64:
+                known.clear()
+            count = int(np.prod(shape))
+            buffer = memoryview((ctypes.c_double * max(count, 1)).from_address(address)).cast("B")
+            known[key] = np.frombuffer(buffer, dtype=float, count=count).reshape(shape)
+        return known[key]
+
+    outputs = 2 if name == "fh" else 1
+    inputs, results = shapes[:-outputs], [s for s in shapes[-outputs:] if s is not None]
+    fill = 0.0 if name in user.ADDING else np.nan
+    blank = [np.full(shape, fill) for shape in results]
+
+    def refuse_unset(t: float, addresses: tuple[int, ...]) -> None:
+        """There are NaNs in the output: were they computed, or is it not written?"""
+        twice = []
+        for fill in (0.0, 1.0):
+            scratch = [np.full(shape, fill) for shape in results]
+            given = [a if s is None else view(a, s).copy() for a, s in zip(addresses, inputs, strict=False)]
+            function(t, *given, *scratch)
+            twice.append(scratch)
+        for one, other in zip(*twice, strict=True):
+            user.refuse_unset(one, other, t)
+
+    def call(t: float, *addresses: int) -> int:
+        try:
+            if interrupts.waiting:
+                interrupts.answer()
+            given = [a if s is None else view(a, s).copy() for a, s in zip(addresses, inputs, strict=False)]
+            targets = [view(a, s) for a, s in zip(addresses[-1 - outputs : -1], results, strict=True)]
+            if in_place:
+                scratch = [values.copy() for values in blank]
+                function(t, *given, *scratch)
+                for values in scratch:
+                    square = values.dot(values) if values.ndim == 1 else np.vdot(values, values)
+                    if square != square:  # there is a NaN among them
+                        refuse_unset(t, addresses)
+            else:
+                scratch = [real_values(name, function(t, *given))]
+            for target, values in zip(targets, scratch, strict=True):
+                target[...] = values if values.shape == target.shape else values.reshape(target.shape)
+            return 0
+        except BaseException as error:  # also KeyboardInterrupt: it must not be lost inside C
+            if failures.first is None:  # (no call of a method: a Ctrl-C during that would be lost)
+                failures.first = error
+            return 1
+
+    interrupts.callbacks.add(call.__code__)
+    kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (len(shapes) + 1))
+    return kind(call)

@@ -1,0 +1,83 @@
+"""Numbers, vectors and counts that a user gives, of whatever type they come: read, or an error that names the argument."""
+
+from __future__ import annotations
+
+import math
+import operator
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray
+
+
+def numbers(what: str, value: Any) -> FloatArray:
+    """An array of floats; text, complex numbers, masked values and ragged lists are refused."""
+    try:
+        array = np.asarray(value)
+        real = array.dtype.kind in "biuf" or (array.dtype.kind == "O" and all(map(_is_real, array.ravel())))
+        if real and not np.ma.is_masked(value):
+            return array.astype(float)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise TypeError(f"{what} must be made of real numbers; got {_short(value)}")
+
+
+def finite_numbers(what: str, value: Any) -> FloatArray:
+    """The same, of which all are finite."""
+    array = numbers(what, value)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{what} must be finite; got {_short(value)}")
+    return array
+
+
+def number(what: str, value: Any) -> float:
+    """A finite float."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if not _is_real(value) or isinstance(value, bool | np.bool_):
+        raise TypeError(f"{what} must be a number; got {_short(value)}")
+    try:
+        out = float(value)
+    except OverflowError:
+        out = math.inf
+    if not math.isfinite(out):
+        raise ValueError(f"{what} must be finite; got {_short(value)}")
+    return out
+
+
+def whole(what: str, value: Any, least: int, most: int | None = None) -> int:
+    """A whole number, also one that comes as a float."""
+    count = number(what, value)
+    if count != int(count) or count < least or (most is not None and count > most):
+        limits = f"at least {least}" + (f" and at most {most}" if most is not None and count > most else "")
+        raise ValueError(f"{what} must be a whole number, {limits}; got {_short(value)}")
+    return int(count)
+
+
+def index(what: str, value: Any) -> int:
+    """A whole number of an integer type."""
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} must be a whole number; got {_short(value)}") from None
+
+
+def one_of(what: str, value: Any, choices: tuple[str, ...]) -> str:
+    """One of some words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{what} must be {' or '.join(map(repr, choices))}; got {_short(value)}")
+    return value
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) or (isinstance(value, np.generic) and value.dtype.kind in "biuf")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else text[:190] + " ..."
