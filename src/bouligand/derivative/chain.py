@@ -20,18 +20,19 @@ class Chain:
 
     def __init__(self, solution, since, until, wanted, params, merge, observers):
         self.walks: list[Walk] = []
-        moments = [since, *_splits(solution, since, until, wanted), until]
-        for q, (first, last) in enumerate(pairwise(moments)):
-            ended = self.walks[-1] if self.walks else None
-            if ended is not None:
-                ended.find_corners()
-            final = q == len(moments) - 2
-            walk = walk_along(solution, first, last, wanted if final else None, params, merge, observers, ended)
+        splits, walk = _splits(solution, since, until, wanted), None
+        for first, last in pairwise((since, *splits)):
+            walk = walk_along(solution, first, last, None, params, merge, observers, walk)
+            walk.find_corners()
             self.walks.append(walk)
+        start = splits[-1] if len(splits) else since
+        walk = walk_along(solution, start, until, wanted, params, merge, observers, walk)
+        self.walks.append(walk)
         self.n, self.np, self.width, self.merge = walk.n, walk.np, walk.width, walk.merge
         self.stretch, self.starts_on_guard = self.walks[0].stretch, self.walks[0].starts_on_guard
         # rows of events: each walk counts its own from its start
-        self.offsets = [len(self.stretch.events) - len(walk.stretch.events) for walk in self.walks]
+        count = len(self.stretch.events)
+        self.offsets = [count - len(walk.stretch.events) for walk in self.walks]
 
     @property
     def rows(self):
@@ -41,6 +42,11 @@ class Chain:
 
     def along(self, D, times=None):
         """As `Walk.along`, over all of them; yields corners with the place of their walk's events among all."""
+        if len(self.walks) == 1:
+            return self.walks[0].along(D, times)
+        return self._along_all(D, times)
+
+    def _along_all(self, D, times):
         for walk, offset in zip(self.walks, self.offsets, strict=True):
             for corner in walk.along(D, None if times is None else times[offset:]):
                 inner = (corner.mode == AT_END and walk is not self.walks[-1]) or (
@@ -55,6 +61,8 @@ class Chain:
 
     @property
     def corners(self):
+        if len(self.walks) == 1:
+            return self.walks[0].corners
         return [corner for walk in self.walks for corner in walk.corners]
 
 
@@ -62,6 +70,8 @@ def _splits(solution, since, until, wanted):
     """The breakpoints (and changes of parameters) inside, at which something is crossed as far as the tolerances tell."""
     record = solution.record
     moments = record.breaks
+    if not moments.size and record.legs is None:
+        return ()
     if record.legs is not None:
         moments = np.unique(np.concatenate([moments, [record.t[row] for row, _ in record.legs[1:]]]))
     events = record.events

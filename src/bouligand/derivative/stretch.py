@@ -30,6 +30,10 @@ class Stretch:
     def t(self):
         return self.steps["t"]
 
+    def at_break(self, row):
+        """Whether a row of ``steps`` is at a breakpoint."""
+        return self.breaks.size > 0 and self.steps["t"][row] in self.breaks
+
     def word_after(self, count):
         """The word after so many rows of ``events``."""
         return word_after(self.word, self.events[:count])

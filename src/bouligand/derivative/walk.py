@@ -60,8 +60,9 @@ class Walk:
         refuse_event_at_break(self)
         self.corners = [corner] if (corner := start_corner(self, on_guard > 0, ended)) else []
         # behind a breakpoint, what happened at its very moment is done
-        at_break = stretch.t[0] in stretch.breaks
-        self._done = int(np.searchsorted(stretch.events["t"], stretch.t[0], side="right")) if at_break else 0
+        self._done = 0
+        if stretch.at_break(0):
+            self._done = int(np.searchsorted(stretch.events["t"], stretch.t[0], side="right"))
         memory.at.event, memory.at.record = self._done, 0
         self._at_start = memory.position.copy()
         self.starts_on_guard = bool(self.corners)
@@ -79,7 +80,7 @@ class Walk:
         """Take the tangents D (changed in place) along; yields at every corner, for the caller to take them through it."""
         memory, tangents = self.memory, D.shape[0]
         memory.position[:] = self._at_start
-        memory.g.b[:] = self.stretch.word_after(self._done)
+        memory.g.b[:] = self.stretch.word_after(self._done) if self._done else self.stretch.word
         of_p = np.ascontiguousarray(np.argwhere(D[:, self.n :])) if self.np and tangents else _NO_PLACES
         way = (D, of_p, self._rows_of_tangents(tangents))
         times = _NO_TIMES if times is None else times
