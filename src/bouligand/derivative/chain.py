@@ -38,18 +38,19 @@ class Chain:
         observers: bool,
     ) -> None:
         self.walks: list[Walk] = []
-        moments = [since, *_splits(solution, since, until, wanted), until]
-        for q, (first, last) in enumerate(pairwise(moments)):
-            ended = self.walks[-1] if self.walks else None
-            if ended is not None:
-                ended.find_corners()
-            final = q == len(moments) - 2
-            walk = walk_along(solution, first, last, wanted if final else None, params, merge, observers, ended)
+        splits, walk = _splits(solution, since, until, wanted), None
+        for first, last in pairwise((since, *splits)):
+            walk = walk_along(solution, first, last, None, params, merge, observers, walk)
+            walk.find_corners()
             self.walks.append(walk)
+        start = splits[-1] if len(splits) else since
+        walk = walk_along(solution, start, until, wanted, params, merge, observers, walk)
+        self.walks.append(walk)
         self.n, self.np, self.width, self.merge = walk.n, walk.np, walk.width, walk.merge
         self.stretch, self.starts_on_guard = self.walks[0].stretch, self.walks[0].starts_on_guard
         # rows of events: each walk counts its own from its start
-        self.offsets = [len(self.stretch.events) - len(walk.stretch.events) for walk in self.walks]
+        count = len(self.stretch.events)
+        self.offsets = [count - len(walk.stretch.events) for walk in self.walks]
 
     @property
     def rows(self) -> slice:
@@ -59,6 +60,11 @@ class Chain:
 
     def propagate(self, D: FloatArray, times: FloatArray | None = None) -> Iterator[TrajectoryCorner]:
         """As `Walk.propagate`, over all of them; yields corners with the place of their walk's events among all."""
+        if len(self.walks) == 1:
+            return self.walks[0].propagate(D, times)
+        return self._propagate_all(D, times)
+
+    def _propagate_all(self, D: FloatArray, times: FloatArray | None) -> Iterator[TrajectoryCorner]:
         for walk, offset in zip(self.walks, self.offsets, strict=True):
             for corner in walk.propagate(D, None if times is None else times[offset:]):
                 inner = (corner.mode == AT_END and walk is not self.walks[-1]) or (
@@ -75,6 +81,8 @@ class Chain:
     @property
     def corners(self) -> list[TrajectoryCorner]:
         """The corners of all of them, in order."""
+        if len(self.walks) == 1:
+            return self.walks[0].corners
         return [corner for walk in self.walks for corner in walk.corners]
 
 
@@ -82,6 +90,8 @@ def _splits(solution: Solution, since: float, until: float, wanted: int | None) 
     """The breakpoints (and changes of parameters) inside, at which something is crossed as far as the tolerances tell."""
     record = solution.record
     moments = record.breaks
+    if not moments.size and record.legs is None:
+        return ()
     if record.legs is not None:
         moments = np.unique(np.concatenate([moments, [record.t[row] for row, _ in record.legs[1:]]]))
     events = record.events

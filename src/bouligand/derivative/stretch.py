@@ -43,6 +43,10 @@ class Stretch:
         """Times of the rows."""
         return self.steps["t"]
 
+    def at_break(self, row: int) -> bool:
+        """Whether a row of ``steps`` is at a breakpoint."""
+        return self.breaks.size > 0 and self.steps["t"][row] in self.breaks
+
     def word_after(self, count: int) -> FloatArray:
         """The word after the first ``count`` rows of ``events``."""
         return word_after(self.word, self.events[:count])

@@ -50,10 +50,11 @@ def start_corner(walk: Walk, on_guard: bool, ended: Walk | None = None) -> Traje
     touching[passed[~system.observers[passed]]] = True
     if met:
         touching[met._flips] = True
-    touching[barely_met(walk, t)] = True
+    if stretch.at_break(0):
+        touching[barely_met(walk, t)] = True
     touching[[g for unit in units for g in unit]] = False
     units += [[int(k)] for k in np.flatnonzero(touching)]
-    if t in stretch.breaks:
+    if stretch.at_break(0):
         near = near_at_break(walk, 0, [unit[0] for unit in units], stretch.word_after(crossed), True)
         places = [place for place, here in zip(places, near, strict=False) if here]
         units = [unit for unit, here in zip(units, near, strict=True) if here]
@@ -98,7 +99,7 @@ def corner_here(walk: Walk) -> TrajectoryCorner | None:
     places = units_of(walk, first, last)
     units = [[int(g) for g in events["guard"][q : q + w]] for q, w in places]
     middle = int(events["record"][wanted if first <= wanted < last else places[len(places) // 2][0]])
-    if at.near_end and walk.stretch.t[walk.stretch.end] in walk.stretch.breaks:
+    if at.near_end and walk.stretch.at_break(walk.stretch.end):
         return corner_before_break(walk, first, last)
     near_end = at.near_end
     corner = make_corner(walk, middle, walk.memory.g.b.copy(), units, slice(first, last), [q for q, _ in places])
@@ -118,9 +119,9 @@ def corner_before_break(walk: Walk, first: int | None = None, last: int | None =
     Neither the word nor the guards are those after the breakpoint.
     """
     stretch, events = walk.stretch, walk.stretch.events
-    moment = stretch.t[stretch.end]
-    if moment not in stretch.breaks:
+    if not stretch.at_break(stretch.end):
         return None
+    moment = stretch.t[stretch.end]
     if first is None or last is None:
         first = last = int(np.searchsorted(events["t"], moment, side="right"))
     places = units_of(walk, first, last)
@@ -177,7 +178,7 @@ def rows_at(walk: Walk, record: int, leg: int, guards: list[int], after: bool) -
     """The time at a record (of a breakpoint, ``after`` it or before), and the guards' rows of Dh and D_t h; v.x is its state."""
     memory, t = walk.memory, float(walk.stretch.t[record])
     memory.v.x[:] = walk.stretch.states[record]
-    at_break = t in walk.stretch.breaks
+    at_break = walk.stretch.at_break(record)
     if at_break and not after:
         t = t - 4e-16 * abs(t)
     rows, slopes = np.zeros((len(guards), walk.width)), np.zeros(len(guards))

@@ -105,8 +105,9 @@ class Walk:
         if (corner := start_corner(self, on_guard > 0, ended)) is not None:
             self.corners.append(corner)
         # behind a breakpoint, what happened at its very moment is done
-        at_break = stretch.t[0] in stretch.breaks
-        self._done = int(np.searchsorted(stretch.events["t"], stretch.t[0], side="right")) if at_break else 0
+        self._done = 0
+        if stretch.at_break(0):
+            self._done = int(np.searchsorted(stretch.events["t"], stretch.t[0], side="right"))
         memory.at.event, memory.at.record = self._done, 0
         self._at_start = memory.position.copy()
         self.starts_on_guard = bool(self.corners)
@@ -130,7 +131,7 @@ class Walk:
         """
         memory, tangents = self.memory, D.shape[0]
         memory.position[:] = self._at_start
-        memory.g.b[:] = self.stretch.word_after(self._done)
+        memory.g.b[:] = self.stretch.word_after(self._done) if self._done else self.stretch.word
         of_p = np.ascontiguousarray(np.argwhere(D[:, self.n :])) if self.np and tangents else _NO_PLACES
         carried: Tangents = (D, of_p, self._rows_of_tangents(tangents))
         times = _NO_TIMES if times is None else times
