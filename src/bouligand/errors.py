@@ -206,8 +206,10 @@ class TooManyPiecesError(BouligandError):
 
 
 class FunctionWarning(UserWarning):
-    """A function does something that makes integrations slow or wrong: it tests h instead of b, or reads a global variable that
-    has changed since it was compiled.
+    """A user's function tests h instead of b, or reads a global variable that has changed since it was compiled.
+
+    Integrations are slow, or wrong. The message names the guard or the variable, and what to write instead; ``system.check(x0)``
+    looks for the first of these mistakes.
     """
 
 
