@@ -86,7 +86,7 @@ class Chain:
         return [corner for walk in self.walks for corner in walk.corners]
 
 
-def _splits(solution: Solution, since: float, until: float, wanted: int | None) -> FloatArray:
+def _splits(solution: Solution, since: float, until: float, wanted: int | None) -> FloatArray | tuple[()]:
     """The breakpoints (and changes of parameters) inside, at which something is crossed as far as the tolerances tell."""
     record = solution.record
     moments = record.breaks
