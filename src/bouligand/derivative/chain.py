@@ -86,12 +86,12 @@ class Chain:
         return [corner for walk in self.walks for corner in walk.corners]
 
 
-def _splits(solution: Solution, since: float, until: float, wanted: int | None) -> FloatArray | tuple[()]:
+def _splits(solution: Solution, since: float, until: float, wanted: int | None) -> FloatArray:
     """The breakpoints (and changes of parameters) inside, at which something is crossed as far as the tolerances tell."""
     record = solution.record
     moments = record.breaks
     if not moments.size and record.legs is None:
-        return ()
+        return moments
     if record.legs is not None:
         moments = np.unique(np.concatenate([moments, [record.t[row] for row, _ in record.legs[1:]]]))
     events = record.events
