@@ -288,8 +288,10 @@ def test_the_function_that_fails_is_named():
         out[:] = 0.0
         out[0, 1] = 1.0
 
-    def Dp_f(t, x, b, p, out):
-        raise ValueError
+    def Dp_f(t, x, b, p, out):  # (at the start, where it is first tried from Python, it does not fail)
+        if x[0] < 1.8:
+            raise ValueError
+        out[0, 0], out[1, 0] = 0.0, -1.0
 
     def falling(t, x, b, p, dx):
         dx[0], dx[1] = x[1], -p[0]

@@ -52,7 +52,7 @@ def run(system=HOPPER, t_span=(0, 2), x0=(2.0, 0.0), **options):
         ({"t_eval": [0, 3]}, "t_eval must lie within t_span"),
         ({"t_eval": [1, 0]}, "t_eval must be a vector of increasing times"),
         ({"terminal": "knee"}, "no guard is called 'knee'"),
-        ({"terminal": {"foot": 0}}, "a whole number from 1"),
+        ({"terminal": {"foot": 0}}, "a whole number, at least 1"),
         ({"b0": [0]}, "b0 must have 1 signs"),
         ({"b0": [1]}, r"b0 says \+1 for guard 'foot', but h = -1"),
         ({"on_failure": "ignore"}, "on_failure must be"),
