@@ -81,6 +81,7 @@ SCALARS = record(
     "trial_not_finite: int",  # 1: the last refused trial was not finite
     "held_count: int",  # entries in g.held_list
     "no_landing: int",  # 1: the guard ahead is beyond the end of the leg
+    "middle_known: int",  # 1: g.h_middle is h in the middle of the step that was taken
     "dt",  # the natural length of a smooth step, which survives events
     "rtol",
     "atol",  # the absolute tolerance of all components; negative: the row v.atol is given
@@ -95,8 +96,8 @@ SCALARS = record(
     "margin",  # of a refused grazing: the smallest |h| found
     "probe",  # of dt: how far ahead h is evaluated for hdot
     "asked_t",  # of a question: its time,
-    "asked_value",  # a margin or a dwell time,
-    "asked_bend",  # and h'' where a guard came near
+    "asked_value",  # how long a guard was crossed,
+    "asked_bend",  # and how fast it is left
     "soon",  # the time in which the state moves by its tolerance
     "gap",  # time that the last landing stopped short of its guard: nearer ties than that are resolved on the spot
     "reach",  # how far ahead a landing may be looked for, where two stages saw a step that could be longer; else 0
@@ -141,7 +142,8 @@ GUARD_ROWS = Rows(
     "h",  # at the present state
     "h_end",  # at the end of the step
     "h_trial",  # at another state
-    "h_middle",  # in the middle of a step
+    "h_middle",  # in the middle of a step, or at the last of several places in it
+    "h_before x 2",  # at the two places before that
     "hdot",  # at the present state
     "hdot_end",  # at the end of the step
     "held",  # 1 while the trajectory sits on the guard it has crossed: it cannot fire again before it has left
@@ -156,6 +158,11 @@ GUARD_ROWS = Rows(
     "burst_began",  # when the present burst of crossings began
     "burst",  # crossings in that burst
     "t_last",  # time of the last crossing
+    "suspect",  # inside a step: where (0 to 1) it may have been crossed and crossed back, ROUGH: anywhere; 0: nowhere
+    "lowest",  # and how near to its surface it comes there, by a cubic
+    "unsure",  # values of h that are zero within the tolerance, roughly
+    "near",  # of those that the judge is asked about: how near it came,
+    "near_bend",  # and |h''| there; 0: it is not asked about
     "former",  # in a spanning step: 1 - when it was crossed,
     "former_back",  # and crossed back, by the list before; 0: not at all
 )

@@ -8,7 +8,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.vectors import copy
 from ..evaluate import eval_h
-from ..guards import halfway, wrong_at
+from ..guards import wrong_at
 
 
 @core
@@ -56,44 +56,3 @@ def locate(w, length):
             low = theta
         copy(g.h_trial, g.hdot_end if k >= 0 else g.h_middle)
     return high, j
-
-
-@core
-def passed_before(w, length, target):
-    """Whether, on the way to a landing on ``target``, some guard was crossed: where (0: no; -1: h failed).
-
-    h halfway tells; where it is not what the guard's parabola says of that place, compared to its distance, more places do.
-    """
-    compact()
-    s, v, g = w.s, w.v, w.g
-    between(v, 0.5, length, v.x_trial)
-    if eval_h(w, s.t + 0.5 * length, v.x_trial, g.h_trial):
-        return -1.0
-    wrong, rough = halfway(g, length)
-    if wrong > 0.0:
-        return 0.5
-    # the target itself ends at no distance: it is rough if it was before
-    b = g.watched[target]
-    start, middle = b * g.h[target] - g.level[target], b * g.h_trial[target] - g.level[target]
-    end = b * g.h_end[target] - g.level[target]
-    off = 4.0 * abs(middle - 0.75 * start - 0.25 * (length * b * g.hdot[target] + end))
-    if off > end and off <= min(start, middle):
-        rough -= 1.0
-    return look_closely(w, length) if rough > 0.0 else 0.0
-
-
-@core
-def look_closely(w, length):
-    """Sixteen places in a step along which h varies too fast to be told by its ends: the first on a wrong side, or 0.
-
-    (-1: h failed.)
-    """
-    compact()
-    s, v, g = w.s, w.v, w.g
-    for q in range(1, 16):
-        between(v, q / 16.0, length, v.x_trial)
-        if eval_h(w, s.t + q / 16.0 * length, v.x_trial, g.h_trial):
-            return -1.0
-        if wrong_at(g, g.h_trial) >= 0:
-            return q / 16.0
-    return 0.0

@@ -96,10 +96,25 @@ def turned_away(w, k):
 
 @core
 def near(w, k):
-    """Guard k came near (the state is v.x_near) and turned back: could it have been touched, and would that matter?"""
+    """Guard k (or several) came near at v.x_near and turned back: could it have been touched, and would that matter?"""
+    compact()
+    s, g = w.s, w.g
+    for k in range(g.width):
+        if g.near_bend[k] > 0.0:
+            answer = came_near(w, k, g.near[k], g.near_bend[k])
+            g.near_bend[k] = 0.0
+            if answer != codes.GO_ON:
+                s.target = k
+                return answer
+    return codes.GO_ON
+
+
+@core
+def came_near(w, k, lowest, bend):
+    """Guard k came as near as ``lowest`` with |h''| = bend: its margin is noted; refused where being beyond would matter."""
     compact()
     s, v, g = w.s, w.v, w.g
-    when, lowest = s.asked_t, s.asked_value
+    when = s.asked_t
     unsure = tolerance_of_guard(w, when, v.x_near, k)
     if unsure < 0.0:
         return s.status
@@ -112,7 +127,7 @@ def near(w, k):
     if jump < 0.0:
         return s.status
     s.margin = lowest
-    return codes.GRAZING if jump * dwell_time(unsure, s.asked_bend) > 1.0 else codes.GO_ON
+    return codes.GRAZING if jump * dwell_time(unsure, bend) > 1.0 else codes.GO_ON
 
 
 @core

@@ -16,9 +16,9 @@ from . import outcomes
 from .accept import accept
 from .bands import set_levels, shrink_bands
 from .crossing import cross_and_evaluate
-from .inside import passed_before
 from .landing import take_step
-from .missed import look_between
+from .missed import look_between, passed_before
+from .observers import MOST_INSIDE
 from .start import start
 
 # guards ahead for which a spanning step is asked for: so many, and more (by their square) where there are few in all and hops
@@ -86,7 +86,7 @@ def events_at_once(w):
     """Rows of the event table that one pass may need; where f or h may change at once, every guard may be crossed at once."""
     compact()
     s = w.s
-    return 4 + 2 * (s.one_sided + s.observers) + (w.g.width if w.breaks.shape[0] > 0 or s.stale == 1 else 0)
+    return 4 + 2 * s.one_sided + MOST_INSIDE * s.observers + (w.g.width if w.breaks.shape[0] > 0 or s.stale == 1 else 0)
 
 
 @core(inline=True)
@@ -215,6 +215,7 @@ def check_step(w, outcome, in_band):
     compact()
     s, g = w.s, w.g
     t, whole = s.t, s.length + s.back + s.correction
+    s.middle_known = 0
     if outcome == outcomes.LANDED and t + s.length + s.back + s.correction > s.stop:
         s.no_landing = 1
         outcome = outcomes.REFUSED
