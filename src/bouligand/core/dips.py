@@ -26,8 +26,15 @@ def may_turn(y0, y1, y2, v0, v1, v2):
     return one | other
 
 
+@core(inline=True)
+def within_reach(y0, y1, y2, v0, v2):
+    """Whether a guard is nearer than it moves in a step along which x is winding: then the few values tell nothing."""
+    moves = abs(v0) + abs(v2) + abs(y1 - y0) + abs(y2 - y1)
+    return (y0 < moves) | (y1 < moves) | (y2 < moves)
+
+
 @core(fastmath=QUICK)
-def any_turns(g, length):
+def any_turns(g, length, winding):
     """How many guards `mark_dips` must look at: wrong in the middle, rough, or turning round inside the step."""
     count = 0.0
     for k in range(g.width):
@@ -39,18 +46,18 @@ def any_turns(g, length):
         v2 = 0.5 * length * b * g.hdot_end[k]
         v1 = slope_in_middle(y0, y2, v0, v2)
         off = 10.0 * abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1)
-        rough = (off > y0) | (off > y1) | (off > y2)
+        rough = (off > y0) | (off > y1) | (off > y2) | (winding & within_reach(y0, y1, y2, v0, v2))
         turns = may_turn(y0, y1, y2, v0, v1, v2)
         count += 1.0 if (b != 0.0) & ((y1 < 0.0) | rough | turns) else 0.0
     return count
 
 
 @core
-def mark_dips(g, length):
+def mark_dips(g, length, winding):
     """After a step with h and hdot at both ends and h in the middle: whether a guard is on the wrong side in the middle; how
     many turn round, their lowest values in g.lowest; and how many are rough."""
     turning, rough = 0, 0
-    if g.width > FEW and any_turns(g, length) == 0.0:
+    if g.width > FEW and any_turns(g, length, winding) == 0.0:
         return False, turning, rough
     for k in range(g.width):
         b = g.watched[k]
@@ -67,7 +74,8 @@ def mark_dips(g, length):
             return True, turning, rough
         if held and v0 <= 0.0:
             continue  # it sits on its guard, or leaves it: for the judge
-        if told_badly(y0, y1, y2, v0, v2, min(y1 if held else y0, y1, y2)):
+        badly = told_badly(y0, y1, y2, v0, v2, min(y1 if held else y0, y1, y2))
+        if badly or (winding and within_reach(y0, y1, y2, v0, v2)):
             g.suspect[k] = ROUGH
             rough += 1
         else:
@@ -141,7 +149,7 @@ def slope_at_end(y0, y1, y2, v0):
 
 
 @core(fastmath=QUICK)
-def any_on_the_way(g, length):
+def any_on_the_way(g, length, winding):
     """After a landing, with h halfway in g.h_middle: how many guards are on the wrong side there; and how many turn round or
     are rough."""
     wrong, others = 0.0, 0.0
@@ -157,14 +165,14 @@ def any_on_the_way(g, length):
         free = g.held[k] == 0.0
         wrong += 1.0 if counts & (y1 < 0.0) & (free | (y1 < y0)) else 0.0
         off = abs(3.0 * y0 + 2.0 * v0 + y2 - 4.0 * y1)
-        rough = (off > y0) | (off > y1) | (off > y2)
+        rough = (off > y0) | (off > y1) | (off > y2) | (winding & within_reach(y0, y1, y2, v0, v2))
         turns = may_turn(y0, y1, y2, v0, v1, v2)
         others += 1.0 if counts & free & (rough | turns) else 0.0
     return wrong, others
 
 
 @core
-def mark_on_the_way(g, length, target):
+def mark_on_the_way(g, length, target, winding):
     """Mark the guards that may have been crossed on the way to a landing on ``target``: how many, and how many of them are rough.
 
     (A guard is rough where a parabola differs from h halfway by more than a quarter of its distance anywhere. The target ends
@@ -182,7 +190,8 @@ def mark_on_the_way(g, length, target):
         v0 = 0.5 * length * b * g.hdot[k]
         v2 = slope_at_end(y0, y1, y2, v0)
         nearest = min(y0, y1)
-        if abs(3.0 * y0 + 2.0 * v0 + y2 - 4.0 * y1) > (nearest if k == target else min(nearest, y2)):
+        badly = abs(3.0 * y0 + 2.0 * v0 + y2 - 4.0 * y1) > (nearest if k == target else min(nearest, y2))
+        if badly or (winding and within_reach(y0, y1, y2, v0, v2)):
             g.suspect[k] = ROUGH
             rough += 1
         elif y2 > 0.0 or k == target:
@@ -192,7 +201,7 @@ def mark_on_the_way(g, length, target):
 
 
 @core
-def mark_observers(g, length):
+def mark_observers(g, length, winding):
     """Mark the observers that are or may have been crossed in a step: how many, and how many of them are rough."""
     some, rough = 0, 0
     for k in range(g.width):
@@ -204,7 +213,8 @@ def mark_observers(g, length):
         v0, v2 = 0.5 * length * b * g.hdot[k], 0.5 * length * b * g.hdot_end[k]
         crossed = y1 < 0.0 or y2 < 0.0
         moves = max(abs(y1 - y0), abs(y2 - y1))
-        if told_badly(y0, y1, y2, v0, v2, moves if crossed else min(y0, y1, y2)):
+        badly = told_badly(y0, y1, y2, v0, v2, moves if crossed else min(y0, y1, y2))
+        if badly or (winding and within_reach(y0, y1, y2, v0, v2)):
             g.suspect[k] = ROUGH
             rough += 1
         elif crossed:

@@ -82,6 +82,7 @@ SCALARS = record(
     "held_count: int",  # entries in g.held_list
     "no_landing: int",  # 1: the guard ahead is beyond the end of the leg
     "middle_known: int",  # 1: g.h_middle is h in the middle of the step that was taken
+    "winding: int",  # 1: along that step x is far from a cubic
     "dt",  # the natural length of a smooth step, which survives events
     "rtol",
     "atol",  # the absolute tolerance of all components; negative: the row v.atol is given

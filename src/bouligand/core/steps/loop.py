@@ -215,7 +215,7 @@ def check_step(w, outcome, in_band):
     compact()
     s, g = w.s, w.g
     t, whole = s.t, s.length + s.back + s.correction
-    s.middle_known = 0
+    s.middle_known, s.winding = 0, 0
     if outcome == outcomes.LANDED and t + s.length + s.back + s.correction > s.stop:
         s.no_landing = 1
         outcome = outcomes.REFUSED

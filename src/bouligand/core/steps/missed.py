@@ -9,9 +9,12 @@ from ..compiler.jit import core
 from ..dips import any_on_the_way, mark_dips, mark_on_the_way
 from ..evaluate import eval_h
 from ..guards import rates
+from ..state import BACK, HOP
 from . import outcomes
 from .inside import between
 from .search import FAILED, search_guards
+
+WINDING = 0.05  # of the way in a step: more than this off a cubic
 
 
 @core(inline=True)
@@ -29,7 +32,8 @@ def look_between(w, length):
     if eval_h(w, s.t + 0.5 * length, v.x_trial, g.h_middle):
         return outcomes.FAILED
     s.middle_known = 1
-    wrong, turning, rough = mark_dips(g, length)
+    s.winding = 1 if s.kind < HOP and is_winding(w, v.x_end, v.f_end) else 0
+    wrong, turning, rough = mark_dips(g, length, s.winding == 1)
     where = 0.5 if wrong else 0.0
     if not wrong and turning + rough > 0:
         where = search_guards(w, length, length, rough, -1)
@@ -38,6 +42,25 @@ def look_between(w, length):
     s.dt = where * length
     s.rejected += 1
     return outcomes.FAILED if where == FAILED else outcomes.REFUSED
+
+
+@core(inline=True)
+def is_winding(w, end, slope):
+    """Whether x along a smooth step to ``end``, with x' = slope there, is far from a cubic, compared to how far it goes.
+
+    The cubic through both ends and their slopes has another third derivative than the stages saw. (Where a scheme is exact for
+    its f, a step may be as long as it likes.)
+    """
+    compact()
+    s, v = w.s, w.v
+    length = s.length
+    cube = length * length * length / 12.0
+    for i in range(v.width):
+        rise, first, last = end[i] - v.x[i], length * v.f[i], length * slope[i]
+        off = abs(cube * v.third[i] + rise - 0.5 * (first + last))
+        if off > WINDING * (abs(rise) + abs(first) + abs(last)) + 10.0 * (v.atol[i] + s.rtol * abs(end[i])):
+            return True
+    return False
 
 
 @core
@@ -52,12 +75,13 @@ def passed_before(w, whole, target):
     if eval_h(w, s.t + 0.5 * whole, v.x_trial, g.h_middle):
         return FAILED
     s.middle_known = 1
-    wrong, others = any_on_the_way(g, whole)
+    s.winding = 1 if s.kind % BACK < HOP and is_winding(w, v.x_smooth, v.f_smooth) else 0
+    wrong, others = any_on_the_way(g, whole, s.winding == 1)
     if wrong > 0.0:
         return 0.5
     if others == 0.0:
         return 0.0
-    turning, rough = mark_on_the_way(g, whole, target)
+    turning, rough = mark_on_the_way(g, whole, target, s.winding == 1)
     if turning + rough == 0:
         return 0.0
     if rates(w, True, whole):
