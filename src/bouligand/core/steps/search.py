@@ -61,8 +61,10 @@ def lowest_inside(w, k, side, ends, guess, length, whole):
         left, right = (ym - ya) / (m - a), (yc - ym) / (c - m)
         bend = (right - left) / (c - a)
         slope = left + bend * (m - a)
-        if bend <= 0.0 or 0.25 * slope * slope / bend < 0.05 * ym or c - a < 1e-13:
+        if bend <= 0.0 or c - a < 1e-13:
             break
+        if 0.25 * slope * slope / bend < 0.05 * ym and 0.02 * bend * (c - a) * (c - a) < ym:
+            break  # (it is not much lower anywhere, nor would it be with a term of higher order)
         place = m - 0.5 * slope / bend
         if turn % 3 == 2 or abs(place - m) < 1e-3 * min(m - a, c - m):
             # (every third time, and where that hardly moves: a place in the larger part, so that both ends come nearer)
