@@ -38,6 +38,27 @@ def other_word(w, last, k):
     return rate, 1e-8 * max(largest, abs(rate)), False
 
 
+@core
+def two_sided_rate(w, k):
+    """hdot of guard k at the present state from h to either side of it along the flow, and whether an evaluation failed.
+
+    Just beyond a guard that is crossed back at once, h ahead alone shows that it has come back.
+    """
+    compact()
+    s, v, g = w.s, w.v, w.g
+    sigma = s.probe * s.dt
+    ahead = 0.0
+    for turn in range(2):
+        for i in range(v.width):
+            v.x_trial[i] = v.x[i] + sigma * v.f[i]
+        if eval_h(w, s.t + sigma, v.x_trial, g.h_trial):
+            return 0.0, True
+        if turn == 0:
+            ahead = g.h_trial[k]
+            sigma = -sigma
+    return 0.5 * (g.h_trial[k] - ahead) / sigma, False
+
+
 @core(inline=True)
 def dwell_time(depth, bend):
     """Time that a parabola with this second derivative spends beyond a guard that it passes by this depth."""

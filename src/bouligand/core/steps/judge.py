@@ -15,7 +15,7 @@ from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
 from ..guards import hold
 from ..state import MARGIN, SWITCH
 from .crossing import cross, note
-from .grazing import dwell_time, graze_matters, jump_on_guard, other_word, second_rate, tolerance_of_guard
+from .grazing import dwell_time, graze_matters, jump_on_guard, other_word, second_rate, tolerance_of_guard, two_sided_rate
 
 
 @core(entry=True)
@@ -54,6 +54,12 @@ def stuck(w, j):
     before, least, failed = other_word(w, j, j)
     if failed:
         return s.status
+    rate, failed = two_sided_rate(w, j)
+    if failed:
+        return s.status
+    if g.b[j] * rate > least:
+        g.hdot[j] = rate  # it is being left, and will be crossed back at once
+        return codes.GO_ON
     if g.b[j] * before > least and g.b[j] * g.hdot[j] < -least:
         for k in range(g.width):
             if k != j and g.t_last[k] == s.t:
