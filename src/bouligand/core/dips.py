@@ -27,6 +27,15 @@ def may_turn(y0, y1, y2, v0, v1, v2):
 
 
 @core(inline=True)
+def unbiased(v0, v2, bias):
+    """The slopes at both ends without what one-sided differences make of the bend between them.
+
+    ``bias`` is half the step of the differences, in units of the step. Else a guard that turns round within that is not seen.
+    """
+    return v0 - bias * (v2 - v0), v2 - bias * (v2 - v0)
+
+
+@core(inline=True)
 def within_reach(y0, y1, y2, v0, v2):
     """Whether a guard is nearer than it moves in a step along which x is winding: then the few values tell nothing."""
     moves = abs(v0) + abs(v2) + abs(y1 - y0) + abs(y2 - y1)
@@ -34,7 +43,7 @@ def within_reach(y0, y1, y2, v0, v2):
 
 
 @core(fastmath=QUICK)
-def any_turns(g, length, winding):
+def any_turns(g, length, bias, winding):
     """How many guards `mark_dips` must look at: wrong in the middle, rough, or turning round inside the step."""
     count = 0.0
     for k in range(g.width):
@@ -44,6 +53,7 @@ def any_turns(g, length, winding):
         y2 = b * g.h_end[k] - level
         v0 = 0.5 * length * b * g.hdot[k]
         v2 = 0.5 * length * b * g.hdot_end[k]
+        v0, v2 = unbiased(v0, v2, bias)
         v1 = slope_in_middle(y0, y2, v0, v2)
         off = 10.0 * abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1)
         rough = (off > y0) | (off > y1) | (off > y2) | (winding & within_reach(y0, y1, y2, v0, v2))
@@ -53,11 +63,11 @@ def any_turns(g, length, winding):
 
 
 @core
-def mark_dips(g, length, winding):
+def mark_dips(g, length, bias, winding):
     """After a step with h and hdot at both ends and h in the middle: whether a guard is on the wrong side in the middle; how
     many turn round, their lowest values in g.lowest; and how many are rough."""
     turning, rough = 0, 0
-    if g.width > FEW and any_turns(g, length, winding) == 0.0:
+    if g.width > FEW and any_turns(g, length, bias, winding) == 0.0:
         return False, turning, rough
     for k in range(g.width):
         b = g.watched[k]
@@ -69,6 +79,7 @@ def mark_dips(g, length, winding):
         y2 = b * g.h_end[k] - g.level[k]
         v0 = 0.5 * length * b * g.hdot[k]
         v2 = 0.5 * length * b * g.hdot_end[k]
+        v0, v2 = unbiased(v0, v2, bias)
         held = g.held[k] != 0.0
         if y1 < 0.0 and (not held or y1 < y0):
             return True, turning, rough
@@ -201,7 +212,7 @@ def mark_on_the_way(g, length, target, winding):
 
 
 @core
-def mark_observers(g, length, winding):
+def mark_observers(g, length, bias, winding):
     """Mark the observers that are or may have been crossed in a step: how many, and how many of them are rough."""
     some, rough = 0, 0
     for k in range(g.width):
@@ -210,7 +221,7 @@ def mark_observers(g, length, winding):
             continue
         b = g.b[k]
         y0, y1, y2 = b * g.h[k], b * g.h_middle[k], b * g.h_end[k]
-        v0, v2 = 0.5 * length * b * g.hdot[k], 0.5 * length * b * g.hdot_end[k]
+        v0, v2 = unbiased(0.5 * length * b * g.hdot[k], 0.5 * length * b * g.hdot_end[k], bias)
         crossed = y1 < 0.0 or y2 < 0.0
         moves = max(abs(y1 - y0), abs(y2 - y1))
         badly = told_badly(y0, y1, y2, v0, v2, moves if crossed else min(y0, y1, y2))

@@ -50,6 +50,13 @@ def rates(w, at_end, length):
     return False
 
 
+@core(inline=True)
+def bias_of_rates(s, length):
+    """Half the step by which `rates` takes differences, in units of a step of this length; 0 where it takes none ahead."""
+    sigma = s.probe * s.dt
+    return 0.5 * sigma / length if s.use_Dh == 0 and s.t + length + sigma <= s.stop else 0.0
+
+
 @core
 def difference(g, h, out, scale):
     """out = (g.h_trial - h) * scale."""
@@ -209,6 +216,8 @@ def passed(g, length, target, short, tiny):
             if slope >= 0.0:
                 slope = (end - start) * scale
             back = -end / slope if slope != 0.0 else 0.0
+            if slope >= 0.0 and end > 0.0 and short and length > tiny:
+                back = length  # the target, which is no longer being approached
             if back < -length:
                 back = -0.5 * length
             if back < best:

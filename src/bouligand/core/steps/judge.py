@@ -15,7 +15,15 @@ from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
 from ..guards import hold
 from ..state import MARGIN, SWITCH
 from .crossing import cross, note
-from .grazing import dwell_time, graze_matters, jump_on_guard, other_word, second_rate, tolerance_of_guard, two_sided_rate
+from .grazing import (
+    dwell_time,
+    graze_matters,
+    jump_on_guard,
+    other_word,
+    second_rate,
+    tolerance_of_guard,
+    two_sided_rate,
+)
 
 
 @core(entry=True)
@@ -30,13 +38,13 @@ def judge(table):
         return start_anew(w)
     if question == codes.REFILL:
         return refill(w)
+    if question == codes.NEAR:  # (that was inside the last step, and says nothing of the guards at hand)
+        return near(w)
     s.judged = 1
     if question == codes.STUCK:
         return stuck(w, s.target)
     if question == codes.TURNED:
         return turned_away(w, s.target)
-    if question == codes.NEAR:
-        return near(w, s.target)
     return crossed_back(w, s.target)
 
 
@@ -101,8 +109,8 @@ def turned_away(w, k):
 
 
 @core
-def near(w, k):
-    """Guard k (or several) came near at v.x_near and turned back: could it have been touched, and would that matter?"""
+def near(w):
+    """Guards came near at v.x_near and turned back: could they have been touched, and would that matter?"""
     compact()
     s, g = w.s, w.g
     for k in range(g.width):

@@ -8,7 +8,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..dips import any_on_the_way, mark_dips, mark_on_the_way
 from ..evaluate import eval_h
-from ..guards import rates
+from ..guards import bias_of_rates, rates
 from ..state import BACK, HOP
 from . import outcomes
 from .inside import between
@@ -33,7 +33,7 @@ def look_between(w, length):
         return outcomes.FAILED
     s.middle_known = 1
     s.winding = 1 if s.kind < HOP and is_winding(w, v.x_end, v.f_end) else 0
-    wrong, turning, rough = mark_dips(g, length, s.winding == 1)
+    wrong, turning, rough = mark_dips(g, length, bias_of_rates(s, length), s.winding == 1)
     where = 0.5 if wrong else 0.0
     if not wrong and turning + rough > 0:
         where = search_guards(w, length, length, rough, -1)

@@ -3,9 +3,9 @@
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.vectors import copy
-from ..dips import ROUGH, cubic_extremes, mark_observers, slope_in_middle
+from ..dips import ROUGH, cubic_extremes, mark_observers, slope_in_middle, unbiased
 from ..evaluate import eval_h
-from ..guards import rates
+from ..guards import bias_of_rates, rates
 from ..state import SHOWN, SWITCH
 from .crossing import note
 from .dense import prepare
@@ -30,7 +30,7 @@ def observe(w, length, whole, landed):
         between(v, 0.5, whole, v.x_trial)
         if eval_h(w, s.t + 0.5 * whole, v.x_trial, g.h_middle):
             return True
-    some, rough = mark_observers(g, whole, s.winding == 1)
+    some, rough = mark_observers(g, whole, bias_of_rates(s, whole), s.winding == 1)
     if some == 0:
         return False
     if prepare(w, s.kind, length):
@@ -59,7 +59,7 @@ def in_pieces(w, length, whole):
         if g.suspect[k] == 0.0 or g.suspect[k] == ROUGH:
             continue
         h0, h1, h2 = g.h[k], g.h_middle[k], g.h_end[k]
-        v0, v2 = 0.5 * whole * g.hdot[k], 0.5 * whole * g.hdot_end[k]
+        v0, v2 = unbiased(0.5 * whole * g.hdot[k], 0.5 * whole * g.hdot_end[k], bias_of_rates(w.s, whole))
         v1 = slope_in_middle(h0, h2, v0, v2)
         b, low, h_low, already = g.b[k], 0.0, h0, w.s.event_count
         for half in range(2):

@@ -7,8 +7,9 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.vectors import copy
-from ..dips import NEAR, ROUGH, lowest_of_halves
+from ..dips import NEAR, ROUGH, lowest_of_halves, unbiased
 from ..evaluate import eval_h, nudge
+from ..guards import NEVER, bias_of_rates
 from .dense import interpolate, prepare
 
 PLACES = 16  # at which a rough guard is looked at
@@ -128,7 +129,10 @@ def lowest_about(w, k, side, length, whole):
     g = w.g
     level, half = g.level[k], 0.5 * whole * side
     y0, y1, y2 = side * g.h[k] - level, side * g.h_middle[k] - level, side * g.h_end[k] - level
-    where, _, left, right = lowest_of_halves(y0, y1, y2, half * g.hdot[k], half * g.hdot_end[k])
+    v0, v2 = unbiased(half * g.hdot[k], half * g.hdot_end[k], bias_of_rates(w.s, whole))
+    where, _, left, right = lowest_of_halves(y0, y1, y2, v0, v2)
+    if where == 0.0:
+        return 0.0, NEVER
     if left > 0.0:
         if h_inside(w, left, length, whole, g.h_trial):
             return FAILED, 0.0
@@ -215,7 +219,9 @@ def next_place(w, q, length, whole):
 def dips(old, mid, new):
     """Whether a guard may cross and cross back near the middle one of three places: it is lowest there, and not far away."""
     bend = old - 2.0 * mid + new
-    return mid >= 0.0 and mid <= old and mid <= new and mid - 0.125 * (old - new) * (old - new) / max(bend, 1e-300) < bend
+    return (
+        mid >= 0.0 and mid <= old and mid <= new and mid - 0.125 * (old - new) * (old - new) / max(bend, 1e-300) < bend
+    )
 
 
 @core
