@@ -27,12 +27,14 @@ def may_turn(y0, y1, y2, v0, v1, v2):
 
 
 @core(inline=True)
-def unbiased(v0, v2, bias):
-    """The slopes at both ends without what one-sided differences make of the bend between them.
+def widened(v0, v2, bias):
+    """The slopes at both ends, v0 as low and v2 as high as one-sided differences leave them open.
 
-    ``bias`` is half the step of the differences, in units of the step. Else a guard that turns round within that is not seen.
+    ``bias`` is half the step of the differences, in units of the step: that times the bend is what they may be off. Without it a
+    guard that turns round so near to an end of the step would not be seen.
     """
-    return v0 - bias * (v2 - v0), v2 - bias * (v2 - v0)
+    off = bias * (v2 - v0)
+    return min(v0, v0 - off), max(v2, v2 - off)
 
 
 @core(inline=True)
@@ -53,7 +55,7 @@ def any_turns(g, length, bias, winding):
         y2 = b * g.h_end[k] - level
         v0 = 0.5 * length * b * g.hdot[k]
         v2 = 0.5 * length * b * g.hdot_end[k]
-        v0, v2 = unbiased(v0, v2, bias)
+        v0, v2 = widened(v0, v2, bias)
         v1 = slope_in_middle(y0, y2, v0, v2)
         off = 10.0 * abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1)
         rough = (off > y0) | (off > y1) | (off > y2) | (winding & within_reach(y0, y1, y2, v0, v2))
@@ -79,7 +81,7 @@ def mark_dips(g, length, bias, winding):
         y2 = b * g.h_end[k] - g.level[k]
         v0 = 0.5 * length * b * g.hdot[k]
         v2 = 0.5 * length * b * g.hdot_end[k]
-        v0, v2 = unbiased(v0, v2, bias)
+        v0, v2 = widened(v0, v2, bias)
         held = g.held[k] != 0.0
         if y1 < 0.0 and (not held or y1 < y0):
             return True, turning, rough
@@ -221,7 +223,7 @@ def mark_observers(g, length, bias, winding):
             continue
         b = g.b[k]
         y0, y1, y2 = b * g.h[k], b * g.h_middle[k], b * g.h_end[k]
-        v0, v2 = unbiased(0.5 * length * b * g.hdot[k], 0.5 * length * b * g.hdot_end[k], bias)
+        v0, v2 = widened(0.5 * length * b * g.hdot[k], 0.5 * length * b * g.hdot_end[k], bias)
         crossed = y1 < 0.0 or y2 < 0.0
         moves = max(abs(y1 - y0), abs(y2 - y1))
         badly = told_badly(y0, y1, y2, v0, v2, moves if crossed else min(y0, y1, y2))

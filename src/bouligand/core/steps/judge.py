@@ -66,8 +66,12 @@ def stuck(w, j):
     if failed:
         return s.status
     if g.b[j] * rate > least:
-        g.hdot[j] = rate  # it is being left, and will be crossed back at once
-        return codes.GO_ON
+        bend, unsure = second_rate(w, j, v.f), tolerance_of_guard(w, s.t, v.x, j)
+        if bend < 0.0 or unsure < 0.0:
+            return s.status
+        if 0.5 * rate * rate > unsure * bend:
+            g.hdot[j] = rate  # it is being left, by more than a tolerance, and will be crossed back at once
+            return codes.GO_ON
     if g.b[j] * before > least and g.b[j] * g.hdot[j] < -least:
         for k in range(g.width):
             if k != j and g.t_last[k] == s.t:

@@ -3,7 +3,7 @@
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.vectors import copy
-from ..dips import ROUGH, cubic_extremes, mark_observers, slope_in_middle, unbiased
+from ..dips import ROUGH, cubic_extremes, mark_observers, slope_in_middle, widened
 from ..evaluate import eval_h
 from ..guards import bias_of_rates, rates
 from ..state import SHOWN, SWITCH
@@ -59,7 +59,7 @@ def in_pieces(w, length, whole):
         if g.suspect[k] == 0.0 or g.suspect[k] == ROUGH:
             continue
         h0, h1, h2 = g.h[k], g.h_middle[k], g.h_end[k]
-        v0, v2 = unbiased(0.5 * whole * g.hdot[k], 0.5 * whole * g.hdot_end[k], bias_of_rates(w.s, whole))
+        v0, v2 = widened(0.5 * whole * g.hdot[k], 0.5 * whole * g.hdot_end[k], bias_of_rates(w.s, whole))
         v1 = slope_in_middle(h0, h2, v0, v2)
         b, low, h_low, already = g.b[k], 0.0, h0, w.s.event_count
         for half in range(2):

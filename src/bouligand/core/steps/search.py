@@ -7,7 +7,7 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.vectors import copy
-from ..dips import NEAR, ROUGH, lowest_of_halves, unbiased
+from ..dips import NEAR, ROUGH, lowest_of_halves, widened
 from ..evaluate import eval_h, nudge
 from ..guards import NEVER, bias_of_rates
 from .dense import interpolate, prepare
@@ -129,7 +129,7 @@ def lowest_about(w, k, side, length, whole):
     g = w.g
     level, half = g.level[k], 0.5 * whole * side
     y0, y1, y2 = side * g.h[k] - level, side * g.h_middle[k] - level, side * g.h_end[k] - level
-    v0, v2 = unbiased(half * g.hdot[k], half * g.hdot_end[k], bias_of_rates(w.s, whole))
+    v0, v2 = widened(half * g.hdot[k], half * g.hdot_end[k], bias_of_rates(w.s, whole))
     where, _, left, right = lowest_of_halves(y0, y1, y2, v0, v2)
     if where == 0.0:
         return 0.0, NEVER
