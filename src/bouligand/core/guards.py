@@ -190,7 +190,7 @@ def passed(g, length, target, short, tiny):
 
     Looked for are guards on the wrong side at the end; ``target``, on whatever side; and, in a ``short`` step, guards
     whose parabola dips below zero inside the step although both ends are on the right side. A guard the trajectory sat
-    on at the start counts only if it has clearly come back: the residual of its own landing must not. (In times below
+    on at the start counts only if it has clearly come back: the residual of its own landing must not. (In a step below
     ``tiny`` nothing is clear.) The third value is False if some h is not finite.
     """
     count, total = suspects(g, length, short)
@@ -216,8 +216,6 @@ def passed(g, length, target, short, tiny):
             if slope >= 0.0:
                 slope = (end - start) * scale
             back = -end / slope if slope != 0.0 else 0.0
-            if slope >= 0.0 and end > -speed * tiny:
-                back = length  # the target, which is no longer being approached (what is left is more than round-off)
             if back < -length:
                 back = -0.5 * length
             if back < best:

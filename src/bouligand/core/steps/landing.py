@@ -60,7 +60,7 @@ def land_by_hop(w, length, fixed):
         s.kind, s.length = HOP + rung, length
         if eval_h(w, s.t + length, v.x_end, g.h_end):
             return outcomes.FAILED, length, tries
-        shift, j, finite = passed(g, length, s.target, True, max(1e-6 * s.dt, shortest(s)))
+        shift, j, finite = passed(g, length, s.target, True, 1e-6 * s.dt)
         if not finite:
             return not_finite(s, length), length, tries
         if fixed == 1:
@@ -116,7 +116,7 @@ def step_smoothly(w, length, landing, fixed, tries):
     s.kind, s.length, s.growth = s.scheme, length, 0.0
     if w.fn.fh == 0 and eval_h(w, s.t + length, v.x_end, g.h_end):
         return outcomes.FAILED
-    shift, j, finite = passed(g, length, s.target if landing else -1, False, shortest(s))
+    shift, j, finite = passed(g, length, s.target if landing else -1, False, 0.0)
     if not finite:
         return not_finite(s, length)
     if fixed == 1:
@@ -164,7 +164,7 @@ def hop_back(w, length, aim, j, fixed, tries, near):
         whole = length + back
         if eval_h(w, s.t + whole, v.x_end, g.h_end):
             return outcomes.FAILED
-        shift, j, finite = passed(g, whole, s.target, False, shortest(s))
+        shift, j, finite = passed(g, whole, s.target, False, 0.0)
         if not finite:
             return not_finite(s, length)
         if j < 0:
@@ -175,12 +175,6 @@ def hop_back(w, length, aim, j, fixed, tries, near):
             if outcome != outcomes.REFUSED:
                 return outcome
         aim = whole + shift
-
-
-@core(inline=True)
-def shortest(s):
-    """A time so short that h changes by little more than round-off in it."""
-    return 1e-11 * max(abs(s.t), s.tf - s.t0)
 
 
 @core(inline=True)

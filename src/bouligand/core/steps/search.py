@@ -232,6 +232,10 @@ def lowest_near(w, k, side, q, old, mid, new, length, whole):
     place = (q - 1.0 + 0.5 * (old - new) / max(bend, 1e-300)) / PLACES
     a, c = max((q - 2.0) / PLACES, 0.0), min(q / PLACES, 1.0)
     ya, yc = mid if q == 1 else old, mid if q == PLACES + 1 else new
+    if q == 1 and place <= 0.0 and side * w.g.hdot[k] <= 0.0:
+        return 1e-9, mid  # it turns just where the step begins,
+    if q == PLACES + 1 and place >= 1.0 and side * w.g.hdot_end[k] > 0.0:
+        return 1.0, mid  # or where it ends
     if place <= a or place >= c:
         return 0.0, 0.0
     return lowest_inside(w, k, side, (a, c, ya, yc), place, length, whole)
