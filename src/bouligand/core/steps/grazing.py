@@ -120,6 +120,36 @@ def jump_on_guard(w, t, x, k, value, unsure):
 
 
 @core
+def comes_back(w, t, k):
+    """Whether the flow beyond guard k bends back to it: 1, 0 (it is pulled on), or -1 if a function failed.
+
+    To be called after jump_on_guard, for its state on the guard and x' beyond it; g.b[k] is the side before.
+    """
+    compact()
+    s, v, g = w.s, w.v, w.g
+    sigma, b = 0.01 * s.dt, g.b[k]
+    copy_state(v.x_trial, v.x_smooth)
+    if eval_h(w, t, v.x_trial, g.h_trial):
+        return -1
+    here = g.h_trial[k]
+    for i in range(v.width):
+        v.x_trial[i] = v.x_smooth[i] + sigma * v.hop_stages[2, i]
+    g.b[k] = -b
+    failed = eval_f(w, t + sigma, v.x_trial, v.f_smooth)
+    g.b[k] = b
+    for i in range(v.width):
+        v.x_trial[i] = v.x_smooth[i] + 0.5 * sigma * (v.hop_stages[2, i] + v.f_smooth[i])
+    if failed or eval_h(w, t + sigma, v.x_trial, g.h_trial):
+        return -1
+    once = g.h_trial[k]
+    for i in range(v.width):
+        v.x_trial[i] = v.x_smooth[i] + 2.0 * sigma * v.f_smooth[i]
+    if eval_h(w, t + 2.0 * sigma, v.x_trial, g.h_trial):
+        return -1
+    return 1 if b * (g.h_trial[k] - 2.0 * once + here) > 0.0 else 0
+
+
+@core
 def graze_matters(w, j):
     """At the present state, on guard j with hdot near zero: GRAZING if crossing or not makes a difference above the tolerance.
 

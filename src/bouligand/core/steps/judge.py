@@ -16,6 +16,7 @@ from ..guards import hold
 from ..state import MARGIN, SWITCH
 from .crossing import cross, note
 from .grazing import (
+    comes_back,
     dwell_time,
     graze_matters,
     jump_on_guard,
@@ -145,7 +146,14 @@ def came_near(w, k, lowest, bend):
     if jump < 0.0:
         return s.status
     s.margin = lowest
-    return codes.GRAZING if jump * dwell_time(unsure, bend) > 1.0 else codes.GO_ON
+    dwell = dwell_time(unsure, bend)
+    if jump > 0.0 and jump * dwell <= 1.0:
+        # (that is for those that come back; one that is pulled on beyond the guard stays there)
+        back = comes_back(w, when, k)
+        if back < 0:
+            return s.status
+        dwell = dwell if back == 1 else s.tf - when
+    return codes.GRAZING if jump * dwell > 1.0 else codes.GO_ON
 
 
 @core
