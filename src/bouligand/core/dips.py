@@ -30,8 +30,8 @@ def may_turn(y0, y1, y2, v0, v1, v2):
 def widened(v0, v2, bias):
     """The slopes at both ends, v0 as low and v2 as high as one-sided differences leave them open.
 
-    ``bias`` is half the step of the differences, in units of the step: that times the bend is what they may be off. Without it a
-    guard that turns round so near to an end of the step would not be seen.
+    ``bias`` is the part of their change that the differences may be off. Without it a guard that turns round very near to an end
+    of the step would not be seen.
     """
     off = bias * (v2 - v0)
     return min(v0, v0 - off), max(v2, v2 - off)

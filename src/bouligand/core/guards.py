@@ -52,9 +52,12 @@ def rates(w, at_end, length):
 
 @core(inline=True)
 def bias_of_rates(s, length):
-    """Half the step by which `rates` takes differences, in units of a step of this length; 0 where it takes none ahead."""
+    """How much of the change of hdot in a step of this length its differences may be off (see `rates`); 0 where none are taken.
+
+    By half their step, if h bends evenly; four times that, since it need not.
+    """
     sigma = s.probe * s.dt
-    return 0.5 * sigma / length if s.use_Dh == 0 and s.t + length + sigma <= s.stop else 0.0
+    return 2.0 * sigma / length if s.use_Dh == 0 and s.t + length + sigma <= s.stop else 0.0
 
 
 @core

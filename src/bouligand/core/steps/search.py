@@ -13,6 +13,7 @@ from ..guards import NEVER, bias_of_rates
 from .dense import interpolate, prepare
 
 PLACES = 16  # at which a rough guard is looked at
+SOONEST = 1e-9  # the first place that is not the start
 FAILED = -1.0  # instead of a place: a function failed
 
 
@@ -232,10 +233,15 @@ def lowest_near(w, k, side, q, old, mid, new, length, whole):
     place = (q - 1.0 + 0.5 * (old - new) / max(bend, 1e-300)) / PLACES
     a, c = max((q - 2.0) / PLACES, 0.0), min(q / PLACES, 1.0)
     ya, yc = mid if q == 1 else old, mid if q == PLACES + 1 else new
-    if q == 1 and place <= 0.0 and side * w.g.hdot[k] <= 0.0:
-        return 1e-9, mid  # it turns just where the step begins,
+    if q == 1:  # it may turn just where the step begins
+        slope, _ = widened(side * w.g.hdot[k], side * w.g.hdot_end[k], bias_of_rates(w.s, whole))
+        if slope > 0.0:
+            return 0.0, 0.0
+        fall = slope * whole / PLACES
+        place = max(-0.5 * fall / max(new - mid - fall, 1e-300) / PLACES, SOONEST)
     if q == PLACES + 1 and place >= 1.0 and side * w.g.hdot_end[k] > 0.0:
-        return 1.0, mid  # or where it ends
+        return 1.0, mid  # ... or where it ends
     if place <= a or place >= c:
         return 0.0, 0.0
-    return lowest_inside(w, k, side, (a, c, ya, yc), place, length, whole)
+    place, value = lowest_inside(w, k, side, (a, c, ya, yc), place, length, whole)
+    return place if place == FAILED else max(place, SOONEST), value
