@@ -50,6 +50,16 @@ def rates(w, at_end, length):
     return False
 
 
+@core(inline=True)
+def bias_of_rates(s, length):
+    """How much of the change of hdot in a step of this length its differences may be off (see `rates`); 0 where none are taken.
+
+    By half their step, if h bends evenly; four times that, since it need not.
+    """
+    sigma = s.probe * s.dt
+    return 2.0 * sigma / length if s.use_Dh == 0 and s.t + length + sigma <= s.stop else 0.0
+
+
 @core
 def difference(g, h, out, scale):
     """out = (g.h_trial - h) * scale."""
@@ -225,27 +235,6 @@ def passed(g, length, target, short, tiny):
 
 
 @core(fastmath=QUICK)
-def check_halfway(g, length):
-    """With h halfway in g.h_trial: how many guards are on the wrong side there, and for how many the parabola is inaccurate.
-
-    (Inaccurate: it differs from h there by more than a quarter of the guard's distance at the start, halfway or at the end.)
-    """
-    wrong, rough = 0.0, 0.0
-    for k in range(g.width):
-        b, level = g.watched[k], g.level[k]
-        start = b * g.h[k] - level
-        middle = b * g.h_trial[k] - level
-        end = b * g.h_end[k] - level
-        expected = 0.75 * start + 0.25 * (length * b * g.hdot[k] + end)
-        counts = b != 0.0
-        free = g.held[k] == 0.0
-        wrong += 1.0 if counts & (middle < 0.0) & (free | (middle < start)) else 0.0
-        off = 4.0 * abs(middle - expected)
-        rough += 1.0 if counts & free & ((off > start) | (off > middle) | (off > end)) else 0.0
-    return wrong, rough
-
-
-@core(fastmath=QUICK)
 def none_wrong(g, row):
     """Whether no guard is on the wrong side where h is ``row``."""
     count = 0.0
@@ -300,76 +289,3 @@ def hold(w, k):
         if s.held_count < g.width:
             g.held_list[s.held_count] = k
             s.held_count += 1
-
-
-@core(fastmath=QUICK)
-def may_dip(g, length):
-    """How many guards `dip` must examine: wrong in the middle, rough (see there), or with a minimum inside the step."""
-    count = 0.0
-    for k in range(g.width):
-        b, level = g.watched[k], g.level[k]
-        y0 = b * g.h[k] - level
-        y1 = b * g.h_trial[k] - level
-        y2 = b * g.h_end[k] - level
-        v0 = 0.5 * length * b * g.hdot[k]
-        v2 = 0.5 * length * b * g.hdot_end[k]
-        v1 = 0.75 * (y2 - y0) - 0.25 * (v0 + v2)
-        off = 10.0 * abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1)
-        rough = (off > y0) | (off > y1) | (off > y2)
-        turns = ((v0 < 0.0) & (v1 > 0.0)) | ((v1 <= 0.0) & (v2 > 0.0))
-        count += 1.0 if (b != 0.0) & ((y1 < 0.0) | rough | turns) else 0.0
-    return count
-
-
-@core
-def dip(g, length):
-    """After a smooth step whose ends are on the right side: where, 0 to 1, and which guard comes nearest to a crossing.
-
-    From h and hdot at both ends and h in the middle (g.h_trial), each guard is a cubic on each half of the step. Returned are
-    place, guard (-1: none has a minimum) and value of the lowest minimum; a guard on the wrong side in the middle comes before
-    all others. Also whether some guard is rough, not resolved by so few values: the cubic of the whole step misses h in the
-    middle by more than a tenth of the guard's distance.
-    """
-    where, which, lowest = 0.0, -1, NEVER
-    rough = False
-    if g.width > FEW and may_dip(g, length) == 0.0:
-        return where, which, lowest, rough
-    for k in range(g.width):
-        b = g.watched[k]
-        if b == 0.0:
-            continue
-        y0 = b * g.h[k] - g.level[k]
-        y1 = b * g.h_trial[k] - g.level[k]
-        y2 = b * g.h_end[k] - g.level[k]
-        if y1 < 0.0 and (g.held[k] == 0.0 or y1 < y0):
-            if y1 < lowest:
-                where, which, lowest = 0.5, k, y1
-            continue
-        if g.held[k] != 0.0:
-            continue
-        v0 = 0.5 * length * b * g.hdot[k]
-        v2 = 0.5 * length * b * g.hdot_end[k]
-        v1 = 0.75 * (y2 - y0) - 0.25 * (v0 + v2)
-        if abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1) > 0.1 * min(y0, y1, y2):
-            rough = True
-        turns = v2 > 0.0 or (y1 < y0 and y1 < y2)  # (v1 alone is a guess)
-        if v0 <= 0.0 and v1 > 0.0 and turns:  # (zero: the minimum is exactly where the step begins)
-            place, value = cubic_minimum(y0, y1, v0, v1)
-            if value < lowest:
-                where, which, lowest = 0.5 * place, k, value
-        if v1 <= 0.0 and v2 > 0.0:
-            place, value = cubic_minimum(y1, y2, v1, v2)
-            if value < lowest:
-                where, which, lowest = 0.5 + 0.5 * place, k, value
-    return where, which, lowest, rough
-
-
-@core(inline=True)
-def cubic_minimum(y0, y1, v0, v1):
-    """Place and value of the minimum of the cubic on (0, 1) that falls at 0 and rises at 1."""
-    a3 = 2.0 * (y0 - y1) + v0 + v1
-    a2 = 3.0 * (y1 - y0) - 2.0 * v0 - v1
-    inside = a2 * a2 - 3.0 * a3 * v0
-    root = a2 + math.sqrt(max(inside, 0.0))
-    place = min(max(-v0 / root if root > 0.0 else 0.5, 0.0), 1.0)
-    return place, y0 + place * (v0 + place * (a2 + place * a3))

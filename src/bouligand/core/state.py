@@ -85,6 +85,8 @@ SCALARS = record(
     "span_tries: int",  # attempts since the last spanning step
     "look_at: int",  # count of evaluations of f at which to look at the clock again,
     "looked_at: int",  # and at which it was looked at since when time is taken
+    "middle_known: int",  # 1: g.h_middle is h in the middle of the step that was taken
+    "winding: int",  # 1: along that step x is far from a cubic
     "dt",  # the natural length of a smooth step, which survives events
     "rtol",
     "atol",  # the absolute tolerance of all components; negative: the row v.atol is given
@@ -99,8 +101,8 @@ SCALARS = record(
     "margin",  # of a refused grazing: the smallest |h| found
     "probe",  # of dt: how far ahead h is evaluated for hdot
     "asked_t",  # of a question to the judge: its time,
-    "asked_value",  # a margin or a dwell time,
-    "asked_bend",  # and h'' where a guard came near
+    "asked_value",  # how long a guard was crossed,
+    "asked_bend",  # and how fast it is left
     "soon",  # the time in which the state moves by its tolerance
     "gap",  # residual of the last landing, as a time: guards nearer than that are crossed at the same state
     "reach",  # how far ahead to look for a landing, if two stages have shown that the step could be longer; else 0
@@ -146,7 +148,8 @@ GUARD_ROWS = Rows(
     "h",  # at the present state
     "h_end",  # at the end of the step
     "h_trial",  # at another state
-    "h_middle",  # in the middle of a step
+    "h_middle",  # in the middle of a step, or at the last of several places in it
+    "h_before x 2",  # at the two places before that
     "hdot",  # at the present state
     "hdot_end",  # at the end of the step
     "held",  # 1 while the trajectory is on a guard that it has crossed: it cannot be crossed again before it is left
@@ -161,6 +164,11 @@ GUARD_ROWS = Rows(
     "burst_began",  # when the present burst of crossings began
     "burst",  # crossings in that burst
     "t_last",  # time of the last crossing
+    "suspect",  # inside a step: where (0 to 1) it may have been crossed and crossed back, ROUGH: anywhere; 0: nowhere
+    "lowest",  # and how near to its surface it comes there, by a cubic
+    "unsure",  # values of h that are zero within the tolerance, roughly
+    "near",  # of those that the judge is asked about: how near it came,
+    "near_bend",  # and |h''| there; 0: it is not asked about
     "former",  # in a spanning step: 1 - tau of its crossing in the previous list,
     "former_back",  # and of its crossing back; 0: none
 )

@@ -32,7 +32,7 @@ def accept(w, landed):
         return s.status
     row = s.record_count
     s.record_count = row + 1
-    if s.observers > 0 and observe(w, s.length, end - t):
+    if s.observers > 0 and observe(w, s.length, end - t, landed):
         return s.status
     if w.units.shape[0] > 0:
         make_unit_with_slope(w, v.x_end, v.f_end)

@@ -38,6 +38,27 @@ def other_word(w, last, k):
     return rate, 1e-8 * max(largest, abs(rate)), False
 
 
+@core
+def two_sided_rate(w, k):
+    """hdot of guard k at the present state from h to either side of it along the flow, and whether an evaluation failed.
+
+    Just beyond a guard that is crossed back at once, h ahead alone shows that it has come back.
+    """
+    compact()
+    s, v, g = w.s, w.v, w.g
+    sigma = s.probe * s.dt
+    ahead = 0.0
+    for turn in range(2):
+        for i in range(v.width):
+            v.x_trial[i] = v.x[i] + sigma * v.f[i]
+        if eval_h(w, s.t + sigma, v.x_trial, g.h_trial):
+            return 0.0, True
+        if turn == 0:
+            ahead = g.h_trial[k]
+            sigma = -sigma
+    return 0.5 * (g.h_trial[k] - ahead) / sigma, False
+
+
 @core(inline=True)
 def dwell_time(depth, bend):
     """Time that a parabola with this second derivative spends beyond a guard that it passes by this depth."""
@@ -96,6 +117,36 @@ def jump_on_guard(w, t, x, k, value, unsure):
     for i in range(v.width):
         v.scratch[i] = v.hop_stages[2, i] - v.hop_stages[1, i]
     return in_tolerances(w, v.scratch, x, v.x_trial)
+
+
+@core
+def comes_back(w, t, k):
+    """Whether the flow beyond guard k bends back to it: 1, 0 (it is pulled on), or -1 if a function failed.
+
+    To be called after jump_on_guard, for its state on the guard and x' beyond it; g.b[k] is the side before.
+    """
+    compact()
+    s, v, g = w.s, w.v, w.g
+    sigma, b = 0.01 * s.dt, g.b[k]
+    copy_state(v.x_trial, v.x_smooth)
+    if eval_h(w, t, v.x_trial, g.h_trial):
+        return -1
+    here = g.h_trial[k]
+    for i in range(v.width):
+        v.x_trial[i] = v.x_smooth[i] + sigma * v.hop_stages[2, i]
+    g.b[k] = -b
+    failed = eval_f(w, t + sigma, v.x_trial, v.f_smooth)
+    g.b[k] = b
+    for i in range(v.width):
+        v.x_trial[i] = v.x_smooth[i] + 0.5 * sigma * (v.hop_stages[2, i] + v.f_smooth[i])
+    if failed or eval_h(w, t + sigma, v.x_trial, g.h_trial):
+        return -1
+    once = g.h_trial[k]
+    for i in range(v.width):
+        v.x_trial[i] = v.x_smooth[i] + 2.0 * sigma * v.f_smooth[i]
+    if eval_h(w, t + 2.0 * sigma, v.x_trial, g.h_trial):
+        return -1
+    return 1 if b * (g.h_trial[k] - 2.0 * once + here) > 0.0 else 0
 
 
 @core

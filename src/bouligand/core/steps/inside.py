@@ -8,7 +8,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.vectors import copy
 from ..evaluate import eval_h
-from ..guards import check_halfway, wrong_at
+from ..guards import wrong_at
 
 
 @core
@@ -56,44 +56,3 @@ def locate(w, length):
             low = theta
         copy(g.h_trial, g.hdot_end if k >= 0 else g.h_middle)
     return high, j
-
-
-@core
-def passed_before(w, length, target):
-    """Whether some guard was crossed before the landing on ``target``: its place in the step (0: none; -1: h failed).
-
-    h is evaluated halfway; where it differs from the guard's parabola, compared to its distance, at sixteen places.
-    """
-    compact()
-    s, v, g = w.s, w.v, w.g
-    cubic_between(v, 0.5, length, v.x_trial)
-    if eval_h(w, s.t + 0.5 * length, v.x_trial, g.h_trial):
-        return -1.0
-    wrong, rough = check_halfway(g, length)
-    if wrong > 0.0:
-        return 0.5
-    # (the target ends at distance zero and always counts as rough: for it only start and middle are compared)
-    b = g.watched[target]
-    start, middle = b * g.h[target] - g.level[target], b * g.h_trial[target] - g.level[target]
-    end = b * g.h_end[target] - g.level[target]
-    off = 4.0 * abs(middle - 0.75 * start - 0.25 * (length * b * g.hdot[target] + end))
-    if off > end and off <= min(start, middle):
-        rough -= 1.0
-    return check_sixteen_places(w, length) if rough > 0.0 else 0.0
-
-
-@core
-def check_sixteen_places(w, length):
-    """For a step along which h varies too fast for a parabola: of sixteen places the first on a wrong side, or 0.
-
-    (-1: h failed.)
-    """
-    compact()
-    s, v, g = w.s, w.v, w.g
-    for q in range(1, 16):
-        cubic_between(v, q / 16.0, length, v.x_trial)
-        if eval_h(w, s.t + q / 16.0 * length, v.x_trial, g.h_trial):
-            return -1.0
-        if wrong_at(g, g.h_trial) >= 0:
-            return q / 16.0
-    return 0.0

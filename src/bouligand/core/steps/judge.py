@@ -15,7 +15,16 @@ from ..evaluate import copy_state, eval_f, in_tolerances
 from ..guards import hold
 from ..state import MARGIN, SHOWN, SWITCH
 from .crossing import note
-from .grazing import dwell_time, graze_matters, jump_on_guard, other_word, second_rate, tolerance_of_guard
+from .grazing import (
+    comes_back,
+    dwell_time,
+    graze_matters,
+    jump_on_guard,
+    other_word,
+    second_rate,
+    tolerance_of_guard,
+    two_sided_rate,
+)
 from .leg import start_anew
 
 
@@ -31,13 +40,13 @@ def judge(table):
         return start_anew(w)
     if question == codes.REFILL:
         return refill(w)
+    if question == codes.NEAR:  # (that was inside the last step, and says nothing of the guards at hand)
+        return near(w)
     s.judged = 1
     if question == codes.STUCK:
         return stuck(w, s.target)
     if question == codes.TURNED:
         return turned_away(w, s.target)
-    if question == codes.NEAR:
-        return near(w, s.target)
     return crossed_back(w, s.target)
 
 
@@ -55,6 +64,16 @@ def stuck(w, j):
     before, least, failed = other_word(w, j, j)
     if failed:
         return s.status
+    rate, failed = two_sided_rate(w, j)
+    if failed:
+        return s.status
+    if g.b[j] * rate > least:
+        bend, unsure = second_rate(w, j, v.f), tolerance_of_guard(w, s.t, v.x, j)
+        if bend < 0.0 or unsure < 0.0:
+            return s.status
+        if 0.5 * rate * rate > unsure * bend:
+            g.hdot[j] = rate  # it is being left, by more than a tolerance, and will be crossed back at once
+            return codes.GO_ON
     if g.b[j] * before > least and g.b[j] * g.hdot[j] < -least:
         for k in range(g.width):
             if k != j and g.t_last[k] == s.t:
@@ -110,11 +129,26 @@ def turned_away(w, k):
 
 
 @core
-def near(w, k):
-    """h of guard k came near zero (at the state v.x_near) and receded: GRAZING if it may have been touched, and that matters."""
+def near(w):
+    """Guards came near at v.x_near and turned back: could they have been touched, and would that matter?"""
+    compact()
+    s, g = w.s, w.g
+    for k in range(g.width):
+        if g.near_bend[k] > 0.0:
+            answer = came_near(w, k, g.near[k], g.near_bend[k])
+            g.near_bend[k] = 0.0
+            if answer != codes.GO_ON:
+                s.target = k
+                return answer
+    return codes.GO_ON
+
+
+@core
+def came_near(w, k, lowest, bend):
+    """Guard k came as near as ``lowest`` with |h''| = bend: its margin is noted; refused where being beyond would matter."""
     compact()
     s, v, g = w.s, w.v, w.g
-    when, lowest = s.asked_t, s.asked_value
+    when = s.asked_t
     unsure = tolerance_of_guard(w, when, v.x_near, k)
     if unsure < 0.0:
         return s.status
@@ -127,7 +161,14 @@ def near(w, k):
     if jump < 0.0:
         return s.status
     s.margin = lowest
-    return codes.GRAZING if jump * dwell_time(unsure, s.asked_bend) > 1.0 else codes.GO_ON
+    dwell = dwell_time(unsure, bend)
+    if jump > 0.0 and jump * dwell <= 1.0:
+        # (that is for those that come back; one that is pulled on beyond the guard stays there)
+        back = comes_back(w, when, k)
+        if back < 0:
+            return s.status
+        dwell = dwell if back == 1 else s.tf - when
+    return codes.GRAZING if jump * dwell > 1.0 else codes.GO_ON
 
 
 @core

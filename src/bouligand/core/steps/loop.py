@@ -16,10 +16,10 @@ from . import outcomes
 from .accept import accept
 from .bands import set_levels, shrink_bands
 from .crossing import cross_and_evaluate
-from .inside import passed_before
 from .landing import land_by_hop, step_smoothly
 from .leg import drift_to_stop, shortest
-from .missed import find_missed_touch
+from .missed import find_missed_touch, passed_before
+from .observers import MOST_INSIDE
 from .resolution import on_surface
 from .start import start
 
@@ -93,7 +93,8 @@ def events_at_once(w):
     near before."""
     compact()
     s = w.s
-    return 4 + 2 * (s.one_sided + s.observers) + (2 * w.g.width if w.breaks.shape[0] > 0 or s.stale == 1 else 0)
+    changes = w.breaks.shape[0] > 0 or s.stale == 1
+    return 4 + 2 * s.one_sided + MOST_INSIDE * s.observers + (2 * w.g.width if changes else 0)
 
 
 @core(inline=True)
@@ -249,6 +250,7 @@ def check_step(w, outcome, in_band):
     compact()
     s, g = w.s, w.g
     t, whole = s.t, s.length + s.back + s.correction
+    s.middle_known, s.winding = 0, 0
     behind = t + whole - s.stop
     if outcome == outcomes.LANDED and behind > 0.0 and behind > shortest(w, w.v.f_end):
         s.no_landing = 1

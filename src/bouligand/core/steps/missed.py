@@ -1,83 +1,89 @@
-"""After a smooth step that ends on the right side of every guard: was one touched and released inside it?"""
+"""Was a guard crossed inside a step that does not show it at its end?
 
-from .. import codes
+A few values of h answer that in nearly all steps, and hardly cost anything; where they leave doubt, `search` looks along the
+step itself.
+"""
+
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..evaluate import copy_state, eval_h, nudge
-from ..guards import dip, rates
+from ..dips import any_on_the_way, mark_dips, mark_on_the_way
+from ..evaluate import eval_h
+from ..guards import bias_of_rates, rates
+from ..state import BACK, HOP
 from . import outcomes
-from .dense import interpolate, prepare
-from .inside import check_sixteen_places, cubic_between
+from .inside import cubic_between
+from .search import FAILED, search_guards
+
+WINDING = 0.05  # of the way in a step: more than this off a cubic
 
 
 @core(inline=True)
 def find_missed_touch(w, length):
-    """After a smooth step that ends on the right side of every guard: was one touched and released in between?
+    """After a step that ends on the right side of every guard: was one touched and released in between?
 
     Evaluates hdot at the end (which the next step needs anyway) and h in the middle. The outcome is STEPPED; or REJECTED, to
-    cut the step where the guard is deepest; or FAILED. A guard that came very near is left for the judge.
+    cut the step where the guard is beyond its surface; or FAILED. A guard that came very near is left for the judge.
     """
     compact()
     s, v, g = w.s, w.v, w.g
-    t = s.t
     if rates(w, True, length):
         return outcomes.FAILED
     cubic_between(v, 0.5, length, v.x_trial)
-    if eval_h(w, t + 0.5 * length, v.x_trial, g.h_trial):
+    if eval_h(w, s.t + 0.5 * length, v.x_trial, g.h_middle):
         return outcomes.FAILED
-    where, k, lowest, rough = dip(g, length)
-    if rough and (k < 0 or lowest >= 0.0):
-        looked = check_sixteen_places(w, length)
-        if looked != 0.0:
-            s.dt = max(looked, 0.0) * length
-            s.rejected += 1
-            return outcomes.REJECTED if looked > 0.0 else outcomes.FAILED
-    if k < 0:
+    s.middle_known = 1
+    s.winding = 1 if s.kind < HOP and is_winding(w, v.x_end, v.f_end) else 0
+    wrong, turning, rough = mark_dips(g, length, bias_of_rates(s, length), s.winding == 1)
+    where = 0.5 if wrong else 0.0
+    if not wrong and turning + rough > 0:
+        where = search_guards(w, length, length, rough, -1)
+    if where == 0.0:
         return outcomes.STEPPED
-    # a guard has a minimum inside: within the tolerance of h, or within a tenth of its way?
-    nudge(w, v.x_end, v.x_trial)
-    if lowest >= 0.0 and eval_h(w, t + length, v.x_trial, g.h_trial):
-        return outcomes.FAILED
-    unsure = 30.0 * abs(g.h_trial[k] - g.h_end[k]) if lowest >= 0.0 else 0.0
-    if lowest > max(unsure, 0.1 * min(abs(g.h[k]), abs(g.h_end[k]))):
-        return outcomes.STEPPED
-    if lowest >= 0.0 or where != 0.5:
-        where, lowest = nearest_approach(w, length, k, where)
-        if where < 0.0:
-            return outcomes.FAILED
-    if lowest < 0.0:
-        s.dt = where * length
-        s.rejected += 1
-        return outcomes.REJECTED
-    if lowest <= unsure and g.level[k] == 0.0:
-        s.question, s.target = codes.NEAR, k
-        s.asked_t, s.asked_value, s.asked_bend = t + where * length, lowest, abs(g.hdot_end[k] - g.hdot[k]) / length
-        copy_state(v.x_trial, v.x_near)
-    return outcomes.STEPPED
+    s.dt = where * length
+    s.rejected += 1
+    return outcomes.FAILED if where == FAILED else outcomes.REJECTED
+
+
+@core(inline=True)
+def is_winding(w, end, slope):
+    """Whether x along a smooth step to ``end``, with x' = slope there, is far from a cubic, compared to how far it goes.
+
+    The cubic through both ends and their slopes has another third derivative than the stages saw. (Where a scheme is exact for
+    its f, a step may be as long as it likes.)
+    """
+    compact()
+    s, v = w.s, w.v
+    length = s.length
+    cube = length * length * length / 12.0
+    for i in range(v.width):
+        rise, first, last = end[i] - v.x[i], length * v.f[i], length * slope[i]
+        off = abs(cube * v.third[i] + rise - 0.5 * (first + last))
+        if off > WINDING * (abs(rise) + abs(first) + abs(last)) + 10.0 * (v.atol[i] + s.rtol * abs(end[i])):
+            return True
+    return False
 
 
 @core
-def nearest_approach(w, length, k, where):
-    """Where in the step (0 to 1, from a guess) guard k is nearest to a crossing, and how near; -1: a function failed.
+def passed_before(w, whole, target):
+    """Whether, on the way to a landing on ``target``, some guard was crossed: where (0: no; -1: h failed).
 
-    On the step's own extension: a cubic is not accurate enough for a guard that is barely touched. Leaves the state in v.x_trial.
+    h halfway tells where it is what the guard's cubic says; else h along the step does.
     """
     compact()
     s, v, g = w.s, w.v, w.g
-    if prepare(w, s.kind, length):
-        return -1.0, 0.0
-    b, bend, behind = g.watched[k], g.watched[k] * length * (g.hdot_end[k] - g.hdot[k]), 0.0
-    for turn in range(5):
-        # twice: h at two places gives the slope, and a Newton step the minimum; then h there
-        first = max(where - 1e-3, 0.0)
-        place = where if turn == 4 else first if turn % 2 == 0 else first + 1e-3
-        interpolate(v, s.kind, place, length, length, v.x_trial)
-        if eval_h(w, s.t + place * length, v.x_trial, g.h_trial):
-            return -1.0, 0.0
-        value = b * g.h_trial[k] - g.level[k]
-        if value < 0.0:
-            return max(place, 1e-3), value
-        if turn % 2 == 1 and bend > 0.0:
-            where = min(max(first + 5e-4 - 1e3 * (value - behind) / bend, 0.0), 1.0)
-        behind = value
-    return where, value
+    cubic_between(v, 0.5, whole, v.x_trial)
+    if eval_h(w, s.t + 0.5 * whole, v.x_trial, g.h_middle):
+        return FAILED
+    s.middle_known = 1
+    s.winding = 1 if s.kind % BACK < HOP and is_winding(w, v.x_smooth, v.f_smooth) else 0
+    wrong, others = any_on_the_way(g, whole, s.winding == 1)
+    if wrong > 0.0:
+        return 0.5
+    if others == 0.0:
+        return 0.0
+    turning, rough = mark_on_the_way(g, whole, target, s.winding == 1)
+    if turning + rough == 0:
+        return 0.0
+    if rates(w, True, whole):
+        return FAILED
+    return search_guards(w, s.length, whole, rough, target)
