@@ -1,9 +1,9 @@
 """Which guards may have been crossed and crossed back inside a step, both of whose ends are on the right side.
 
 From a few values along the step (h and hdot at its ends, h in its middle) each guard is a cubic on each half of it. A guard is
-suspect where such a cubic comes near zero, compared to how far the guard moves; or where so few values do not tell: what
-they say of the middle is far from h there, compared to the guard's distance (it is rough). Who is suspect is marked in g.suspect;
-`steps.search` then looks along the step itself.
+suspect where such a cubic comes near zero, compared to how far the guard moves; or where so few values do not tell (it is
+rough): what they say of the middle is far from h there, compared to the guard's distance or, at an end, to how fast it comes or
+goes. Who is suspect is marked in g.suspect; `steps.search` then looks along the step itself.
 """
 
 import math
@@ -39,9 +39,9 @@ def widened(v0, v2, bias):
 
 @core(inline=True)
 def within_reach(y0, y1, y2, v0, v2):
-    """Whether a guard is nearer than it moves in a step along which x is winding: then the few values tell nothing."""
-    moves = abs(v0) + abs(v2) + abs(y1 - y0) + abs(y2 - y1)
-    return (y0 < moves) | (y1 < moves) | (y2 < moves)
+    """Whether a guard is not far, compared to how it moves, in a step along which x is winding: then few values tell nothing."""
+    reach = 0.3 * (abs(v0) + abs(v2) + abs(y1 - y0) + abs(y2 - y1))
+    return (max(y0, v0) < reach) | (y1 < reach) | (max(y2, -v2) < reach)
 
 
 @core(fastmath=QUICK)
@@ -58,7 +58,7 @@ def any_turns(g, length, bias, winding):
         v0, v2 = widened(v0, v2, bias)
         v1 = slope_in_middle(y0, y2, v0, v2)
         off = 10.0 * abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1)
-        rough = (off > y0) | (off > y1) | (off > y2) | (winding & within_reach(y0, y1, y2, v0, v2))
+        rough = (off > max(y0, v0)) | (off > y1) | (off > max(y2, -v2)) | (winding & within_reach(y0, y1, y2, v0, v2))
         turns = may_turn(y0, y1, y2, v0, v1, v2)
         count += 1.0 if (b != 0.0) & ((y1 < 0.0) | rough | turns) else 0.0
     return count
@@ -87,7 +87,7 @@ def mark_dips(g, length, bias, winding):
             return True, turning, rough
         if held and v0 <= 0.0:
             continue  # it sits on its guard, or leaves it: for the judge
-        badly = told_badly(y0, y1, y2, v0, v2, min(y1 if held else y0, y1, y2))
+        badly = told_badly(y0, y1, y2, v0, v2, min(max(y0, v0), y1, max(y2, -v2)))
         if badly or (winding and within_reach(y0, y1, y2, v0, v2)):
             g.suspect[k] = ROUGH
             rough += 1
@@ -178,7 +178,7 @@ def any_on_the_way(g, length, winding):
         free = g.held[k] == 0.0
         wrong += 1.0 if counts & (y1 < 0.0) & (free | (y1 < y0)) else 0.0
         off = abs(3.0 * y0 + 2.0 * v0 + y2 - 4.0 * y1)
-        rough = (off > y0) | (off > y1) | (off > y2) | (winding & within_reach(y0, y1, y2, v0, v2))
+        rough = (off > max(y0, v0)) | (off > y1) | (off > max(y2, -v2)) | (winding & within_reach(y0, y1, y2, v0, v2))
         turns = may_turn(y0, y1, y2, v0, v1, v2)
         others += 1.0 if counts & free & (rough | turns) else 0.0
     return wrong, others
@@ -188,8 +188,7 @@ def any_on_the_way(g, length, winding):
 def mark_on_the_way(g, length, target, winding):
     """Mark the guards that may have been crossed on the way to a landing on ``target``: how many, and how many of them are rough.
 
-    (A guard is rough where a parabola differs from h halfway by more than a quarter of its distance anywhere. The target ends
-    at no distance: it is rough if it was before.)
+    (A guard is rough where a parabola differs from h halfway by more than a quarter of its distance.)
     """
     turning, rough = 0, 0
     for k in range(g.width):
@@ -202,13 +201,13 @@ def mark_on_the_way(g, length, target, winding):
         y2 = b * g.h_end[k] - g.level[k]
         v0 = 0.5 * length * b * g.hdot[k]
         v2 = slope_at_end(y0, y1, y2, v0)
-        nearest = min(y0, y1)
-        badly = abs(3.0 * y0 + 2.0 * v0 + y2 - 4.0 * y1) > (nearest if k == target else min(nearest, y2))
+        badly = abs(3.0 * y0 + 2.0 * v0 + y2 - 4.0 * y1) > min(max(y0, v0), y1, max(y2, -v2))
         if badly or (winding and within_reach(y0, y1, y2, v0, v2)):
             g.suspect[k] = ROUGH
             rough += 1
         elif y2 > 0.0 or k == target:
-            g.suspect[k], g.lowest[k], _, _ = lowest_of_halves(y0, y1, y2, v0, v2)
+            where, g.lowest[k], _, _ = lowest_of_halves(y0, y1, y2, v0, v2)
+            g.suspect[k] = where if g.lowest[k] <= NEAR * (y0 if k == target else min(y0, y2)) else 0.0
             turning += 1 if g.suspect[k] > 0.0 else 0
     return turning, rough
 
@@ -226,7 +225,7 @@ def mark_observers(g, length, bias, winding):
         v0, v2 = widened(0.5 * length * b * g.hdot[k], 0.5 * length * b * g.hdot_end[k], bias)
         crossed = y1 < 0.0 or y2 < 0.0
         moves = max(abs(y1 - y0), abs(y2 - y1))
-        badly = told_badly(y0, y1, y2, v0, v2, moves if crossed else min(y0, y1, y2))
+        badly = told_badly(y0, y1, y2, v0, v2, moves if crossed else min(max(y0, v0), y1, max(y2, -v2)))
         if badly or (winding and within_reach(y0, y1, y2, v0, v2)):
             g.suspect[k] = ROUGH
             rough += 1
