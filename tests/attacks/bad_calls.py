@@ -333,7 +333,7 @@ def every_call():
     return [(call, name, value) for call in calls() for name, values in call.wrong.items() for value in values]
 
 
-def attack(call, name, value):
+def attack(call, name, value, slow=SLOW):
     """What is wrong with how the library answers to a bad call; None if nothing is."""
     label = getattr(call.function, "__qualname__", type(call.function).__name__)
     what = f"{label}({name}={str(value)[:60]})"
@@ -349,16 +349,16 @@ def attack(call, name, value):
     else:
         return f"{what}: no exception"
     seconds = time.perf_counter() - began
-    return f"{what}: took {seconds:.1f} s" if seconds > SLOW else None
+    return f"{what}: took {seconds:.1f} s" if seconds > slow else None
 
 
-def attacks(count, seed):
+def attacks(count, seed, slow=SLOW):
     """So many bad calls, chosen at random; what was wrong with the answers."""
     everything = every_call()
     chosen = np.random.default_rng(seed).permutation(len(everything))[:count]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        return len(chosen), [found for q in chosen if (found := attack(*everything[q])) is not None]
+        return len(chosen), [found for q in chosen if (found := attack(*everything[q], slow=slow)) is not None]
 
 
 if __name__ == "__main__":

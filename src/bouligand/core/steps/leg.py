@@ -12,10 +12,10 @@ from ..compiler.jit import core
 from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
 from ..guards import hold
 from ..recorded import cap_leg
+from ..resolution import near_zero, shake
 from ..state import HOP, MARGIN, SHOWN
 from . import outcomes
 from .crossing import flip, note
-from .resolution import near_zero, shake
 
 
 @core

@@ -12,6 +12,7 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_h, in_tolerances
 from ..guards import arriving, first_arrival, rates, refine_arrival
+from ..resolution import on_surface
 from . import outcomes
 from .accept import accept
 from .bands import set_levels, shrink_bands
@@ -20,7 +21,6 @@ from .landing import land_by_hop, step_smoothly
 from .leg import drift_to_stop, shortest
 from .missed import find_missed_touch, passed_before
 from .observers import MOST_INSIDE
-from .resolution import on_surface
 from .start import start
 
 # guards ahead from which on a spanning step is taken: MANY_AHEAD + MORE_OF_FEW // m^2 of m (with few guards, hops are cheap)

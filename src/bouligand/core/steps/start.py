@@ -6,9 +6,9 @@ from ..compiler.jit import core
 from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
 from ..guards import hold
 from ..recorded import cap_leg, write_step
+from ..resolution import near_zero, shake
 from ..schemes import table
 from ..unit import make_unit
-from .resolution import near_zero, shake
 
 
 @core

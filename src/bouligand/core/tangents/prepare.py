@@ -5,7 +5,7 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_h
 from ..recorded import use_parameters
-from ..steps.resolution import near_zero, shake
+from ..resolution import near_zero, shake
 
 
 @core(entry=True)

@@ -1,8 +1,8 @@
 """What round-off hides: whether h is zero as far as the digits of the state tell."""
 
-from ..compiler.intrinsics import compact
-from ..compiler.jit import core
-from ..evaluate import eval_h
+from .compiler.intrinsics import compact
+from .compiler.jit import core
+from .evaluate import eval_h
 
 _STEP = 2.0**-24
 
