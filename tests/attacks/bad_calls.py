@@ -333,7 +333,7 @@ def every_call():
     return [(call, name, value) for call in calls() for name, values in call.wrong.items() for value in values]
 
 
-def attack(call, name, value, slow=SLOW):
+def attack(slow, call, name, value):
     """What is wrong with how the library answers to a bad call; None if nothing is."""
     label = getattr(call.function, "__qualname__", type(call.function).__name__)
     what = f"{label}({name}={str(value)[:60]})"
@@ -358,7 +358,7 @@ def attacks(count, seed, slow=SLOW):
     chosen = np.random.default_rng(seed).permutation(len(everything))[:count]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        return len(chosen), [found for q in chosen if (found := attack(*everything[q], slow=slow)) is not None]
+        return len(chosen), [found for q in chosen if (found := attack(slow, *everything[q])) is not None]
 
 
 if __name__ == "__main__":
