@@ -67,9 +67,9 @@ class Pool:
         each = 8 if system._is_sum else 2 if system._special else 0  # initial capacity for events of each guard
         memory = IntegrationMemory(system, ROOM + each * system.m)
         if memory.size <= MOST_KEPT:
-            # The number of references to it and to its buffer while it is not in use: those of now, and the one of ``_last``. It is
-            # counted before another thread can see it. (Any Stepper, Solution or view adds one, and so does another thread that
-            # executes this function: then neither reuses it.)
+            # The number of references to it and to its buffer while it is not in use: those of now, and the one of ``_last``,
+            # counted before another thread can see it. (Any Stepper, Solution or view adds one, and so does another thread
+            # that executes this function: then neither reuses it.)
             memory.idle = getrefcount(memory) + getrefcount(memory.buffer) + 1
             if self._last is not None:
                 self._later = self._last  # (the older one stays with its solution and is not reused)
