@@ -34,14 +34,18 @@ def widened(v0, v2, bias):
     of the step would not be seen.
     """
     off = bias * (v2 - v0)
-    return min(v0, v0 - off), max(v2, v2 - off)
+    return v0 - (off if off > 0.0 else 0.0), v2 - (off if off < 0.0 else 0.0)
 
 
 @core(inline=True)
-def within_reach(y0, y1, y2, v0, v2):
-    """Whether a guard is not far, compared to how it moves, in a step along which x is winding: then few values tell nothing."""
-    reach = 0.3 * (abs(v0) + abs(v2) + abs(y1 - y0) + abs(y2 - y1))
-    return (max(y0, v0) < reach) | (y1 < reach) | (max(y2, -v2) < reach)
+def doubtful(y0, y1, y2, v0, v2, off, winding):
+    """Whether so few values do not tell: what they say of the middle is ``off``, compared to the guard's distance.
+
+    At an end that is its distance or how fast it comes or goes, whichever is larger. In a step along which x is ``winding`` (1,
+    else 0), all that is not far, compared to how it moves, is in doubt.
+    """
+    reach = off + winding * (0.3 * (abs(v0) + abs(v2) + abs(y1 - y0) + abs(y2 - y1)))
+    return ((y0 < reach) & (v0 < reach)) | (y1 < reach) | ((y2 < reach) & (-v2 < reach))
 
 
 @core(fastmath=QUICK)
@@ -57,8 +61,7 @@ def any_turns(g, length, bias, winding):
         v2 = 0.5 * length * b * g.hdot_end[k]
         v0, v2 = widened(v0, v2, bias)
         v1 = slope_in_middle(y0, y2, v0, v2)
-        off = 10.0 * abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1)
-        rough = (off > max(y0, v0)) | (off > y1) | (off > max(y2, -v2)) | (winding & within_reach(y0, y1, y2, v0, v2))
+        rough = doubtful(y0, y1, y2, v0, v2, off_cubic(y0, y1, y2, v0, v2), winding)
         turns = may_turn(y0, y1, y2, v0, v1, v2)
         count += 1.0 if (b != 0.0) & ((y1 < 0.0) | rough | turns) else 0.0
     return count
@@ -87,8 +90,7 @@ def mark_dips(g, length, bias, winding):
             return True, turning, rough
         if held and v0 <= 0.0:
             continue  # it sits on its guard, or leaves it: for the judge
-        badly = told_badly(y0, y1, y2, v0, v2, min(max(y0, v0), y1, max(y2, -v2)))
-        if badly or (winding and within_reach(y0, y1, y2, v0, v2)):
+        if doubtful(y0, y1, y2, v0, v2, off_cubic(y0, y1, y2, v0, v2), winding):
             g.suspect[k] = ROUGH
             rough += 1
         else:
@@ -98,9 +100,9 @@ def mark_dips(g, length, bias, winding):
 
 
 @core(inline=True)
-def told_badly(y0, y1, y2, v0, v2, distance):
-    """Whether what a cubic says of the middle differs from h there by more than a tenth of a distance."""
-    return abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1) > 0.1 * distance
+def off_cubic(y0, y1, y2, v0, v2):
+    """Ten times what the cubic through both ends is off in the middle."""
+    return 10.0 * abs(0.5 * (y0 + y2) + 0.25 * (v0 - v2) - y1)
 
 
 @core(inline=True)
@@ -177,8 +179,7 @@ def any_on_the_way(g, length, winding):
         counts = b != 0.0
         free = g.held[k] == 0.0
         wrong += 1.0 if counts & (y1 < 0.0) & (free | (y1 < y0)) else 0.0
-        off = abs(3.0 * y0 + 2.0 * v0 + y2 - 4.0 * y1)
-        rough = (off > max(y0, v0)) | (off > y1) | (off > max(y2, -v2)) | (winding & within_reach(y0, y1, y2, v0, v2))
+        rough = doubtful(y0, y1, y2, v0, v2, abs(3.0 * y0 + 2.0 * v0 + y2 - 4.0 * y1), winding)
         turns = may_turn(y0, y1, y2, v0, v1, v2)
         others += 1.0 if counts & free & (rough | turns) else 0.0
     return wrong, others
@@ -201,8 +202,7 @@ def mark_on_the_way(g, length, target, winding):
         y2 = b * g.h_end[k] - g.level[k]
         v0 = 0.5 * length * b * g.hdot[k]
         v2 = slope_at_end(y0, y1, y2, v0)
-        badly = abs(3.0 * y0 + 2.0 * v0 + y2 - 4.0 * y1) > min(max(y0, v0), y1, max(y2, -v2))
-        if badly or (winding and within_reach(y0, y1, y2, v0, v2)):
+        if doubtful(y0, y1, y2, v0, v2, abs(3.0 * y0 + 2.0 * v0 + y2 - 4.0 * y1), winding):
             g.suspect[k] = ROUGH
             rough += 1
         elif y2 > 0.0 or k == target:
@@ -225,8 +225,8 @@ def mark_observers(g, length, bias, winding):
         v0, v2 = widened(0.5 * length * b * g.hdot[k], 0.5 * length * b * g.hdot_end[k], bias)
         crossed = y1 < 0.0 or y2 < 0.0
         moves = max(abs(y1 - y0), abs(y2 - y1))
-        badly = told_badly(y0, y1, y2, v0, v2, moves if crossed else min(max(y0, v0), y1, max(y2, -v2)))
-        if badly or (winding and within_reach(y0, y1, y2, v0, v2)):
+        off = off_cubic(y0, y1, y2, v0, v2)
+        if winding > 0.0 or off > moves if crossed else doubtful(y0, y1, y2, v0, v2, off, winding):
             g.suspect[k] = ROUGH
             rough += 1
         elif crossed:

@@ -86,7 +86,6 @@ SCALARS = record(
     "look_at: int",  # count of evaluations of f at which to look at the clock again,
     "looked_at: int",  # and at which it was looked at since when time is taken
     "middle_known: int",  # 1: g.h_middle is h in the middle of the step that was taken
-    "winding: int",  # 1: along that step x is far from a cubic
     "dt",  # the natural length of a smooth step, which survives events
     "rtol",
     "atol",  # the absolute tolerance of all components; negative: the row v.atol is given
@@ -94,6 +93,7 @@ SCALARS = record(
     "growth",  # how fast x'' changes, 1/time (0: not measured): chooses the order of a hop
     "bend",  # size of x'', in tolerances
     "t_failed",  # time of a failed evaluation
+    "winding",  # 1: along the step that was taken x is far from a cubic
     "length",  # of the present step: its first part,
     "back",  # the way back to the guard,
     "correction",  # and the last correction

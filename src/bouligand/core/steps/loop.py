@@ -250,7 +250,7 @@ def check_step(w, outcome, in_band):
     compact()
     s, g = w.s, w.g
     t, whole = s.t, s.length + s.back + s.correction
-    s.middle_known, s.winding = 0, 0
+    s.middle_known, s.winding = 0, 0.0
     behind = t + whole - s.stop
     if outcome == outcomes.LANDED and behind > 0.0 and behind > shortest(w, w.v.f_end):
         s.no_landing = 1

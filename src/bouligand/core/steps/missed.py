@@ -32,8 +32,8 @@ def find_missed_touch(w, length):
     if eval_h(w, s.t + 0.5 * length, v.x_trial, g.h_middle):
         return outcomes.FAILED
     s.middle_known = 1
-    s.winding = 1 if s.kind < HOP and is_winding(w, v.x_end, v.f_end) else 0
-    wrong, turning, rough = mark_dips(g, length, bias_of_rates(s, length), s.winding == 1)
+    s.winding = 1.0 if s.kind < HOP and is_winding(w, v.x_end, v.f_end) else 0.0
+    wrong, turning, rough = mark_dips(g, length, bias_of_rates(s, length), s.winding)
     where = 0.5 if wrong else 0.0
     if not wrong and turning + rough > 0:
         where = search_guards(w, length, length, rough, -1)
@@ -44,7 +44,7 @@ def find_missed_touch(w, length):
     return outcomes.FAILED if where == FAILED else outcomes.REJECTED
 
 
-@core(inline=True)
+@core
 def is_winding(w, end, slope):
     """Whether x along a smooth step to ``end``, with x' = slope there, is far from a cubic, compared to how far it goes.
 
@@ -75,13 +75,13 @@ def passed_before(w, whole, target):
     if eval_h(w, s.t + 0.5 * whole, v.x_trial, g.h_middle):
         return FAILED
     s.middle_known = 1
-    s.winding = 1 if s.kind % BACK < HOP and is_winding(w, v.x_smooth, v.f_smooth) else 0
-    wrong, others = any_on_the_way(g, whole, s.winding == 1)
+    s.winding = 1.0 if s.kind % BACK < HOP and is_winding(w, v.x_smooth, v.f_smooth) else 0.0
+    wrong, others = any_on_the_way(g, whole, s.winding)
     if wrong > 0.0:
         return 0.5
     if others == 0.0:
         return 0.0
-    turning, rough = mark_on_the_way(g, whole, target, s.winding == 1)
+    turning, rough = mark_on_the_way(g, whole, target, s.winding)
     if turning + rough == 0:
         return 0.0
     if rates(w, True, whole):

@@ -30,7 +30,7 @@ def observe(w, length, whole, landed):
         cubic_between(v, 0.5, whole, v.x_trial)
         if eval_h(w, s.t + 0.5 * whole, v.x_trial, g.h_middle):
             return True
-    some, rough = mark_observers(g, whole, bias_of_rates(s, whole), s.winding == 1)
+    some, rough = mark_observers(g, whole, bias_of_rates(s, whole), s.winding)
     if some == 0:
         return False
     if prepare(w, s.kind, length):
