@@ -21,15 +21,30 @@ _INDICES = types.Array(types.int64, 1, "C")
 _MATRIX = types.Array(types.float64, 2, "C")
 _INTP = types.intp
 
+_NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _numbers = itertools.count()
 
 
 def _kind(shape, read_only=False):
-    """Numba's type of an argument: "k" is an index, "ks" several, a string a vector of that size, a pair a matrix."""
+    """Numba's type of an argument: "k" is an index, "ks" several, a string a vector of that size, a pair a matrix; "dual n" is a
+    vector of dual numbers, "dual t" one of them."""
     if shape == "k":
         return _INTP
+    if is_dual(shape):
+        return _duals().dual if shape == "dual t" else types.Array(_duals().dual, 1, "C", readonly=read_only)
     kind = _INDICES if shape == "ks" else _MATRIX if isinstance(shape, tuple) else _VECTOR
     return kind.copy(readonly=True) if read_only else kind
+
+
+def is_dual(shape):
+    """Whether an argument consists of dual numbers."""
+    return isinstance(shape, str) and shape.startswith("dual ")
+
+
+def _duals():
+    from ..duals import number  # (only derivatives need it)
+
+    return number
 
 
 def _size(context, builder, ctx, name):
@@ -39,16 +54,22 @@ def _size(context, builder, ctx, name):
 
 def _view(context, builder, address, shape, ctx):
     """An array over bare memory, its sizes read from ``ctx``."""
-    names = shape if isinstance(shape, tuple) else (shape,)
+    names, item, bytes_each = shape if isinstance(shape, tuple) else (shape,), DOUBLE, INT64(8)
+    if shape == "ks":
+        item = INT64
+    elif is_dual(shape):
+        names, item, bytes_each = (shape[5:],), _duals().IN_MEMORY, INT64(8 * _duals().SIZE)
+        if shape == "dual t":
+            place = builder.inttoptr(address, item.as_pointer())
+            return context.unpack_value(builder, _duals().dual, place)
     sizes = [_size(context, builder, ctx, name) for name in names]
-    strides, width = [], INT64(8)
+    strides, width = [], bytes_each
     for size in reversed(sizes):
         strides.insert(0, width)
         width = builder.mul(width, size)
     view = context.make_array(_kind(shape))(context, builder)
-    item = INT64 if shape == "ks" else DOUBLE
     data = builder.inttoptr(address, item.as_pointer())
-    populate_array(view, data=data, shape=sizes, strides=strides, itemsize=INT64(8), meminfo=None)
+    populate_array(view, data=data, shape=sizes, strides=strides, itemsize=bytes_each, meminfo=None)
     return view._getvalue()
 
 
@@ -60,7 +81,8 @@ def user_jit(function):
 def argument_types(shapes, outputs, read_only):
     """The Numba types a function with arguments ``t, *shapes`` is compiled for, the last ones its outputs."""
     inputs = len(shapes) - outputs
-    return (types.float64, *[_kind(shape, read_only and i < inputs) for i, shape in enumerate(shapes)])
+    kinds = [_kind(shape, read_only and i < inputs) for i, shape in enumerate(shapes)]
+    return tuple(kinds) if shapes[0] == "dual t" else (types.float64, *kinds)
 
 
 @compiling()
@@ -76,8 +98,9 @@ def c_function(dispatcher, shapes, in_place, read_only):
     kinds = argument_types(shapes if in_place else shapes[:-1], outputs, read_only)
     compiled = _compile(dispatcher, kinds)
     returned = compiled.signature.return_type
-    if not in_place and not isinstance(returned, types.BaseTuple | types.Number) and returned not in (_VECTOR, _MATRIX):
-        dispatcher = _as_float_array(dispatcher, len(kinds))
+    plain = isinstance(returned, types.BaseTuple | types.Number) or returned in (_VECTOR, _MATRIX, _kind(shapes[-1]))
+    if not in_place and (not plain or (is_dual(shapes[-1]) and returned == _VECTOR)):
+        dispatcher = (_as_dual_array if is_dual(shapes[-1]) else _as_float_array)(dispatcher, len(kinds))
         compiled = _compile(dispatcher, kinds)
         returned = compiled.signature.return_type
 
@@ -94,21 +117,23 @@ def c_function(dispatcher, shapes, in_place, read_only):
                 address if shape == "k" else _view(context, inside, address, shape, ctx)
                 for address, shape in zip(addresses, shapes, strict=True)
             ]
-            values = [t, *(values if in_place else values[:-1])]
+            values = values if in_place else values[:-1]
+            values = values if shapes[0] == "dual t" else [t, *values]
             status, result = context.call_internal_no_propagate(inside, compiled.fndesc, compiled.signature, values)
             code = status.code
             if not in_place:
                 out = context.make_array(_kind(shapes[-1]))(
                     context, inside, _view(context, inside, addresses[-1], shapes[-1], ctx)
                 )
-                code = _store(context, inside, status, returned, result, out)
+                item = _duals().dual if is_dual(shapes[-1]) else types.float64
+                code = _store(context, inside, status, returned, result, out, item)
             inside.ret(code)
             return context.get_dummy_value()
 
         return types.void(), codegen
 
     # (Numba compiles functions of Python only: one that is never called brings the other along)
-    holder = njit(lambda: entry(), no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    holder = njit(lambda: entry(), **_NO_WRAPPERS)
     holder.compile(())
     return holder.overloads[()].library.get_pointer_to_function(name), (holder, dispatcher)
 
@@ -125,8 +150,18 @@ def _as_float_array(dispatcher, count):
     return njit(error_model="numpy")(lambda t, a, b, c: np.array(dispatcher(t, a, b, c)).astype(np.float64))
 
 
-def _store(context, builder, status, returned, result, out):
+def _as_dual_array(dispatcher, count):
+    """The same, as an array of dual numbers."""
+    from ..duals.arrays import array
+
+    if count == 3:
+        return njit(lambda t, a, b: array(dispatcher(t, a, b)), error_model="numpy", **_NO_WRAPPERS)
+    return njit(lambda t, a, b, c: array(dispatcher(t, a, b, c)), error_model="numpy", **_NO_WRAPPERS)
+
+
+def _store(context, builder, status, returned, result, out, kind_of_item):
     """Copy what a function returned into its output; the status says so if the lengths differ."""
+    size = context.get_abi_sizeof(context.get_data_type(kind_of_item))
     code = cgutils.alloca_once_value(builder, status.code)
     with builder.if_then(builder.icmp_signed("==", status.code, INT32(0))):
         if isinstance(returned, types.Array):
@@ -139,12 +174,12 @@ def _store(context, builder, status, returned, result, out):
         with builder.if_else(fits) as (then, otherwise):
             with then:
                 if isinstance(returned, types.Array):
-                    cgutils.raw_memcpy(builder, out.data, values.data, count, 8)
+                    cgutils.raw_memcpy(builder, out.data, values.data, count, size)
                 else:
                     for i, kind in enumerate(kinds):
                         item = builder.extract_value(result, i) if isinstance(returned, types.BaseTuple) else result
-                        item = context.cast(builder, item, kind, types.float64)
-                        builder.store(item, builder.gep(out.data, [INT64(i)]))
+                        item = context.cast(builder, item, kind, kind_of_item)
+                        context.pack_value(builder, kind_of_item, item, builder.gep(out.data, [INT64(i)]), align=8)
             with otherwise:
                 builder.store(INT32(WRONG_LENGTH), code)
         if isinstance(returned, types.Array):

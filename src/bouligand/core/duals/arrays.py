@@ -1,0 +1,475 @@
+"""Arrays of dual numbers: making them, arithmetic element by element, sums and choices.
+
+Numba's own arrays of this type already have indexing, slices, views, copies and assignment. The rest asks for a NumPy dtype,
+which a dual number does not have, and is written here. The makers (`zeros`, `array`, ...) stand in for NumPy's in a copy of the
+user's function (see `recast`): there every array of floats may come to hold tangents.
+"""
+
+import math
+import operator
+
+import numpy as np
+from numba import types
+from numba.core.typing import npydecl
+from numba.extending import intrinsic, overload, register_jitable
+from numba.np import arrayobj
+
+from .number import dual, is_array, is_dual, is_plain, some_dual
+
+# ---------------------------------------------------------------------------------------------------------------- makers
+
+
+@intrinsic
+def empty(typingctx, shape):
+    """An array of dual numbers of this shape (a number, or a tuple of them), not set."""
+    sizes = (shape,) if isinstance(shape, types.Integer) else tuple(shape) if isinstance(shape, types.BaseTuple) else ()
+    if not sizes or not all(isinstance(size, types.Integer) for size in sizes):
+        return None
+    kind = types.Array(dual, len(sizes), "C")
+
+    def codegen(context, builder, signature, args):
+        given = [args[0]] if isinstance(shape, types.Integer) else [builder.extract_value(args[0], q) for q in range(len(sizes))]
+        lengths = [context.cast(builder, a, k, types.intp) for a, k in zip(given, sizes, strict=True)]
+        return arrayobj._empty_nd_impl(context, builder, kind, lengths)._getvalue()
+
+    return kind(shape), codegen
+
+
+@intrinsic
+def zero(typingctx):
+    """The dual number zero."""
+    return dual(), lambda context, builder, signature, args: context.cast(
+        builder, context.get_constant(types.float64, 0.0), types.float64, dual
+    )
+
+
+@intrinsic
+def _store_all(typingctx, items, out):
+    """Store the items of a tuple in an array of dual numbers."""
+
+    def codegen(context, builder, signature, args):
+        array = context.make_array(out)(context, builder, args[1])
+        for i, kind in enumerate(items):
+            item = context.cast(builder, builder.extract_value(args[0], i), kind, dual)
+            place = arrayobj.cgutils.get_item_pointer(context, builder, out, array, [context.get_constant(types.intp, i)])
+            arrayobj.store_item(context, builder, out, item, place)
+        return context.get_dummy_value()
+
+    return types.void(items, out), codegen
+
+
+def for_floats(dtype):
+    """Whether a ``dtype`` argument asks for floats, which may come to hold tangents."""
+    if dtype is None or isinstance(dtype, types.NoneType | types.Omitted):
+        return True
+    if isinstance(dtype, types.Function):
+        return dtype.typing_key is float
+    given = getattr(dtype, "dtype", None)
+    if isinstance(dtype, types.StringLiteral):
+        return dtype.literal_value in ("float", "float64", "f8", "d")
+    return given == types.float64 or is_dual(given)
+
+
+def zeros(shape, dtype=None):
+    """np.zeros"""
+
+
+def ones(shape, dtype=None):
+    """np.ones"""
+
+
+def unset(shape, dtype=None):
+    """np.empty"""
+
+
+def full(shape, fill_value, dtype=None):
+    """np.full"""
+
+
+def zeros_like(a, dtype=None):
+    """np.zeros_like"""
+
+
+def ones_like(a, dtype=None):
+    """np.ones_like"""
+
+
+def full_like(a, fill_value, dtype=None):
+    """np.full_like"""
+
+
+def array(object, dtype=None):
+    """np.array"""
+
+
+def asarray(a, dtype=None):
+    """np.asarray"""
+
+
+def eye(N, dtype=None):
+    """np.eye"""
+
+
+def _filled(value):
+    def impl(shape, dtype=None):
+        return _fill(empty(shape), value)
+
+    return impl
+
+
+def _fill(out, value):
+    """Set all elements of a new array."""
+
+
+@overload(_fill)
+def _fill_all(out, value):
+    # (a plain loop where one will do: Numba compiles it in a tenth of the time)
+    def vector(out, value):
+        for i in range(out.size):
+            out[i] = value
+        return out
+
+    def any_shape(out, value):
+        for place in np.ndindex(out.shape):
+            out[place] = value
+        return out
+
+    return vector if out.ndim == 1 else any_shape
+
+
+@overload(zeros)
+def _zeros(shape, dtype=None):
+    return _filled(0.0) if for_floats(dtype) else lambda shape, dtype=None: np.zeros(shape, dtype)
+
+
+@overload(ones)
+def _ones(shape, dtype=None):
+    return _filled(1.0) if for_floats(dtype) else lambda shape, dtype=None: np.ones(shape, dtype)
+
+
+@overload(unset)
+def _unset(shape, dtype=None):
+    if for_floats(dtype):
+        return lambda shape, dtype=None: empty(shape)
+    return lambda shape, dtype=None: np.empty(shape, dtype)
+
+
+@overload(full)
+def _full(shape, fill_value, dtype=None):
+    if isinstance(fill_value, types.Float) or is_dual(fill_value) or (dtype is not None and for_floats(dtype)):
+
+        def impl(shape, fill_value, dtype=None):
+            return _fill(empty(shape), fill_value)
+
+        return impl
+    return None
+
+
+def _like(maker, value):
+    @overload(maker)
+    def impl(a, dtype=None):
+        floats = isinstance(a, types.Array) and (is_array(a) or isinstance(a.dtype, types.Float))
+        if not (floats and for_floats(dtype)):
+            return None
+
+        def go(a, dtype=None):
+            return _fill(empty(a.shape), value)
+
+        return go
+
+
+_like(zeros_like, 0.0)
+_like(ones_like, 1.0)
+
+
+@overload(full_like)
+def _full_like(a, fill_value, dtype=None):
+    if is_array(a) or (isinstance(a, types.Array) and is_dual(fill_value)):
+        return lambda a, fill_value, dtype=None: full(a.shape, fill_value + 0.0)
+    return None
+
+
+@overload(eye)
+def _eye(N, dtype=None):
+    def impl(N, dtype=None):
+        out = zeros((N, N))
+        for i in range(N):
+            out[i, i] = 1.0
+        return out
+
+    return impl if for_floats(dtype) else None
+
+
+def _make_array(object, dtype=None):
+    if not for_floats(dtype):
+        return lambda object, dtype=None: np.array(object, dtype)
+    if isinstance(object, types.BaseTuple) and _of_numbers(object):
+        n = len(object)
+
+        def from_tuple(object, dtype=None):
+            out = empty(n)
+            _store_all(object, out)
+            return out
+
+        return from_tuple
+    if isinstance(object, types.List) and _of_numbers((object.dtype,)):
+
+        def from_list(object, dtype=None):
+            out = empty(len(object))
+            for i in range(len(object)):
+                out[i] = object[i]
+            return out
+
+        return from_list
+    if isinstance(object, types.List | types.UniTuple) and _of_numbers(_items(object.dtype)):
+
+        def from_rows(object, dtype=None):
+            out = empty((len(object), len(object[0])))
+            for i in range(len(object)):
+                for j in range(len(object[0])):
+                    out[i, j] = object[i][j]
+            return out
+
+        return from_rows
+    if is_array(object):
+        return lambda object, dtype=None: object.copy()
+    if isinstance(object, types.Array) and isinstance(object.dtype, types.Float):
+        return lambda object, dtype=None: _lifted(object)
+    return lambda object, dtype=None: _lifted_floats(np.array(object))
+
+
+def _of_numbers(kinds):
+    """Whether these are numbers, with floats or dual numbers among them."""
+    plain = all(map(is_plain, kinds)) and any(isinstance(kind, types.Float) for kind in kinds)
+    return plain or some_dual(*kinds) is not None
+
+
+def _items(row):
+    """The types of what is in a row of a matrix that is written as a list or tuple of rows."""
+    if isinstance(row, types.List | types.UniTuple) or (isinstance(row, types.Array) and row.ndim == 1):
+        return (row.dtype,)
+    return ()
+
+
+def _has_tangents(kind):
+    if isinstance(kind, types.List | types.UniTuple):
+        return _has_tangents(kind.dtype)
+    if isinstance(kind, types.BaseTuple):
+        return any(map(_has_tangents, kind))
+    return is_dual(kind) or is_array(kind)
+
+
+def _lifted(a):
+    """An array of floats as one of dual numbers, so that it may come to hold tangents."""
+
+
+@overload(_lifted)
+def _lift(a):
+    def vector(a):
+        out = empty(a.size)
+        for i in range(a.size):
+            out[i] = a[i]
+        return out
+
+    def any_shape(a):
+        out = empty(a.shape)
+        for place in np.ndindex(a.shape):
+            out[place] = a[place]
+        return out
+
+    return vector if a.ndim == 1 else any_shape
+
+
+def _lifted_floats(a):
+    """The same, of an array that may be one of integers."""
+
+
+@overload(_lifted_floats)
+def _lift_floats(a):
+    if isinstance(a.dtype, types.Float):
+        return lambda a: _lifted(a)
+    return lambda a: a
+
+
+overload(array)(_make_array)
+
+
+@overload(asarray)
+def _asarray(a, dtype=None):
+    if is_array(a):
+        return lambda a, dtype=None: a
+    if isinstance(a, types.Array) and not isinstance(a.dtype, types.Float):
+        return lambda a, dtype=None: np.asarray(a)
+    return lambda a, dtype=None: array(a)
+
+
+@overload(np.copy)
+def _copy(a):
+    return (lambda a: a.copy()) if is_array(a) else None
+
+
+# ---------------------------------------------------------------------------------------------------- element by element
+
+
+def _takes_part(*kinds):
+    """Whether these are arrays and numbers, of which at least one is an array and one has tangents."""
+    if not all(isinstance(kind, types.Array) or is_dual(kind) or is_plain(kind) for kind in kinds):
+        return False
+    return any(isinstance(kind, types.Array) for kind in kinds) and any(map(_has_tangents, kinds))
+
+
+def _new(result):
+    if result == "dual":
+        return lambda shape: empty(shape)
+    return lambda shape: np.empty(shape, np.bool_)
+
+
+def _of_two(functions, operation, result="dual"):
+    """``operation`` of numbers, for arrays and for an array and a number, by NumPy's rules of shapes."""
+
+    def make(a, b):
+        if not _takes_part(a, b):
+            return None
+        dimensions = [kind.ndim if isinstance(kind, types.Array) else 0 for kind in (a, b)]
+        new = register_jitable(_new(result))
+        if dimensions == [1, 0]:
+
+            def impl(a, b):
+                out = new(a.size)
+                for i in range(a.size):
+                    out[i] = operation(a[i], b)
+                return out
+
+        elif dimensions == [0, 1]:
+
+            def impl(a, b):
+                out = new(b.size)
+                for i in range(b.size):
+                    out[i] = operation(a, b[i])
+                return out
+
+        elif dimensions[1] == 0:
+
+            def impl(a, b):
+                out = new(a.shape)
+                for place in np.ndindex(a.shape):
+                    out[place] = operation(a[place], b)
+                return out
+
+        elif dimensions[0] == 0:
+
+            def impl(a, b):
+                out = new(b.shape)
+                for place in np.ndindex(b.shape):
+                    out[place] = operation(a, b[place])
+                return out
+
+        elif dimensions == [1, 1]:
+
+            def impl(a, b):
+                n = max(a.size, b.size) if min(a.size, b.size) > 0 else 0
+                if (a.size != n and a.size != 1) or (b.size != n and b.size != 1):
+                    raise ValueError("arrays of different lengths")
+                out = new(n)
+                for i in range(n):
+                    out[i] = operation(a[i if a.size == n else 0], b[i if b.size == n else 0])
+                return out
+
+        else:
+
+            def impl(a, b):
+                shape = np.broadcast_shapes(a.shape, b.shape)
+                one, other, out = np.broadcast_to(a, shape), np.broadcast_to(b, shape), new(shape)
+                for place in np.ndindex(shape):
+                    out[place] = operation(one[place], other[place])
+                return out
+
+        return impl
+
+    for function in functions:
+        overload(function)(make)
+
+
+def _leave_to_others(template):
+    """Let Numba's rule for ``a += b`` on arrays decline arrays of dual numbers, so that ours is asked: by itself it fails."""
+    theirs = template.generic
+
+    def generic(self, args, kws):
+        return None if any(map(is_array, args)) or any(map(is_dual, args)) else theirs(self, args, kws)
+
+    template.generic = generic
+
+
+_leave_to_others(npydecl.NumpyRulesInplaceArrayOperator)
+
+
+def _in_place(function, operation):
+    """``a += b`` and its like, which write to the array itself."""
+
+    @overload(function)
+    def make(a, b):
+        if not (isinstance(a, types.Array) and _takes_part(a, b)):
+            return None
+        if not is_array(a):
+            return None  # (an array of floats cannot hold tangents: refused)
+
+        def vector(a, b):
+            changed = operation(a, b)
+            if changed.size != a.size:
+                raise ValueError("arrays of different lengths")
+            for i in range(a.size):
+                a[i] = changed[i]
+            return a
+
+        def any_shape(a, b):
+            a[...] = operation(a, b)
+            return a
+
+        return vector if a.ndim == 1 else any_shape
+
+
+def _of_one(functions, operation):
+    def make(a):
+        if not is_array(a):
+            return None
+
+        def vector(a):
+            out = empty(a.size)
+            for i in range(a.size):
+                out[i] = operation(a[i])
+            return out
+
+        def any_shape(a):
+            out = empty(a.shape)
+            for place in np.ndindex(a.shape):
+                out[place] = operation(a[place])
+            return out
+
+        return vector if a.ndim == 1 else any_shape
+
+    for function in functions:
+        overload(function)(make)
+
+
+_of_two((operator.add, np.add), operator.add)
+_of_two((operator.sub, np.subtract), operator.sub)
+_of_two((operator.mul, np.multiply), operator.mul)
+_of_two((operator.truediv, np.divide, np.true_divide), operator.truediv)
+_of_two((operator.pow, np.power), operator.pow)
+_of_two((operator.mod, np.mod, np.remainder), operator.mod)
+_of_two((np.maximum, np.fmax), max)
+_of_two((np.minimum, np.fmin), min)
+_of_two((np.arctan2,), math.atan2)
+_of_two((np.hypot,), math.hypot)
+for _comparison in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne):
+    _of_two((_comparison,), _comparison, "truth")
+for _operation in ("add", "sub", "mul", "truediv", "pow", "mod"):
+    _in_place(getattr(operator, "i" + _operation), getattr(operator, _operation))
+_of_one((operator.neg, np.negative), operator.neg)
+_of_one((abs, np.abs, np.absolute, np.fabs), abs)
+for _name in ("sin", "cos", "tan", "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "sinh", "cosh", "tanh"):
+    _of_one((getattr(np, _name),), getattr(math, _name))
+for _name, _plain in (("arctan", math.atan), ("arcsin", math.asin), ("arccos", math.acos)):
+    _of_one((getattr(np, _name),), _plain)
+for _ufunc in (np.square, np.sign, np.floor, np.ceil):
+    _of_one((_ufunc,), _ufunc)

@@ -1,0 +1,114 @@
+"""A user's function, compiled for dual numbers: a copy in which NumPy's makers of arrays make arrays of dual numbers.
+
+The code is the user's own. Only the names that it looks up are others: ``np`` is a module whose ``zeros``, ``array`` and so on are
+those of `arrays`, and Numba functions that it calls are copies of the same kind. What the copy cannot do with tangents does not
+compile.
+"""
+
+import builtins
+import types as python_types
+
+import numpy as np
+from numba import njit
+
+from . import arithmetic, arrays, methods, reductions  # noqa: F401  (they register their functions)
+
+_MAKERS = {
+    np.zeros: arrays.zeros,
+    np.ones: arrays.ones,
+    np.empty: arrays.unset,
+    np.full: arrays.full,
+    np.zeros_like: arrays.zeros_like,
+    np.empty_like: arrays.zeros_like,
+    np.ones_like: arrays.ones_like,
+    np.full_like: arrays.full_like,
+    np.array: arrays.array,
+    np.asarray: arrays.asarray,
+    np.ascontiguousarray: arrays.asarray,
+    np.eye: arrays.eye,
+    np.identity: arrays.eye,
+}
+_NEW_NAMES = {name: methods.PREFIX + name for name in methods.NAMES}
+_OF_USERS = {"error_model": "numpy", "boundscheck": True, "nogil": True, "forceinline": True}
+_KEPT = ("fastmath", "error_model", "nogil", "boundscheck", "forceinline")
+
+
+def _numpy():
+    """NumPy as the copy sees it."""
+    module = python_types.ModuleType("numpy")
+    module.__dict__.update({key: value for key, value in vars(np).items() if not key.startswith("__")})
+    module.__dict__.update({maker.__name__: ours for maker, ours in _MAKERS.items()})
+    return _with_renamed(module)
+
+
+def _with_renamed(module):
+    """A module that is looked up in by the names of methods, too, which have other names in the copy."""
+    vars(module).update({new: vars(module)[name] for name, new in _NEW_NAMES.items() if name in vars(module)})
+    return module
+
+
+def _renamed(code):
+    """A code in which the methods of arrays have the names that `methods` gives them."""
+    constants = tuple(_renamed(c) if isinstance(c, python_types.CodeType) else c for c in code.co_consts)
+    return code.replace(co_names=tuple(_NEW_NAMES.get(name, name) for name in code.co_names), co_consts=constants)
+
+
+_NUMPY = _numpy()
+
+
+def recast(function):
+    """The dispatcher of a copy of a function (or dispatcher) that computes with dual numbers."""
+    return _copy(function, {})
+
+
+def _copy(function, known):
+    if function in known:
+        return known[function]
+    python = getattr(function, "py_func", function)
+    names = _names(python.__code__)
+
+    def swapped(value):
+        if value is np:
+            return _NUMPY
+        if hasattr(value, "py_func"):
+            return _copy(value, known)
+        if isinstance(value, python_types.ModuleType):
+            return _module(value, names, swapped)
+        try:
+            return _MAKERS.get(value, value)
+        except TypeError:  # (what has no hash is no maker)
+            return value
+
+    spaces = {key: value for key, value in {**vars(builtins), **python.__globals__}.items() if key in names}
+    fresh = {"__builtins__": __builtins__, "__name__": python.__module__}
+    cells = None if python.__closure__ is None else tuple(python_types.CellType() for _ in python.__closure__)
+    copy = python_types.FunctionType(_renamed(python.__code__), fresh, python.__name__, python.__defaults__, cells)
+    copy.__module__, copy.__kwdefaults__ = python.__module__, python.__kwdefaults__
+    options = dict(_OF_USERS)
+    if hasattr(function, "py_func"):
+        options = {key: value for key, value in function.targetoptions.items() if key in _KEPT}
+    # (rewrites of array expressions, and wrappers for Python, ask for a NumPy dtype)
+    known[function] = njit(copy, **options, no_rewrites=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    # (afterwards: a function may call itself)
+    fresh.update({_NEW_NAMES.get(key, key): swapped(value) for key, value in spaces.items()})
+    for cell, theirs in zip(cells or (), python.__closure__ or (), strict=True):
+        cell.cell_contents = swapped(theirs.cell_contents)
+    return known[function]
+
+
+def _module(module, names, swapped):
+    """A module of the user's with the functions that are looked up in it swapped; others as they are."""
+    if module.__name__.partition(".")[0] in ("numpy", "math", "numba", "scipy", "builtins", "cmath", "operator"):
+        return module
+    out = python_types.ModuleType(module.__name__)
+    out.__dict__.update({key: swapped(value) for key, value in vars(module).items() if key in names})
+    return _with_renamed(out)
+
+
+def _names(code):
+    """Names that a code, and the codes of the functions defined in it, look up."""
+    found = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, python_types.CodeType):
+            found |= _names(constant)
+    return found

@@ -1,0 +1,348 @@
+"""Sums, extremes, choices, interpolation and linear algebra of arrays of dual numbers."""
+
+import math
+import operator
+
+import numpy as np
+from numba import types
+from numba.extending import overload, register_jitable
+
+from .arrays import empty, zero
+from .number import is_array, is_dual, some_dual
+
+# --------------------------------------------------------------------------------------------------- sums and extremes
+
+
+def _reduction(function, impl):
+    @overload(function)
+    def of_array(a):
+        return impl if is_array(a) else None
+
+
+def _sum(a):
+    total = zero()
+    for value in a.flat:
+        total = total + value
+    return total
+
+
+def _prod(a):
+    total = zero() + 1.0
+    for value in a.flat:
+        total = total * value
+    return total
+
+
+def _mean(a):
+    return np.sum(a) / a.size
+
+
+def _max(a):
+    if a.size == 0:
+        raise ValueError("the largest of no numbers")
+    best = a.flat[0]
+    for value in a.flat:
+        if value > best:
+            best = value
+    return best
+
+
+def _min(a):
+    if a.size == 0:
+        raise ValueError("the smallest of no numbers")
+    best = a.flat[0]
+    for value in a.flat:
+        if value < best:
+            best = value
+    return best
+
+
+_reduction(np.sum, _sum)
+_reduction(np.prod, _prod)
+_reduction(np.mean, _mean)
+_reduction(np.max, _max)
+_reduction(np.min, _min)
+
+
+@overload(sum)
+def _builtin_sum(iterable):
+    return _sum_of if is_array(iterable) and iterable.ndim == 1 else None
+
+
+def _sum_of(iterable):
+    total = zero()
+    for value in iterable:
+        total = total + value
+    return total
+
+
+# --------------------------------------------------------------------------------------------- choices, interpolation
+
+
+@overload(np.where)
+def _where(condition, x, y):
+    if isinstance(condition, types.Boolean):
+        if some_dual(x, y) is not None or (is_array(x) and x == y):
+            return lambda condition, x, y: x if condition else y
+        if is_array(x) or is_array(y):
+            # (the same type on both sides: a copy of either)
+            def whole(condition, x, y):
+                return x + 0.0 * y if condition else y + 0.0 * x
+
+            return whole
+        return None
+    if not isinstance(condition, types.Array):
+        return None
+    sides = (x, y)
+    if not any(is_array(side) or is_dual(side) for side in sides):
+        return None
+    one_is_array, other_is_array = (isinstance(side, types.Array) for side in sides)
+
+    def by_element(condition, x, y):
+        out = empty(condition.shape)
+        for place in np.ndindex(condition.shape):
+            if condition[place]:
+                out[place] = x[place] if one_is_array else x
+            else:
+                out[place] = y[place] if other_is_array else y
+        return out
+
+    return by_element
+
+
+@overload(np.clip)
+def _clip(a, a_min, a_max):
+    if is_dual(a) or some_dual(a, a_min, a_max) is not None:
+        return lambda a, a_min, a_max: min(max(a, a_min), a_max)
+    if is_array(a):
+        return lambda a, a_min, a_max: np.minimum(np.maximum(a, a_min), a_max)
+    return None
+
+
+@overload(np.interp)
+def _interp(x, xp, fp):
+    tables = [kind for kind in (xp, fp) if isinstance(kind, types.Array) and kind.ndim == 1]
+    if len(tables) < 2 or not (is_dual(x) or is_array(x) or any(map(is_array, tables))):
+        return None
+    if isinstance(x, types.Array):
+
+        def each(x, xp, fp):
+            out = empty(x.shape)
+            for place in np.ndindex(x.shape):
+                out[place] = np.interp(x[place] + zero(), xp, fp)
+            return out
+
+        return each
+
+    def one(x, xp, fp):
+        last = xp.size - 1
+        if x <= xp[0]:
+            return fp[0] + zero()
+        if x >= xp[last]:
+            return fp[last] + zero()
+        low, high = 0, last
+        while high - low > 1:
+            middle = (low + high) // 2
+            if xp[middle] <= x:
+                low = middle
+            else:
+                high = middle
+        return fp[low] + (fp[high] - fp[low]) / (xp[high] - xp[low]) * (x - xp[low])
+
+    return one
+
+
+@overload(np.concatenate)
+def _concatenate(arrays):
+    if not isinstance(arrays, types.UniTuple) or not is_array(arrays.dtype) or arrays.dtype.ndim != 1:
+        return None
+
+    def impl(arrays):
+        count = 0
+        for one in arrays:
+            count += one.size
+        out, at = empty(count), 0
+        for one in arrays:
+            out[at : at + one.size] = one
+            at += one.size
+        return out
+
+    return impl
+
+
+# ---------------------------------------------------------------------------------------------------------- linear algebra
+
+
+def _products(function):
+    @overload(function)
+    def make(a, b):
+        if not (isinstance(a, types.Array) and isinstance(b, types.Array) and (is_array(a) or is_array(b))):
+            return None
+        return {(1, 1): _inner, (2, 1): _matrix_vector, (1, 2): _vector_matrix, (2, 2): _matrix_matrix}.get((a.ndim, b.ndim))
+
+
+def _inner(a, b):
+    if a.size != b.size:
+        raise ValueError("a product of vectors of different lengths")
+    total = zero()
+    for i in range(a.size):
+        total = total + a[i] * b[i]
+    return total
+
+
+def _matrix_vector(a, b):
+    if a.shape[1] != b.size:
+        raise ValueError("shapes do not fit in a product")
+    out = empty(a.shape[0])
+    for i in range(a.shape[0]):
+        total = zero()
+        for j in range(b.size):
+            total = total + a[i, j] * b[j]
+        out[i] = total
+    return out
+
+
+def _vector_matrix(a, b):
+    return np.dot(b.T, a)
+
+
+def _matrix_matrix(a, b):
+    if a.shape[1] != b.shape[0]:
+        raise ValueError("shapes do not fit in a product")
+    out = empty((a.shape[0], b.shape[1]))
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            total = zero()
+            for k in range(b.shape[0]):
+                total = total + a[i, k] * b[k, j]
+            out[i, j] = total
+    return out
+
+
+_products(np.dot)
+_products(operator.matmul)
+
+
+@overload(np.outer)
+def _outer(a, b):
+    if not (is_array(a) or is_array(b)) or a.ndim != 1 or b.ndim != 1:
+        return None
+
+    def impl(a, b):
+        out = empty((a.size, b.size))
+        for i in range(a.size):
+            for j in range(b.size):
+                out[i, j] = a[i] * b[j]
+        return out
+
+    return impl
+
+
+@overload(np.cross)
+def _cross(a, b):
+    if not (is_array(a) or is_array(b)) or a.ndim != 1 or b.ndim != 1:
+        return None
+
+    def impl(a, b):
+        if a.size != 3 or b.size != 3:
+            raise ValueError("a cross product of vectors that do not have three components")
+        out = empty(3)
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            out[i] = a[j] * b[k] - a[k] * b[j]
+        return out
+
+    return impl
+
+
+@overload(np.linalg.norm)
+def _norm(x):
+    if not is_array(x):
+        return None
+
+    def impl(x):
+        total = zero()
+        for value in x.flat:
+            total = total + value * value
+        return math.sqrt(total)
+
+    return impl
+
+
+@register_jitable
+def _eliminate(matrix, right):
+    """Solve for the columns of ``right``, in place, by Gaussian elimination with pivots by value."""
+    n, columns = right.shape
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(matrix[i, k]) > abs(matrix[best, k]):
+                best = i
+        if matrix[best, k] == 0.0:
+            raise ValueError("Matrix is singular to machine precision.")
+        for j in range(n):
+            matrix[k, j], matrix[best, j] = matrix[best, j], matrix[k, j]
+        for j in range(columns):
+            right[k, j], right[best, j] = right[best, j], right[k, j]
+        for i in range(k + 1, n):
+            factor = matrix[i, k] / matrix[k, k]
+            for j in range(k + 1, n):
+                matrix[i, j] = matrix[i, j] - factor * matrix[k, j]
+            for j in range(columns):
+                right[i, j] = right[i, j] - factor * right[k, j]
+    for k in range(n - 1, -1, -1):
+        for c in range(columns):
+            total = right[k, c]
+            for j in range(k + 1, n):
+                total = total - matrix[k, j] * right[j, c]
+            right[k, c] = total / matrix[k, k]
+
+
+@register_jitable
+def _matrix(a):
+    """A copy of a matrix, as one of dual numbers."""
+    out = empty(a.shape)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[i, j] = a[i, j]
+    return out
+
+
+@overload(np.linalg.solve)
+def _solve(a, b):
+    if not (isinstance(a, types.Array) and isinstance(b, types.Array) and (is_array(a) or is_array(b))):
+        return None
+    if b.ndim == 2:
+
+        def several(a, b):
+            right = _matrix(b)
+            _eliminate(_matrix(a), right)
+            return right
+
+        return several
+
+    def one(a, b):
+        right = empty((b.size, 1))
+        for i in range(b.size):
+            right[i, 0] = b[i]
+        _eliminate(_matrix(a), right)
+        return right[:, 0].copy()
+
+    return one
+
+
+@overload(np.linalg.inv)
+def _inverse(a):
+    if not is_array(a):
+        return None
+
+    def impl(a):
+        n = a.shape[0]
+        unit = empty((n, n))
+        for i in range(n):
+            for j in range(n):
+                unit[i, j] = 1.0 if i == j else 0.0
+        _eliminate(_matrix(a), unit)
+        return unit
+
+    return impl
