@@ -37,6 +37,7 @@ Terminal: TypeAlias = Guards | Mapping[str, int] | Mapping[int, int]
 Path: TypeAlias = str | os.PathLike[str]
 
 Compile: TypeAlias = Literal["auto"] | bool
+JacobianSource: TypeAlias = Literal["auto", "exact", "differences"]
 Method: TypeAlias = Literal["auto", "dopri5", "dop853", "bosh3"]
 Projection: TypeAlias = Literal[2, 3, 5, "tangent", "midpoint", "rk4"]
 Side: TypeAlias = Literal["left", "right"]

@@ -198,7 +198,8 @@ ORDERS = {**{HOP + rung: rung for rung in range(1, 6)}, SPAN: 5}  # of the formu
 # ------------------------------------------------------------------------------------------------------ functions
 
 FUNCTIONS = record(*(f"{name}: int" for name in ("f", "h", "fh", "Dh", "g", "g_many", "context")))
-JACOBIANS = record(*(f"{name}: int" for name in ("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h")))  # 0: differenced
+# addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced
+JACOBIANS = record(*(f"{name}: int" for name in ("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h", "f_dual", "h_dual")))
 TIMELESS = -1  # in place of the address of Dt_h: h does not depend on t
 CONTEXT = ("n", "m", "p", "user data", "ks")  # the words of a function's context; the last one for g_many only
 USER_DATA, LISTED = 3, 4
@@ -292,6 +293,10 @@ TANGENTS = Table(
     Dp_f="matrix",
     guard_rows="matrix",  # rows of Dh and Dp_h of up to three guards that are examined
     sides="matrix",  # parameters perturbed to either side
+    dual_t="vector",  # arguments of f_dual and h_dual, and their result
+    dual_x="vector",
+    dual_p="vector",
+    dual_out="vector",
 )
 
 # of a corner; unit u is a surface: crossing it flips the guards flips[firsts[u]:firsts[u + 1]]
@@ -312,6 +317,8 @@ CORNER = Table(
 
 # rows of tangents: their values, those of a stage's state, those of the stages; backwards, also a stage's weight
 TANGENT_ROWS = Rows("tangent", "own", "state", "slopes x 12", "weight", state_and_slopes=("state", 0, 13))
+LANES = 8  # tangents of a dual number,
+DUAL = 1 + LANES  # which has its value before them
 SMALL = 64  # up to this many states Df is formed as a matrix by differences
 
 WORK = Table(

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core import codes
 from ..core.entries import Kernel
-from ..core.state import AT_END, SMALL, TANGENT_ROWS, TO_GUARD
+from ..core.state import AT_END, DUAL, SMALL, TANGENT_ROWS, TO_GUARD
 from ..errors import GrazingError
 from ..memory.pool import pool_of
 from ..system.interrupts import answered
@@ -167,10 +167,12 @@ class Walk:
         self.complete = True
 
     def _rows_of_tangents(self, tangents: int) -> FloatArray:
-        """The workspace of the stages: a row holds both sides of one tangent, or all tangents at once (see
+        """The workspace of the stages: a row holds the state as dual numbers, all tangents at once, or both sides of one (see
         `core.tangents.step_tangents`), rounded up to a multiple of four."""
-        alone = tangents == 1 or (self.n > SMALL and not self.memory.has_Df)
-        width = -4 * (-2 * self.n // 4) if alone else self.n * -4 * (-tangents // 4)
+        if self.memory.has_Df or (not self.memory.has_duals and 1 < tangents and self.n <= SMALL):
+            width = self.n * -4 * (-tangents // 4)
+        else:
+            width = -4 * (-(DUAL if self.memory.has_duals else 2) * self.n // 4)
         return np.zeros((TANGENT_ROWS.count, width))
 
     def _drift(self, carried: Tangents, corner: TrajectoryCorner, record: int) -> None:

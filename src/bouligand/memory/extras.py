@@ -10,6 +10,7 @@ from ..core.state import (
     CROSSING_NUMBERS,
     CROSSING_ROWS,
     DERIVATIVE_ROWS,
+    DUAL,
     JACOBIANS,
     POSITION,
     SMALL,
@@ -83,6 +84,11 @@ class TangentMemory(Working):
         """Whether the system has the Jacobian Df."""
         return bool(self.tangents.__dict__["jacobians"]["Df"][0])
 
+    @property
+    def has_duals(self) -> bool:
+        """Whether f can be evaluated with dual numbers."""
+        return bool(self.tangents.__dict__["jacobians"]["f_dual"][0])
+
     def __init__(self, system: System, params: bool) -> None:
         n, m, parameters = system.n, system.m, len(system.defaults)
         super().__init__(n, m, parameters, units=system.unit, reset=system.reset)
@@ -102,6 +108,10 @@ class TangentMemory(Working):
             Dp_f=np.zeros((n, of_p)),
             guard_rows=np.zeros((3, n + of_p)),
             sides=np.empty((2, parameters)),
+            dual_t=np.zeros(DUAL),
+            dual_x=np.zeros(DUAL * n),
+            dual_p=np.zeros(DUAL * parameters),
+            dual_out=np.zeros(DUAL * max(n, m)),
         )
         self.put("tangents", tangents)
 

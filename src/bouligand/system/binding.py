@@ -12,6 +12,7 @@ from ..core.state import FUNCTIONS, JACOBIANS, TIMELESS
 from ..errors import FunctionWarning, PerformanceWarning
 from .addresses import WritesArgumentError, is_callback, user_data
 from .caught import Failures
+from .exact import Jacobians, dual_function, sources
 from .frozen import Value, values_of
 from .user_memory import Lease
 from .warning import warn_user
@@ -70,6 +71,7 @@ class Bound:
         self.has_jacobian = bool(self.fn["Dh"][0])
         self._lock = threading.Lock()
         self._have = {False: False, True: False}  # whether the Jacobians that these need are bound
+        self._no_duals: dict[str, str] = {}  # functions that do not compile for dual numbers, and why
 
     def lease(self, system: System) -> Bound | Lease:
         """What an integration calls: itself, or, where functions work in memory of their own, a copy with such memory."""
@@ -92,19 +94,45 @@ class Bound:
                 self._take(system, system._functions["g"], self.fn, [])
 
     def jacobians(self, system: System, params: bool) -> RecordArray:
-        """The addresses of the functions that only derivatives need, bound when first asked for: those in parameters, which may
-        take seconds to compile, only with ``params``."""
+        """The addresses of the functions that only derivatives need, bound when first asked for: those given in parameters, which
+        may take seconds to compile, only with ``params``."""
         if self._have[params]:
             return self._jacobians
         with self._lock:
+            mine = self._jacobians
             for name in JACOBIANS.names:
                 wanted = name in system._functions and (params or not name.startswith("Dp"))
-                if wanted and self._jacobians[name][0] == 0:
-                    self._take(system, system._functions[name], self._jacobians, [])
-            if self._jacobians["Dt_h"][0] == 0 and system._functions["h"].ignores_time():
-                self._jacobians["Dt_h"] = TIMELESS
+                if wanted and mine[name][0] == 0:
+                    self._take(system, system._functions[name], mine, [])
+            if mine["Dt_h"][0] == 0 and system._functions["h"].ignores_time():
+                mine["Dt_h"] = TIMELESS
+            known = {name for name in JACOBIANS.names if mine[name][0] != 0}
+            known |= {"Dh"} if "Dh_row" in known else set()
+            for name, needed in (("f", ("Df", "Dp_f")), ("h", ("Dh", "Dt_h", "Dp_h"))):
+                missing = {key for key in needed if params or not key.startswith("Dp")} - known
+                if missing and name + "_dual" not in known and system._jacobians != "differences":
+                    self._take_dual(system, system._functions[name])
             self._have[params] = True
         return self._jacobians
+
+    def _take_dual(self, system: System, user: UserFunction) -> None:
+        """f or h of dual numbers, from which the Jacobians come that were not given. Without it, they come from differences."""
+        if user.name in self._no_duals or (user.name == "h" and not system.m):
+            return
+        try:
+            address, keep = dual_function(user)
+        except TypeError as error:
+            self._no_duals[user.name] = str(error)
+            if system._jacobians == "exact":
+                raise TypeError(f"jacobians='exact': {error}") from error
+            return
+        self._jacobians[user.name + "_dual"] = address
+        self.keep.append(keep)
+
+    def sources(self, system: System) -> Jacobians:
+        """Where all Jacobians come from."""
+        addresses = self.jacobians(system, True)
+        return sources(system, addresses, "; ".join(self._no_duals.values()) or "jacobians='differences'")
 
     def _watch(self, system: System, values: list[Value]) -> None:
         """Remember what a compiled function has taken in, and look at it before each integration."""

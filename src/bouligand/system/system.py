@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, Never, overload
 from . import declarations as declared
 from .binding import Bound, Compiled
 from .composing import check_parts, composed_field, no_guards
+from .arguments import one_of
 from .declarations import times
+from .exact import KINDS, Jacobians
 from .functions import UserFunction
 from .probing import probe, probe_jacobians
 from .user_memory import Contexts
@@ -62,6 +64,10 @@ class System:
         about a hundred times slower, with a `PerformanceWarning`; with True it is an error. `compiled` holds the outcome.
         Compiling freezes global variables and closures: pass whatever changes in ``p``. (A change is met by a
         `FunctionWarning`, and by new machine code in a new System.)
+    jacobians : {"auto", "exact", "differences"}
+        Where Jacobians come from that are not given. "auto": f and h are compiled once more, for dual numbers, which gives exact
+        Jacobians; where that is not possible (plain Python, machine code, an operation without a rule) they are computed by
+        differences, and the attribute `jacobians` says why. "exact": that is a TypeError. "differences": always by differences.
     direction : {0, +1, -1}, sequence of these, or mapping from guard to one of these
         0 (default): crossings in both directions are events. +1: one-sided; only crossings from - to + are events, and the
         guard is re-armed without an event. -1: likewise from + to -.
@@ -84,7 +90,8 @@ class System:
         A name for messages.
     Dh, Df, Dt_h, Dp_f, Dp_h : callable, optional
         Jacobians: of h (m, n) and f (n, n) in x, of h in t (m), of f (n, parameters) and h (m, parameters) in p. They take
-        the arguments of h or f, and one more if they write to it. Those that are not given are computed by differences.
+        the arguments of h or f, and one more if they write to it. Those that are not given come from the code of f and h
+        (see ``jacobians``).
     Dh_row : callable, optional
         ``Dh_row(t, x, k, p)``: row k of Dh.
     f0, g : callable, optional
@@ -109,6 +116,8 @@ class System:
     direction, observers, reset, breakpoints, unit : array
         As declared; ``unit`` has the first index and the end (exclusive) of each part.
     name : str or None
+    jacobians : Jacobians
+        Where each Jacobian comes from.
     compiled : Compiled
         True if all functions run as machine code; otherwise false, and ``compiled.reason`` is the reason.
 
@@ -154,6 +163,7 @@ class System:
         n: int | None = None,
         m: int | None = None,
         compile: ty.Compile = "auto",
+        jacobians: ty.JacobianSource = "auto",
         direction: ty.PerGuard = 0,
         observers: ty.Guards = (),
         reset: ArrayLike | None = None,
@@ -177,6 +187,7 @@ class System:
             raise TypeError(f"System does not know {sorted(unknown)}; functions it knows: {', '.join(_OPTIONAL)}")
         if not isinstance(compile, bool) and not (isinstance(compile, str) and compile == "auto"):
             raise ValueError(f"compile must be 'auto', True or False; got {compile!r}")
+        one_of("jacobians", jacobians, KINDS)
         if name is not None and not isinstance(name, str):
             raise TypeError(f"name must be a text; got {name!r}")
         self.states, self.n = declared.names_and_size("states", "n", states, n, "x")
@@ -186,6 +197,7 @@ class System:
         self.params, self.defaults = declared.defaults_of(params)
         self.name = name
         self._compile: ty.Compile = compile
+        self._jacobians: ty.JacobianSource = jacobians
         self._functions: dict[str, UserFunction] = {}
         self._contexts = None if context is None else Contexts(context)
         optional = (fh, Dh, Dh_row, Df, Dt_h, Dp_f, Dp_h, f0, g, g_many)
@@ -294,6 +306,11 @@ class System:
     def compiled(self) -> Compiled:
         """Whether all functions run as machine code: true, or false with a ``reason``. Compiles them if that was not done yet."""
         return self._bind().compiled
+
+    @property
+    def jacobians(self) -> Jacobians:
+        """Where each Jacobian comes from: "given", "exact" or "differences", and why. Compiles what was not compiled yet."""
+        return self._bind().sources(self)
 
     def _compose(self) -> None:
         """f out of f0 and g."""

@@ -9,8 +9,8 @@ from numba.core.datamodel import models
 from numba.core.typeconv import Conversion
 from numba.extending import lower_cast, register_model
 
-LANES = 8  # tangents of a number: two vectors of four doubles, or one of eight
-SIZE = 1 + LANES  # of a number in memory, in doubles
+from ..state import DUAL as SIZE
+from ..state import LANES
 
 DOUBLE = ir.DoubleType()
 VECTOR = ir.VectorType(DOUBLE, LANES)

@@ -6,7 +6,8 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import eval_h, failed
 from ..recorded import use_parameters
-from ..state import TIMELESS
+from ..state import DUAL, LANES, TIMELESS
+from .jacobians import seed, without_tangents
 
 
 @core(inline=True)
@@ -56,7 +57,7 @@ def all_rows(w, t):
     if jac.Dh_row == 0 and jac.Dh != 0:
         if call(jac.Dh, t, (x, p, address(Dh)), fn.context) != 0:
             return failed(w, codes.DH_FAILED, t, v.x)
-    elif jac.Dh_row == 0 and differences_of_h(w, v.x, differences, Dh, t):
+    elif jac.Dh_row == 0 and jacobian_of_h(w, v.x, differences, Dh, t):
         return True
     if Dp_h.shape[1] == 0:
         return False
@@ -64,7 +65,7 @@ def all_rows(w, t):
         if call(jac.Dp_h, t, (x, p, address(Dp_h)), fn.context) != 0:
             return failed(w, codes.DH_FAILED, t, v.x)
         return False
-    return differences_of_h(w, w.p, differences[v.width :], Dp_h, t)
+    return jacobian_of_h(w, w.p, differences[v.width :], Dp_h, t)
 
 
 @core(inline=True)
@@ -80,6 +81,15 @@ def slopes_in_time(w, t):
         if call(jac.Dt_h, t, (address(v.x), address(w.p), address(out)), w.fn.context) != 0:
             return failed(w, codes.DH_FAILED, t, v.x)
         return False
+    if jac.h_dual != 0:
+        without_tangents(v.x, w.tangents.dual_x)
+        without_tangents(w.p, w.tangents.dual_p)
+        w.tangents.dual_t[1] = 1.0
+        bad = eval_h_dual(w, t)
+        w.tangents.dual_t[1] = 0.0
+        for k in range(g.width):
+            out[k] = w.tangents.dual_out[DUAL * k + 1]
+        return bad
     # by a difference: not across a breakpoint, where h may jump
     step, cap = w.tangents.differences[w.tangents.differences.shape[0] - 1], s.cap
     low, high = t - step, t + step
@@ -98,11 +108,37 @@ def slopes_in_time(w, t):
     return False
 
 
+@core(inline=True)
+def eval_h_dual(w, t):
+    """w.tangents.dual_out = h of the dual numbers there; True if it failed."""
+    tangents, when = w.tangents, min(t, w.s.cap)
+    T, X, P, out = tangents.dual_t, tangents.dual_x, tangents.dual_p, tangents.dual_out
+    T[0] = when
+    if call(tangents.jacobians.h_dual, when, (address(T), address(X), address(P), address(out)), w.fn.context) != 0:
+        return failed(w, codes.DH_FAILED, t, w.v.x)
+    return False
+
+
 @core
-def differences_of_h(w, varied, steps, J, t):
-    """J = the derivative of h at v.x in ``varied`` (the state itself, or p), by central differences. True if h failed."""
+def jacobian_of_h(w, varied, steps, J, t):
+    """J = the derivative of h at v.x in ``varied`` (the state itself, or p): by dual numbers, LANES columns at a time, or by
+    central differences. True if h failed."""
     compact()
-    v, g = w.v, w.g
+    v, g, X, P, out = w.v, w.g, w.tangents.dual_x, w.tangents.dual_p, w.tangents.dual_out
+    if w.tangents.jacobians.h_dual != 0:
+        without_tangents(v.x, X)
+        without_tangents(w.p, P)
+        seeded = X if address(varied) == address(v.x) else P
+        for first in range(0, varied.shape[0], LANES):
+            many = min(LANES, varied.shape[0] - first)
+            seed(seeded, first, many, 1.0)
+            if eval_h_dual(w, t):
+                return True
+            seed(seeded, first, many, 0.0)
+            for k in range(g.width):
+                for q in range(many):
+                    J[k, first + q] = out[DUAL * k + 1 + q]
+        return False
     for i in range(varied.shape[0]):
         here = varied[i]
         high, low = here + steps[i], here - steps[i]

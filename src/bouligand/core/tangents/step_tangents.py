@@ -2,9 +2,10 @@
 
 A step is a smooth function of its start and of the parameters, as long as its word is frozen. Its derivative is the same
 formula over ``dK = Df dX + Dp_f dp``, stage by stage. Each row of ``D`` is a tangent: n components of the state, then
-those of the parameters, which do not change. Df comes from the user or from central differences, column by column. For a
-single tangent (or a large state) it is cheaper without Df: the step is replayed a little to either side of the trajectory, and
-the difference is the tangent.
+those of the parameters, which do not change. With a given Df that is a product; else the formula is applied to dual numbers,
+which carry eight tangents at a time. Where f has neither (it is no Numba code, or does not compile for dual numbers), Df comes
+from central differences, column by column; for a single tangent (or a large state) the step is replayed a little to either side
+of the trajectory, and the difference is the tangent.
 
 A hop uses the formula of its rung: without that the derivative would only be of first order in the hop's length. A step that
 was cut at a guard, or corrected to end on it, is replayed as one step of its final length.
@@ -15,46 +16,39 @@ from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.vectors import multiply
 from ..evaluate import eval_f, failed
-from ..state import SMALL
+from ..state import DUAL, LANES, SMALL
 from .formulas import FIRST, STAGES, TIMES, combine, combine_back, combine_wide
+from .jacobians import evaluate_jacobians, without_tangents
 
 
 @core(inline=True)
-def evaluate_jacobians(w, Df, Dp_f, t, x):
-    """Df and, if it has columns, Dp_f at x. True if a function failed."""
-    fn, jac, steps = w.fn, w.tangents.jacobians, w.tangents.differences
-    state, b, p = address(x), address(w.g.b), address(w.p)
-    if jac.Df != 0:
-        if call(jac.Df, t, (state, b, p, address(Df)), fn.context) != 0:
-            return failed(w, codes.DF_FAILED, t, x)
-    elif differences(w, x, steps, Df, t, x):
-        return True
-    if Dp_f.shape[1] == 0:
-        return False
-    if jac.Dp_f != 0:
-        if call(jac.Dp_f, t, (state, b, p, address(Dp_f)), fn.context) != 0:
-            return failed(w, codes.DF_FAILED, t, x)
-        return False
-    return differences(w, w.p, steps[w.v.width :], Dp_f, t, x)
-
-
-@core
-def differences(w, varied, steps, J, t, x):
-    """J = the derivative of f at x in ``varied`` (x itself, or p), by central differences. True if f failed."""
-    compact()
-    v = w.v
-    for i in range(varied.shape[0]):
-        here = varied[i]
-        high, low = here + steps[i], here - steps[i]
-        varied[i] = high
-        bad = eval_f(w, t, x, v.f_end)
-        varied[i] = low
-        bad = bad or eval_f(w, t, x, v.second)
-        varied[i] = here
-        if bad:
-            return True
-        for j in range(v.width):
-            J[j, i] = (v.f_end[j] - v.second[j]) / (high - low)
+def propagate_duals(w, D, first, tv, formula, length):
+    """Propagate up to LANES tangents, from row ``first`` on, over a step from v.x: the formula applied to dual numbers, whose
+    values are the state and whose tangents are those of D. True if f failed."""
+    s, v, fn, P, f_dual = w.s, w.v, w.fn, w.tangents.dual_p, w.tangents.jacobians.f_dual
+    n, many = v.width, min(LANES, D.shape[0] - first)
+    without_tangents(v.x, tv.own)
+    without_tangents(w.p, P)
+    for q in range(many):
+        for i in range(n):
+            tv.own[DUAL * i + 1 + q] = D[first + q, i]
+        for i in range(n, D.shape[1]):
+            P[DUAL * (i - n) + 1 + q] = D[first + q, i]
+    b, p = address(w.g.b), address(P)
+    for stage in range(STAGES[formula]):
+        when, state = min(s.t + TIMES[formula, stage] * length, s.cap), tv.own
+        if stage > 0:
+            combine_wide(tv.own, tv.slopes, length, tv.state, FIRST[formula] + stage)
+            state = tv.state
+        if call(f_dual, when, (address(state), b, p, address(tv.slopes[stage])), fn.context) != 0:
+            for i in range(n):
+                v.x_trial[i] = state[DUAL * i]
+            return failed(w, codes.F_FAILED, when, v.x_trial)
+    s.f_calls += STAGES[formula]
+    combine_wide(tv.own, tv.slopes, length, tv.state, FIRST[formula] + STAGES[formula])
+    for q in range(many):
+        for i in range(n):
+            D[first + q, i] = tv.state[DUAL * i + 1 + q]
     return False
 
 
@@ -113,8 +107,12 @@ def propagate_tangents(w, D, of_p, tv, formula, length, known):
     n, tangents, t, first = v.width, D.shape[0], s.t, FIRST[formula]
     if tangents == 0:
         return False  # the caller only wants to find the corners
-    if tangents == 1 or (n > SMALL and w.tangents.jacobians.Df == 0):
-        bad = False
+    jac, bad = w.tangents.jacobians, False
+    if jac.Df == 0 and jac.f_dual != 0:
+        for a in range(0, tangents, LANES):
+            bad = bad or propagate_duals(w, D, a, tv, formula, length)
+        return bad
+    if jac.Df == 0 and (tangents == 1 or n > SMALL):
         for a in range(tangents):
             bad = bad or difference_of_steps(w, D, a, tv, formula, length)
         return bad

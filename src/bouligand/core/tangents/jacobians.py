@@ -1,0 +1,86 @@
+"""The Jacobians of f at a state: those that were given; else by dual numbers, eight columns at a time; else by differences."""
+
+from .. import codes
+from ..compiler.intrinsics import address, call, compact
+from ..compiler.jit import core
+from ..evaluate import eval_f, failed
+from ..state import DUAL, LANES
+
+
+@core(inline=True)
+def evaluate_jacobians(w, Df, Dp_f, t, x):
+    """Df and, if it has columns, Dp_f at x. True if a function failed."""
+    jac, steps = w.tangents.jacobians, w.tangents.differences
+    if jacobian(w, jac.Df, x, steps, Df, t, x):
+        return True
+    return Dp_f.shape[1] > 0 and jacobian(w, jac.Dp_f, w.p, steps[w.v.width :], Dp_f, t, x)
+
+
+@core
+def jacobian(w, given, varied, steps, J, t, x):
+    """J = the derivative of f at x in ``varied`` (x itself, or p). True if a function failed."""
+    compact()
+    fn = w.fn
+    if given != 0:
+        if call(given, t, (address(x), address(w.g.b), address(w.p), address(J)), fn.context) != 0:
+            return failed(w, codes.DF_FAILED, t, x)
+        return False
+    if w.tangents.jacobians.f_dual != 0:
+        return by_duals(w, address(varied) == address(w.p), J, t, x)
+    return by_differences(w, varied, steps, J, t, x)
+
+
+@core(inline=True)
+def by_duals(w, of_p, J, t, x):
+    """The columns of J, LANES at a time: each is the tangent of f along one state (or parameter). True if f failed."""
+    fn, X, P, out = w.fn, w.tangents.dual_x, w.tangents.dual_p, w.tangents.dual_out
+    n, columns = w.v.width, J.shape[1]
+    without_tangents(x, X)
+    without_tangents(w.p, P)
+    arguments = address(X), address(w.g.b), address(P), address(out)
+    for first in range(0, columns, LANES):
+        many = min(LANES, columns - first)
+        seed(P if of_p else X, first, many, 1.0)
+        w.s.f_calls += 1
+        if call(w.tangents.jacobians.f_dual, t, arguments, fn.context) != 0:
+            return failed(w, codes.DF_FAILED, t, x)
+        seed(P if of_p else X, first, many, 0.0)
+        for i in range(n):
+            for q in range(many):
+                J[i, first + q] = out[DUAL * i + 1 + q]
+    return False
+
+
+@core(inline=True)
+def without_tangents(values, duals):
+    """duals = these values as dual numbers whose tangents are zero."""
+    for i in range(values.shape[0]):
+        duals[DUAL * i] = values[i]
+        for q in range(1, DUAL):
+            duals[DUAL * i + q] = 0.0
+
+
+@core(inline=True)
+def seed(duals, first, many, value):
+    """Set tangent q of the dual number first + q, for ``many`` of them."""
+    for q in range(many):
+        duals[DUAL * (first + q) + 1 + q] = value
+
+
+@core(inline=True)
+def by_differences(w, varied, steps, J, t, x):
+    """J = the derivative of f at x in ``varied`` (x itself, or p), by central differences. True if f failed."""
+    v = w.v
+    for i in range(varied.shape[0]):
+        here = varied[i]
+        high, low = here + steps[i], here - steps[i]
+        varied[i] = high
+        bad = eval_f(w, t, x, v.f_end)
+        varied[i] = low
+        bad = bad or eval_f(w, t, x, v.second)
+        varied[i] = here
+        if bad:
+            return True
+        for j in range(v.width):
+            J[j, i] = (v.f_end[j] - v.second[j]) / (high - low)
+    return False

@@ -1,0 +1,108 @@
+"""Where the Jacobians of a system come from: given, exact by dual numbers from the user's own code, or by differences."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from .frozen import fingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .functions import UserFunction
+    from .system import System
+
+NAMES = ("Df", "Dp_f", "Dh", "Dp_h", "Dt_h")
+KINDS = ("auto", "exact", "differences")
+_SHAPES = {
+    "f": ("dual n", "m", "dual p", "dual n"),
+    "h": ("dual t", "dual n", "dual p", "dual m"),
+}
+
+
+class Jacobians:
+    """Where each Jacobian of a system comes from, and why none is exact that is not.
+
+    Attributes
+    ----------
+    Df, Dp_f, Dh, Dp_h, Dt_h : {"given", "exact", "differences"}
+        "given": a function of the user's (or of a bridge); "exact": by dual numbers, from the code of f or h; "differences":
+        central differences of f or h.
+    reason : str
+        Why some are by differences; empty if none is.
+    exact : bool
+        Whether none is by differences.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> bd.models.hopper().jacobians.exact
+    True
+    """
+
+    def __init__(self, sources: dict[str, str], reason: str) -> None:
+        self.Df, self.Dp_f, self.Dh, self.Dp_h, self.Dt_h = (sources[name] for name in NAMES)
+        self.reason = reason
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return ((name, getattr(self, name)) for name in NAMES)
+
+    @property
+    def exact(self) -> bool:
+        """Whether none is by differences."""
+        return all(source != "differences" for _, source in self)
+
+    def __repr__(self) -> str:
+        grouped: dict[str, list[str]] = {}
+        for name, source in self:
+            grouped.setdefault(source, []).append(name)
+        text = "; ".join(f"{', '.join(names)} {source}" for source, names in grouped.items())
+        return text + (f" ({self.reason})" if self.reason else "")
+
+
+def dual_function(user: UserFunction) -> tuple[int, object]:
+    """The address of f or h of dual numbers, and what keeps it alive. Raises a TypeError if there is none, which says why."""
+    from ..core.compiler import jit
+
+    if not jit.JIT:
+        raise TypeError("Numba's JIT is switched off")
+    if user.is_low_level:
+        raise TypeError(f"{user.name} is machine code (a LowLevelCallable)")
+    if not user.is_dispatcher:
+        raise TypeError(f"{user.name} runs as plain Python")
+    return _compiled(user.name, user.given, user.in_place, fingerprint(user.given))
+
+
+@lru_cache(maxsize=256)
+def _compiled(name: str, function: Any, in_place: bool, values: tuple[object, ...]) -> tuple[int, object]:
+    from ..core.compiler.wrapping import c_function
+
+    try:
+        from ..core.duals.recast import recast
+
+        return c_function(recast(function), _SHAPES[name], in_place, read_only=True)
+    except Exception as error:  # whatever Numba raises, also a Numba of another version: there are differences
+        raise TypeError(f"{name} does not compile for dual numbers: {_in_one_line(error)}") from error
+
+
+def _in_one_line(error: Exception) -> str:
+    """What a Numba error is about: the operation that it misses, and the line of code."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    missing = next((line.strip("> ") for line in lines if line.startswith(">>>")), "")
+    code = next((lines[i + 1] for i, line in enumerate(lines[:-1]) if line.startswith('File "')), "")
+    if missing:
+        missing = f"no rule for {missing.replace('<unknown function>', 'this call')}"
+    return " in ".join(part for part in (missing, code) if part) or (lines[0] if lines else type(error).__name__)
+
+
+def sources(system: System, addresses: Any, reason: str) -> Jacobians:
+    """Where the Jacobians come from, after they have been bound."""
+    found = {}
+    for name in NAMES:
+        given = system.has(name) or (name == "Dh" and system.has("Dh_row"))
+        dual = addresses["f_dual" if name.endswith("_f") or name == "Df" else "h_dual"][0]
+        trivial = (name == "Dt_h" and addresses["Dt_h"][0] != 0) or (not system.m and "h" in name)
+        trivial = trivial or (name.startswith("Dp") and not system.defaults.size)
+        found[name] = "given" if given else "exact" if dual or trivial else "differences"
+    return Jacobians(found, reason if "differences" in found.values() else "")
