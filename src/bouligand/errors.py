@@ -24,6 +24,7 @@ __all__ = [
     "BouligandError",
     "ChatteringError",
     "DerivativeError",
+    "DerivativeWarning",
     "FunctionError",
     "FunctionWarning",
     "GrazingError",
@@ -210,6 +211,13 @@ class FunctionWarning(UserWarning):
 
     Integrations are slow, or wrong. The message names the guard or the variable, and what to write instead; ``system.check(x0)``
     looks for the first of these mistakes.
+    """
+
+
+class DerivativeWarning(UserWarning):
+    """A derivative by differences is less accurate than the integration: no step of differences suits f or h.
+
+    The message names the Jacobian and its column. Give that Jacobian, or functions that Numba compiles: theirs are exact.
     """
 
 

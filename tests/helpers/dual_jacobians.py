@@ -10,7 +10,7 @@ from bouligand.core.state import DUAL, LANES
 
 
 def dual_jacobian(f, x, p=(), b=(1.0,), wrt="x", t=0.0):
-    """(values, Jacobian) of ``f(t, x, b, p)`` or ``f(t, x, b, p, dx)`` in x or p. Raises what Numba raises if it does not compile."""
+    """(values, Jacobian) of ``f(t, x, b, p)`` or ``f(t, x, b, p, dx)`` in x or p. Raises what Numba raises, if it does."""
     x, p, b = (np.array(values, dtype=float) for values in (x, p, b))
     in_place = getattr(f, "py_func", f).__code__.co_argcount == 5
     address, keep = c_function(recast(f), ("dual n", "m", "dual p", "dual n"), in_place, read_only=True)

@@ -70,6 +70,8 @@ class BDerivative(Generic[Gradient]):
         The events between start and outcome, as numbers in ``solution.events``.
     is_linear : bool or None
         Whether it is a matrix.
+    error : float
+        The relative error of Jacobians that come from differences; zero if none does.
     params : bool
         Whether it includes the parameters.
     n, np : int
@@ -466,6 +468,13 @@ class BDerivative(Generic[Gradient]):
         self._propagate(z[None].copy(), np.array([dt0]), times)
         times[events["jumped"] == 1] = 0.0  # (a guard that jumps across the trajectory does so at the breakpoint)
         return times[: self._count][events["shown"][: self._count] == SHOWN, 0]
+
+    @property
+    def error(self) -> float:
+        """The error of Jacobians that come from differences: the largest of a column, relative to its largest entry, as measured
+        along the trajectory. Zero if all Jacobians are given or exact (see `System.jacobians`)."""
+        steps = self.solution._difference_steps
+        return steps[self.params].error if steps else 0.0
 
     @property
     def _count(self) -> int:

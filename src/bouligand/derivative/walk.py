@@ -17,6 +17,7 @@ from ..core.state import AT_END, DUAL, SMALL, TANGENT_ROWS, TO_GUARD
 from ..errors import GrazingError
 from ..memory.pool import pool_of
 from ..system.interrupts import answered
+from .differences import take_steps
 from .failures import raise_failed, raise_user_error
 from .refinement import divide, fastest_rates
 from .stretch import cut
@@ -66,6 +67,7 @@ def walk_along(
         if params not in system._jacobians_probed:
             system._probe_jacobians(record.t[0], record.states[0], record.word_start, record.parameters[0][0], params)
         memory.open(system, record, rtol, atol, lease.fn, jacobians)
+        take_steps(solution, memory, params)
         if solution._rates is None:
             solution._rates = fastest_rates(system, rtol, len(record), memory)
         stretch = cut(solution, since, until, wanted, observers, divide(record, rtol, solution._rates))
@@ -169,7 +171,7 @@ class Walk:
     def _rows_of_tangents(self, tangents: int) -> FloatArray:
         """The workspace of the stages: a row holds the state as dual numbers, all tangents at once, or both sides of one (see
         `core.tangents.step_tangents`), rounded up to a multiple of four."""
-        if self.memory.has_Df or (not self.memory.has_duals and 1 < tangents and self.n <= SMALL):
+        if self.memory.has_Df or (not self.memory.has_duals and self.n <= SMALL):
             width = self.n * -4 * (-tangents // 4)
         else:
             width = -4 * (-(DUAL if self.memory.has_duals else 2) * self.n // 4)

@@ -74,10 +74,19 @@ class SpanMemory(TableMemory):
         self.context[USER_DATA] = lease.context[USER_DATA]
 
 
+class TangentTable(TableMemory):
+    """The arrays that only derivatives need (see `core.state.TANGENTS`); here those that Python looks at."""
+
+    jacobians: RecordArray
+    rows: FloatArray
+    differences: FloatArray
+    differences_h: FloatArray
+
+
 class TangentMemory(Working):
     """The workspace of a derivative along a record: that of a run without a record of its own, Jacobians, and the position."""
 
-    tangents: TableMemory
+    tangents: TangentTable
 
     @property
     def has_Df(self) -> bool:
@@ -95,12 +104,13 @@ class TangentMemory(Working):
         of_p = self.parameters_differentiated = parameters if params else 0
         self.position = np.zeros(len(POSITION), dtype=np.int64)  # (a record, but copied and filled as plain integers)
         self.at = _Position(self.position.data.cast("B"))
-        tangents = TableMemory(
+        tangents = TangentTable(
             TANGENTS,
             at=self.position.view(POSITION),
             jacobians=np.zeros(1, dtype=JACOBIANS),
             rows=np.zeros((DERIVATIVE_ROWS.count, n)),
             differences=np.empty(n + of_p + 1),
+            differences_h=np.empty(n + of_p + 1),
             Dh=np.zeros((0 if system.has("Dh_row") else m, n)),
             Dp_h=np.zeros((m, of_p)),
             Dt_h=np.zeros(m),

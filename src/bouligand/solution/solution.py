@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from .._typing import FloatArray, MaybeNone, RecordArray, Side, SignArray, Status
     from ..derivative.bderivative import BDerivative
+    from ..derivative.differences import Steps
     from ..integration.stepper import Stepper
     from ..system.system import System
 
@@ -122,6 +123,8 @@ class Solution:
 
     # (rates, worst): the fastest modes along the record, set by the first derivative; see `derivative.refinement`
     _rates: tuple[FloatArray, float] | None = None
+    # the steps of differences, without parameters and with them; see `derivative.differences`
+    _difference_steps: dict[bool, Steps] | None = None
 
     def __init__(self, stepper: Stepper) -> None:
         # attributes are read from the integration's workspace on first access, until `_detach`

@@ -81,7 +81,8 @@ def _compiled(name: str, function: Any, in_place: bool, values: tuple[object, ..
     try:
         from ..core.duals.recast import recast
 
-        return c_function(recast(function), _SHAPES[name], in_place, read_only=True)
+        address, keep = c_function(recast(function), _SHAPES[name], in_place, read_only=True)
+        return int(address), keep
     except Exception as error:  # whatever Numba raises, also a Numba of another version: there are differences
         raise TypeError(f"{name} does not compile for dual numbers: {_in_one_line(error)}") from error
 

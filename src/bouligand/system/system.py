@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, Never, overload
 
 from . import declarations as declared
+from .arguments import one_of
 from .binding import Bound, Compiled
 from .composing import check_parts, composed_field, no_guards
-from .arguments import one_of
 from .declarations import times
 from .exact import KINDS, Jacobians
 from .functions import UserFunction

@@ -10,6 +10,7 @@ from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
+from ..state import DUAL
 from .cache import keep_on_disk
 from .compiling import compiling
 from .intrinsics import DOUBLE, INT32, INT64
@@ -58,7 +59,7 @@ def _view(context, builder, address, shape, ctx):
     if shape == "ks":
         item = INT64
     elif is_dual(shape):
-        names, item, bytes_each = (shape[5:],), _duals().IN_MEMORY, INT64(8 * _duals().SIZE)
+        names, item, bytes_each = (shape[5:],), _duals().IN_MEMORY, INT64(8 * DUAL)
         if shape == "dual t":
             place = builder.inttoptr(address, item.as_pointer())
             return context.unpack_value(builder, _duals().dual, place)

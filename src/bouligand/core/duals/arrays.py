@@ -28,7 +28,11 @@ def empty(typingctx, shape):
     kind = types.Array(dual, len(sizes), "C")
 
     def codegen(context, builder, signature, args):
-        given = [args[0]] if isinstance(shape, types.Integer) else [builder.extract_value(args[0], q) for q in range(len(sizes))]
+        given = (
+            [args[0]]
+            if isinstance(shape, types.Integer)
+            else [builder.extract_value(args[0], q) for q in range(len(sizes))]
+        )
         lengths = [context.cast(builder, a, k, types.intp) for a, k in zip(given, sizes, strict=True)]
         return arrayobj._empty_nd_impl(context, builder, kind, lengths)._getvalue()
 
@@ -51,7 +55,9 @@ def _store_all(typingctx, items, out):
         array = context.make_array(out)(context, builder, args[1])
         for i, kind in enumerate(items):
             item = context.cast(builder, builder.extract_value(args[0], i), kind, dual)
-            place = arrayobj.cgutils.get_item_pointer(context, builder, out, array, [context.get_constant(types.intp, i)])
+            place = arrayobj.cgutils.get_item_pointer(
+                context, builder, out, array, [context.get_constant(types.intp, i)]
+            )
             arrayobj.store_item(context, builder, out, item, place)
         return context.get_dummy_value()
 
@@ -200,9 +206,9 @@ def _eye(N, dtype=None):
     return impl if for_floats(dtype) else None
 
 
-def _make_array(object, dtype=None):
+def _make_array(object, dtype=None):  # (NumPy's names of the arguments)
     if not for_floats(dtype):
-        return lambda object, dtype=None: np.array(object, dtype)
+        return lambda object, dtype=None: np.array(object, dtype)  # noqa: A006
     if isinstance(object, types.BaseTuple) and _of_numbers(object):
         n = len(object)
 
@@ -232,10 +238,10 @@ def _make_array(object, dtype=None):
 
         return from_rows
     if is_array(object):
-        return lambda object, dtype=None: object.copy()
+        return lambda object, dtype=None: object.copy()  # noqa: A006
     if isinstance(object, types.Array) and isinstance(object.dtype, types.Float):
-        return lambda object, dtype=None: _lifted(object)
-    return lambda object, dtype=None: _lifted_floats(np.array(object))
+        return lambda object, dtype=None: _lifted(object)  # noqa: A006
+    return lambda object, dtype=None: _lifted_floats(np.array(object))  # noqa: A006
 
 
 def _of_numbers(kinds):

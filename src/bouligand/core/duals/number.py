@@ -9,7 +9,6 @@ from numba.core.datamodel import models
 from numba.core.typeconv import Conversion
 from numba.extending import lower_cast, register_model
 
-from ..state import DUAL as SIZE
 from ..state import LANES
 
 DOUBLE = ir.DoubleType()

@@ -1,8 +1,8 @@
 """A user's function, compiled for dual numbers: a copy in which NumPy's makers of arrays make arrays of dual numbers.
 
-The code is the user's own. Only the names that it looks up are others: ``np`` is a module whose ``zeros``, ``array`` and so on are
-those of `arrays`, and Numba functions that it calls are copies of the same kind. What the copy cannot do with tangents does not
-compile.
+The code is the user's own. Only the names that it looks up are others: ``np`` is a module whose ``zeros``, ``array`` and so on
+are those of `arrays`, and Numba functions that it calls are copies of the same kind. What the copy cannot do with tangents does
+not compile.
 """
 
 import builtins

@@ -178,7 +178,9 @@ def _products(function):
     def make(a, b):
         if not (isinstance(a, types.Array) and isinstance(b, types.Array) and (is_array(a) or is_array(b))):
             return None
-        return {(1, 1): _inner, (2, 1): _matrix_vector, (1, 2): _vector_matrix, (2, 2): _matrix_matrix}.get((a.ndim, b.ndim))
+        return {(1, 1): _inner, (2, 1): _matrix_vector, (1, 2): _vector_matrix, (2, 2): _matrix_matrix}.get(
+            (a.ndim, b.ndim)
+        )
 
 
 def _inner(a, b):

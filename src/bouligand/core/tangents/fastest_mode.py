@@ -16,7 +16,6 @@ from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f, failed
 from ..recorded import before, catch_up, use_parameters
 from ..state import BACK, HOP, SPAN
-from .prepare import difference_steps
 
 EVERY = 8  # most records between measurements
 STEADY = 1.25  # rates whose ratio is below this are equal: the next measurement may be later
@@ -36,7 +35,6 @@ def fastest_modes(table, bounds, given, out):
     compact()
     w = work(table)
     s, v, steps, rows = w.s, w.v, w.steps, w.tangents.rows
-    difference_steps(w)
     whole = steps[steps.shape[0] - 1].t - steps[0].t
     event, leg, rate, ahead, worst = 0, 0, 0.0, 0.0, 0.0
     last, wait, longest, changed, seen, until = -EVERY, 1, 0.0, True, -1, steps[0].t

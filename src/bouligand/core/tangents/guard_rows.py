@@ -50,7 +50,7 @@ def corner_rows(table, t, leg, guards, out, slopes_in_time):
 def all_rows(w, t):
     """Evaluate the matrices of all guards: D_t h, and Dh and Dp_h where there is no function for a single row."""
     compact()
-    v, fn, jac, differences = w.v, w.fn, w.tangents.jacobians, w.tangents.differences
+    v, fn, jac, differences = w.v, w.fn, w.tangents.jacobians, w.tangents.differences_h
     x, p, Dh, Dp_h = address(v.x), address(w.p), w.tangents.Dh, w.tangents.Dp_h
     if slopes_in_time(w, t):
         return True
@@ -91,7 +91,7 @@ def slopes_in_time(w, t):
             out[k] = w.tangents.dual_out[DUAL * k + 1]
         return bad
     # by a difference: not across a breakpoint, where h may jump
-    step, cap = w.tangents.differences[w.tangents.differences.shape[0] - 1], s.cap
+    step, cap = w.tangents.differences_h[w.tangents.differences_h.shape[0] - 1], s.cap
     low, high = t - step, t + step
     for moment in w.breaks:
         if low < moment < t:

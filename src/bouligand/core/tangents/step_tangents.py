@@ -4,8 +4,8 @@ A step is a smooth function of its start and of the parameters, as long as its w
 formula over ``dK = Df dX + Dp_f dp``, stage by stage. Each row of ``D`` is a tangent: n components of the state, then
 those of the parameters, which do not change. With a given Df that is a product; else the formula is applied to dual numbers,
 which carry eight tangents at a time. Where f has neither (it is no Numba code, or does not compile for dual numbers), Df comes
-from central differences, column by column; for a single tangent (or a large state) the step is replayed a little to either side
-of the trajectory, and the difference is the tangent.
+from central differences, column by column; for a large state the step is replayed a little to either side of the trajectory, and
+the difference is the tangent.
 
 A hop uses the formula of its rung: without that the derivative would only be of first order in the hop's length. A step that
 was cut at a guard, or corrected to end on it, is replayed as one step of its final length.
@@ -112,7 +112,7 @@ def propagate_tangents(w, D, of_p, tv, formula, length, known):
         for a in range(0, tangents, LANES):
             bad = bad or propagate_duals(w, D, a, tv, formula, length)
         return bad
-    if jac.Df == 0 and (tangents == 1 or n > SMALL):
+    if jac.Df == 0 and n > SMALL:
         for a in range(tangents):
             bad = bad or difference_of_steps(w, D, a, tv, formula, length)
         return bad
