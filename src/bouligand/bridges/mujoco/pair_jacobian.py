@@ -13,7 +13,7 @@ from . import layout as at
 from .spatial import cross
 from .touching import place
 
-STEP = 1e-3  # of the distance between the cores of the geoms, the length by which their normal turns
+STEP = 2e-4  # of the distance between the cores of the geoms, the length by which their normal turns
 
 
 @core
