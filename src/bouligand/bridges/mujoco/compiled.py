@@ -12,6 +12,7 @@ from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
 from ...core.compiler.wrapping import c_entry
 from . import layout as at
+from .guard_jacobian import guard_rows
 from .inputs import add_joint_friction, set_inputs
 from .mechanics import position_rates, set_positions, set_velocities
 from .symbols import (
@@ -26,7 +27,7 @@ from .symbols import (
     transmission,
     velocity,
 )
-from .touching import contact_forces, guard_rows, guards
+from .touching import contact_forces, guards
 
 _HERE = pathlib.Path(__file__).parent
 STAMP = cache.stamp_of(pathlib.Path(jit.__file__).parents[1], _HERE)

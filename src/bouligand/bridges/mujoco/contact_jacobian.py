@@ -1,8 +1,8 @@
 """Compiled: how the joint forces of contacts change with the pose, the speeds and the bristles.
 
-A contact acts on its bodies with the spatial forces Phi and -Phi. A small rotation of dof k, S_k, turns the axes after k. Were Phi turned
-with them, only dofs before k would see a difference, which is what ``smooth_jacobian`` makes of forces in BODY_WORK. So Phi is
-subtracted there, and here the rest is added: ``S_j . (d_k Phi - S_k x* Phi)`` for all dofs j and k that move the body.
+A contact acts on its bodies with the spatial forces Phi and -Phi. A small rotation of dof k, S_k, turns the axes after k. Were
+Phi turned with them, only dofs before k would see a difference, which is what ``smooth_jacobian`` makes of forces in BODY_WORK.
+So Phi is subtracted there, and here the rest is added: ``S_j . (d_k Phi - S_k x* Phi)`` for all dofs j and k that move the body.
 """
 
 from ...core.compiler.intrinsics import read, read_int, read_int32, write
@@ -68,13 +68,49 @@ def add_to_chain(w, body, force, scale, row):
 
 
 @core
-def _mark(w, body, mark):
-    """Add a mark to all dofs that move a body."""
+def mark_dofs(w, contact):
+    """MARKS: 1 for the dofs that move body 1 of a contact alone, 2 for those of body 2 alone, 3 for both."""
     marks, parents = read_int(w, at.MARKS), read_int(w, at.DOF_PARENT)
-    j = read_int(read_int(w, at.BODY_LAST_DOF), body)
-    while j >= 0:
-        write(marks, j, read(marks, j) + mark)
-        j = read_int32(parents, j)
+    for k in range(read_int(w, at.NV)):
+        write(marks, k, 0.0)
+    for which in (1, 2):
+        body = read_int(contact, at.BODY1 if which == 1 else at.BODY2)
+        j = read_int(read_int(w, at.BODY_LAST_DOF), body)
+        while j >= 0:
+            write(marks, j, read(marks, j) + which)
+            j = read_int32(parents, j)
+
+
+@core
+def arms(w, contact, spot):
+    """Of a contact that has been placed: arms to it on both bodies, and on body 1 to what moves with that (a ball's centre)."""
+    s, one = read_int(w, at.SCRATCH), read_int(contact, at.BODY1)
+    where, centre = three_of(s + 8 * at.WHERE), three_of(s + 8 * at.WHERE)
+    if read_int(contact, at.KIND) == at.POINT:
+        centre = sum_of(where, read(spot, at.RADIUS), three_of(s + 8 * at.PUSH))
+    return arm(w, one, where), arm(w, read_int(contact, at.BODY2), where), arm(w, one, centre)
+
+
+@core(inline=True)
+def slip_changes(w, contact, k, reach):
+    """What a dof that moves a contact changes: its speed the slip; its angle the slip, the normal, and where the contact is."""
+    mark, cvel = read(read_int(w, at.MARKS), k), read_int(w, at.CVEL)
+    first, second = mark != 2.0, mark != 1.0
+    v1, v2 = vector(cvel + 48 * read_int(contact, at.BODY1)), vector(cvel + 48 * read_int(contact, at.BODY2))
+    axis = vector(read_int(w, at.CDOF) + 48 * k)
+    before = vector(read_int(w, at.DOF_WORK) + 8 * (at.DOF_DOUBLES * k + at.V_BEFORE))
+    turned, by_speed, by_angle = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    moved = at_arm(axis, reach[2])
+    if read_int(contact, at.KIND) == at.PAIR:
+        turned, moved = pair_turn(w, contact, axis, first, second)
+    if first:
+        by_speed = at_arm(axis, reach[0])
+        by_angle = at_arm(of_motion(axis, plus(v1, -1.0, before)), reach[0])
+    if second:
+        by_speed = sum_of(by_speed, -1.0, at_arm(axis, reach[1]))
+        by_angle = sum_of(by_angle, -1.0, at_arm(of_motion(axis, plus(v2, -1.0, before)), reach[1]))
+    swept = cross((v1[0] - v2[0], v1[1] - v2[1], v1[2] - v2[2]), moved)
+    return by_speed, sum_of(by_angle, 1.0, swept), turned, moved
 
 
 @core
@@ -82,6 +118,38 @@ def pushes(contact, b):
     """Whether a contact is active in a mode."""
     pull = read_int(contact, at.PULL)
     return read(b, read_int(contact, at.TOUCH)) > 0.0 and (pull < 0 or read(b, pull) > 0.0)
+
+
+@core
+def act_on(w, body, phi, sign):
+    """Subtract sign * a spatial force from those on a body in BODY_WORK."""
+    row = read_int(w, at.BODY_WORK) + 8 * (at.BODY_DOUBLES * body + at.FORCE)
+    for q in range(6):
+        write(row, q, read(row, q) - sign * phi[q])
+
+
+@core
+def add_gravity_compensation(w):
+    """Forces on the centres of mass of bodies (gravcomp), which keep their direction."""
+    if read_int(w, at.HAS_COMPENSATION) == 0:
+        return
+    gravity, cdof, parents = read_int(w, at.GRAVITY), read_int(w, at.CDOF), read_int(w, at.DOF_PARENT)
+    forces, column, nv = read_int(w, at.FORCES), read_int(w, at.COLUMN), read_int(w, at.NV)
+    for body in range(1, read_int(w, at.NBODY)):
+        mass = read(read_int(w, at.COMPENSATED), body)
+        if mass == 0.0:
+            continue
+        force = (-mass * read(gravity, 0), -mass * read(gravity, 1), -mass * read(gravity, 2))
+        reach = arm(w, body, three_of(read_int(w, at.BODY_CENTRE) + 24 * body))
+        phi = at_origin(force, reach)
+        act_on(w, body, phi, 1.0)
+        k = read_int(read_int(w, at.BODY_LAST_DOF), body)
+        while k >= 0:
+            axis = vector(cdof + 48 * k)
+            moment = cross(at_arm(axis, reach), force)
+            change = plus((moment[0], moment[1], moment[2], 0.0, 0.0, 0.0), -1.0, of_force(axis, phi))
+            add_to_chain(w, body, change, 1.0, forces + 8 * nv * read_int(column, k))
+            k = read_int32(parents, k)
 
 
 @core
@@ -116,32 +184,21 @@ def _add_stop(w, contact, spot, depth, rate, p):
 
 @core
 def _add_contact(w, x, contact, spot, p, out, n):
+    """A contact that pushes and has been placed."""
     s, law, marks = read_int(w, at.SCRATCH), read_int(w, at.LAW_WORK), read_int(w, at.MARKS)
-    cdof, work, forces = read_int(w, at.CDOF), read_int(w, at.DOF_WORK), read_int(w, at.FORCES)
+    cdof, forces = read_int(w, at.CDOF), read_int(w, at.FORCES)
     nq, nv, column = read_int(w, at.NQ), read_int(w, at.NV), read_int(w, at.COLUMN)
     one, two = read_int(contact, at.BODY1), read_int(contact, at.BODY2)
-    is_pair = read_int(contact, at.KIND) == at.PAIR
+    is_pair, bristled = read_int(contact, at.KIND) == at.PAIR, read_int(contact, at.FRICTION) == laws.LUGRE
     if is_pair:
         pair_slopes(w, x, contact, spot)
     load, e = force_slopes(w, x, contact, spot, slip(w, contact), p)
-    force = (load * e[0], load * e[1], load * e[2])
-    normal, where = three_of(s + 8 * at.PUSH), three_of(s + 8 * at.WHERE)
-    centre = where if is_pair else sum_of(where, read(spot, at.RADIUS), normal)  # what moves with body 1
-    r1, r2, to_centre = arm(w, one, where), arm(w, two, where), arm(w, one, centre)
-    phi1, phi2 = at_origin(force, r1), at_origin(force, r2)
-    v1, v2 = vector(read_int(w, at.CVEL) + 48 * one), vector(read_int(w, at.CVEL) + 48 * two)
-    bodies = read_int(w, at.BODY_WORK)
-    for q in range(6):
-        i = at.BODY_DOUBLES * one + at.FORCE + q
-        write(bodies, i, read(bodies, i) - phi1[q])
-        if two != 0:
-            i = at.BODY_DOUBLES * two + at.FORCE + q
-            write(bodies, i, read(bodies, i) + phi2[q])
-    for k in range(nv):
-        write(marks, k, 0.0)
-    _mark(w, one, 1.0)
-    _mark(w, two, 2.0)
-    bristled = read_int(contact, at.FRICTION) == laws.LUGRE
+    force, normal, reach = (load * e[0], load * e[1], load * e[2]), three_of(s + 8 * at.PUSH), arms(w, contact, spot)
+    phi1, phi2 = at_origin(force, reach[0]), at_origin(force, reach[1])
+    act_on(w, one, phi1, 1.0)
+    if two != 0:
+        act_on(w, two, phi2, -1.0)
+    mark_dofs(w, contact)
     row = s + 8 * at.ROW
     for k in range(nv):
         mark = read(marks, k)
@@ -149,50 +206,30 @@ def _add_contact(w, x, contact, spot, p, out, n):
             write(row, k, 0.0)
             write(row, nv + k, 0.0)
             continue
-        first, second = mark == 1.0 or mark == 3.0, mark >= 2.0
-        axis, before = vector(cdof + 48 * k), vector(work + 8 * (at.DOF_DOUBLES * k + at.V_BEFORE))
-        # --- by the angle of dof k: where the contact is, its depth and normal, the slip, then the force
-        change, moved = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        turned, deeper = (0.0, 0.0, 0.0), 0.0
-        by_speed = (0.0, 0.0, 0.0)
-        if is_pair:
-            turned, moved = pair_turn(w, contact, axis, first, second)
-        else:
-            moved = at_arm(axis, to_centre)
-        if first:
-            passed = at_arm(axis, r1)
-            by_speed = sum_of(by_speed, 1.0, passed)
-            carried = of_motion(axis, plus(v1, -1.0, before))
-            change = sum_of(change, 1.0, at_arm(carried, r1))
-        if second:
-            passed = at_arm(axis, r2)
-            by_speed = sum_of(by_speed, -1.0, passed)
-            carried = of_motion(axis, plus(v2, -1.0, before))
-            change = sum_of(change, -1.0, at_arm(carried, r2))
+        axis = vector(cdof + 48 * k)
+        by_speed, by_angle, turned, moved = slip_changes(w, contact, k, reach)
+        # --- by the angle of dof k
         deeper = -(normal[0] * by_speed[0] + normal[1] * by_speed[1] + normal[2] * by_speed[2])
-        spin = cross((v1[0] - v2[0], v1[1] - v2[1], v1[2] - v2[2]), moved)
-        change = sum_of(change, 1.0, spin)
-        pushed = times(law + 8 * at.BY_SLIP, change)
-        pushed = sum_of(pushed, deeper, three_of(law + 8 * at.BY_DEPTH))
+        pushed = sum_of(times(law + 8 * at.BY_SLIP, by_angle), deeper, three_of(law + 8 * at.BY_DEPTH))
         if is_pair:
             pushed = sum_of(pushed, 1.0, times(law + 8 * at.BY_NORMAL, turned))
         shifted = cross(moved, force)
+        shift = (shifted[0], shifted[1], shifted[2], 0.0, 0.0, 0.0)
         target = forces + 8 * nv * read_int(column, k)
-        full = plus(at_origin(pushed, r1), 1.0, (shifted[0], shifted[1], shifted[2], 0.0, 0.0, 0.0))
-        add_to_chain(w, one, plus(full, -1.0, of_force(axis, phi1)) if first else full, 1.0, target)
+        change = plus(at_origin(pushed, reach[0]), 1.0, shift)
+        add_to_chain(w, one, plus(change, -1.0, of_force(axis, phi1)) if mark != 2.0 else change, 1.0, target)
         if two != 0:
-            full = plus(at_origin(pushed, r2), 1.0, (shifted[0], shifted[1], shifted[2], 0.0, 0.0, 0.0))
-            add_to_chain(w, two, plus(full, -1.0, of_force(axis, phi2)) if second else full, -1.0, target)
+            change = plus(at_origin(pushed, reach[1]), 1.0, shift)
+            add_to_chain(w, two, plus(change, -1.0, of_force(axis, phi2)) if mark != 1.0 else change, -1.0, target)
         # --- by the speed of dof k
-        pushed = times(law + 8 * at.BY_SLIP, by_speed)
-        target = forces + 8 * nv * (nq + k)
-        add_to_chain(w, one, at_origin(pushed, r1), 1.0, target)
+        pushed, target = times(law + 8 * at.BY_SLIP, by_speed), forces + 8 * nv * (nq + k)
+        add_to_chain(w, one, at_origin(pushed, reach[0]), 1.0, target)
         if two != 0:
-            add_to_chain(w, two, at_origin(pushed, r2), -1.0, target)
+            add_to_chain(w, two, at_origin(pushed, reach[1]), -1.0, target)
         if bristled:
-            _bristles_by(w, contact, k, change, by_speed, out, n)
+            _bristles_by(w, contact, k, by_angle, by_speed, out, n)
     if bristled:
-        _by_bristles(w, x, contact, r1, out, n)
+        _by_bristles(w, x, contact, reach[0], out, n)
 
 
 @core(inline=True)

@@ -60,12 +60,12 @@ def _of_others(model: mujoco.MjModel) -> Iterator[str]:
         yield "tendons"
     if model.opt.density or model.opt.viscosity:
         yield "a fluid around the robot (density, viscosity)"
-    if np.any(model.body_gravcomp):
-        yield "gravity compensation (gravcomp)"
+    if np.any(model.body_gravcomp) and np.any(model.jnt_actgravcomp) and np.any(model.jnt_actfrclimited):
+        yield "gravity compensation by joints whose force is limited"
 
 
 class Constants:
-    """Gravity, springs and dampers of each dof, and the rows of actuators (see ``layout``)."""
+    """Gravity and what compensates it, springs and dampers of each dof, and the rows of actuators (see ``layout``)."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
         off = int(model.opt.disableflags)
@@ -73,6 +73,7 @@ class Constants:
         stiffness = model.jnt_stiffness[model.dof_jntid] * np.isin(model.jnt_type[model.dof_jntid], _SINGLE)
         self.stiffness: FloatArray = np.array(stiffness, dtype=float) * (not off & int(_OFF.mjDSBL_SPRING))
         self.damping: FloatArray = np.array(model.dof_damping, dtype=float) * (not off & int(_OFF.mjDSBL_DAMPER))
+        self.compensated: FloatArray = np.array(model.body_mass * model.body_gravcomp, dtype=float)
         rows = [] if missing(model) else [self._actuator(model, i) for i in range(model.nu)]
         self.actuators: FloatArray = np.array(rows, dtype=float).reshape(-1, at.ACTUATOR_DOUBLES)
 

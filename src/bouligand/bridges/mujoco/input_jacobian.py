@@ -5,7 +5,7 @@ import math
 from ...core.compiler.intrinsics import call, read, read_int, write
 from ...core.compiler.jit import core
 from . import layout as at
-from .inputs import CENTRE, AMPLITUDE, FACTOR, FREQUENCY, KD, KP, PD_COLUMNS, PHASE, Q_INDEX, V_INDEX
+from .inputs import AMPLITUDE, CENTRE, FACTOR, FREQUENCY, KD, KP, PD_COLUMNS, PHASE, Q_INDEX, V_INDEX
 
 STEP = 6e-6  # of differences of a feedback function, relative to max(1, |x|): the cube root of the unit round-off
 

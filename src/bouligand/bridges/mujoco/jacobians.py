@@ -1,7 +1,7 @@
 """The Jacobians of a robot that the core calls: Df, Dp_f, Dp_h and Dt_h, by formulas.
 
-FORCES gets a row for each state: the joint forces by which ``M qacc = forces`` is out of balance when that state changes and qacc does
-not. qacc then changes by M^-1 times that, with the factors of M that f has left in MuJoCo's data.
+FORCES gets a row for each state: the joint forces by which ``M qacc = forces`` is out of balance when that state changes and
+qacc does not. qacc then changes by M^-1 times that, with the factors of M that f has left in MuJoCo's data.
 """
 
 from functools import cache
@@ -11,7 +11,7 @@ from ...core.compiler.jit import core
 from . import laws
 from . import layout as at
 from .compiled import USER_DATA, compile_entry, look, motion
-from .contact_jacobian import add_contacts, add_to_chain, arm, at_origin, pushes, three_of
+from .contact_jacobian import add_contacts, add_gravity_compensation, add_to_chain, arm, at_origin, pushes, three_of
 from .input_jacobian import add_actuators, add_control, add_control_parameters, add_joints
 from .law_jacobian import force_slopes, friction_by_parameter, normal_by_parameters
 from .smooth_jacobian import bodies, subtract_motion, velocities
@@ -90,6 +90,7 @@ def _Df(t, x, b, p, out, ctx):
     velocities(w)
     bodies(w)
     add_contacts(w, x, b, p, out, n)
+    add_gravity_compensation(w)
     subtract_motion(w)
     add_joints(w)
     _lift(w, x)
@@ -183,7 +184,12 @@ def _Dt_h(t, x, p, out, ctx):
     return 0
 
 
-_FUNCTIONS = {"Df": (_Df, 4), "Dp_f": (_Dp_f, 4), "Dp_h": (_Dp_h, 3), "Dt_h": (_Dt_h, 3)}  # with their numbers of addresses
+_FUNCTIONS = {
+    "Df": (_Df, 4),
+    "Dp_f": (_Dp_f, 4),
+    "Dp_h": (_Dp_h, 3),
+    "Dt_h": (_Dt_h, 3),
+}  # with their numbers of addresses
 
 
 @cache

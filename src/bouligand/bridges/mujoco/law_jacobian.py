@@ -1,7 +1,7 @@
 """Compiled: derivatives of the laws of contact, whose forces are in ``touching`` (see there, and ``laws``, for what they mean).
 
-With depth d, slip s (the velocity of body 1 against body 2), normal n and rate = -n . s the force of a contact is ``F = N(d, rate) e``:
-e is the normal and, tangential to it, minus the friction of one newton.
+With depth d, slip s (the velocity of body 1 against body 2), normal n and rate = -n . s the force of a contact is
+``F = N(d, rate) e``: e is the normal, minus (tangential to it) the friction per newton of N.
 """
 
 import math
@@ -34,7 +34,11 @@ def normal_by_parameters(contact, depth, rate, p):
     stiffness, damping, exponent = read(p, i), read(p, i + 1), read(p, i + 2)
     power = math.copysign(math.fabs(depth) ** exponent, depth)
     logarithm = math.log(math.fabs(depth)) if depth != 0.0 else 0.0
-    return power * (1.0 + damping * rate), stiffness * power * rate, stiffness * power * (1.0 + damping * rate) * logarithm
+    return (
+        power * (1.0 + damping * rate),
+        stiffness * power * rate,
+        stiffness * power * (1.0 + damping * rate) * logarithm,
+    )
 
 
 @core(inline=True)
@@ -89,8 +93,8 @@ def _coulomb_slopes(out, s, contact, slip, force, by_rate, p):
 
 @core
 def _bristles(x, contact, spot, slip, p):
-    """Of LuGre's law: slip along and across, fade (the rate at which bristles lose their deflection), its derivative in the square
-    of the slip, deflections, and their rates."""
+    """Of LuGre's law: slip along and across, fade (the rate at which bristles lose their deflection), its derivative in
+    the square of the slip, deflections, and their rates."""
     i = read_int(contact, at.P_FRICTION)
     along, across = spot + 8 * at.ALONG, spot + 8 * at.ACROSS
     u = slip[0] * read(along, 0) + slip[1] * read(along, 1) + slip[2] * read(along, 2)
@@ -108,7 +112,8 @@ def _bristles(x, contact, spot, slip, p):
 
 @core
 def _lugre_slopes(out, x, contact, spot, slip, force, p):
-    """BY_SLIP of friction alone, and the derivatives of and in the bristles, for LuGre's law. Returns e. (Its normal is fixed.)"""
+    """BY_SLIP of friction alone, and the derivatives of and in the bristles, for LuGre's law (whose normal is
+    fixed). Returns e."""
     i = read_int(contact, at.P_FRICTION)
     u, v, fade, by_square, bend, bow, rate, rise = _bristles(x, contact, spot, slip, p)
     sigma0, sigma1, sigma2 = read(p, i + 3), read(p, i + 4), read(p, i + 5)

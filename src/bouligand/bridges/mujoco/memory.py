@@ -51,7 +51,9 @@ class Memory:
         self.first_dof = np.arange(model.nv, dtype=np.int64)
         for _, dof in self.quats:
             self.first_dof[dof : dof + 3] = dof
-        self.columns = np.zeros(model.nv, dtype=np.int64)  # (a quaternion has a fourth one, after those of its three dofs)
+        self.columns = np.zeros(
+            model.nv, dtype=np.int64
+        )  # (a quaternion has a fourth one, after those of its three dofs)
         self.columns[self.scalars[:, 1]] = self.scalars[:, 0]
         for q, dof in self.quats:
             self.columns[dof : dof + 3] = range(q, q + 3)
@@ -143,6 +145,7 @@ class Memory:
             at.QUAT_COUNT: len(self.quats),
             at.CONTACT_COUNT: len(self.rows),
             at.NBODY: model.nbody,
+            at.HAS_COMPENSATION: int(self.constants.compensated.any()),
             at.NEEDS_VELOCITY: int((self.rows[:, at.PULL] >= 0).any()),
             at.LOSS_COUNT: len(self.losses),
             at.CONTROL: self.driver.kind,
@@ -161,6 +164,7 @@ class Memory:
             at.CDOF_DOT: data.cdof_dot,
             at.CINERT: data.cinert,
             at.CRB: data.crb,
+            at.BODY_CENTRE: data.xipos,
             at.GEOM_POS: data.geom_xpos,
             at.GEOM_MAT: data.geom_xmat,
             at.GEOM_REACH: model.geom_rbound,
@@ -170,6 +174,7 @@ class Memory:
             at.STIFFNESS: self.constants.stiffness,
             at.DAMPING: self.constants.damping,
             at.ACTUATORS: self.constants.actuators,
+            at.COMPENSATED: self.constants.compensated,
             at.COLUMN: self.columns,
             at.BODY_WORK: np.zeros((model.nbody, at.BODY_DOUBLES)),
             at.DOF_WORK: np.zeros((model.nv, at.DOF_DOUBLES)),

@@ -1,8 +1,8 @@
 """Compiled: how the normal and the place of a contact between two geoms change when the geoms move.
 
-That depends on their shapes, of which MuJoCo tells the distance and the nearest points only. So these are differenced: with geom 1
-displaced a little and turned a little about its centre, in six directions. How they change with a dof that moves geom 2 follows, because
-nothing but a rotation happens where both move together.
+That depends on their shapes, of which MuJoCo tells the distance and the nearest points only. So these are differenced: geom 1 is
+displaced a little, and turned a little about its centre, in six directions. How they change with a dof that moves geom 2 follows,
+because where both move together the whole picture is just displaced and turned.
 """
 
 import math
@@ -91,7 +91,11 @@ def pair_turn(w, contact, axis, first, second):
         swept = cross(spin, reach)
         motion = (spin[0], spin[1], spin[2], axis[3] + swept[0], axis[4] + swept[1], axis[5] + swept[2])
         for d in range(6):
-            turns, shifts, scale = law + 8 * (at.PAIR_TURNS + 3 * d), law + 8 * (at.PAIR_SHIFTS + 3 * d), sign * motion[d]
+            turns, shifts, scale = (
+                law + 8 * (at.PAIR_TURNS + 3 * d),
+                law + 8 * (at.PAIR_SHIFTS + 3 * d),
+                sign * motion[d],
+            )
             turned = (
                 turned[0] + scale * read(turns, 0),
                 turned[1] + scale * read(turns, 1),

@@ -1,18 +1,18 @@
 """Compiled: how the joint forces that a tree of bodies needs, ``tau = M qacc + bias``, change with its pose and its speeds.
 
 All vectors are spatial ones at the tree's centre of mass, where MuJoCo keeps them: one fixed frame, in which a small rotation of
-dof k carries all that comes after it along, S_k x ( ). V and A are velocity and acceleration (gravity included) before the joint of
-dof k, W the velocity of that joint itself, and for two dofs j and k on one chain m is the later one:
+dof k carries all that comes after it along, S_k x ( ). V and A are velocity and acceleration (gravity included) before the joint
+of dof k, W the velocity of that joint itself, S_k' = V x S_k, and for two dofs j and k on one chain m is the later one:
 
-    d tau_j / d qvel_k = S_j . (I_m (2 S_k' + W x S_k) + B_m S_k)              S_k' = V x S_k
-    d tau_j / d q_k    = S_j . (I_m (A x S_k - S_k' x V) + B_m S_k')           + S_j . (S_k x* F_k) for j before the joint of k
+    d tau_j / d qvel_k = S_j . (I_m (2 S_k' + W x S_k) + B_m S_k)
+    d tau_j / d q_k    = S_j . (I_m (A x S_k - S_k' x V) + B_m S_k')   [+ S_j . (S_k x* F_k) for j before the joint of k]
 
-I, B and F are sums over all bodies that a dof moves: of the inertia, of the velocity products ``B w = I (w x v) + w x* I v + v x* I w``,
-and of the forces that act on them. B maps a translation to zero, and a rotation a to the moment G a and the force 2 a x P, with
+I, B and F are sums over all bodies that a dof moves: of the inertia, of the forces that act on them, and of the velocity products
+``B u = I (u x v) + u x* I v + v x* I u``. B maps a translation to zero, and a rotation a to the moment G a and the force 2 a x P:
 
-    G = 2 [omega] (I - trace(I) / 2) + 2 (c . v) 1 - 2 v c'     I, c: about the frame's origin; c times mass; P: linear momentum
+    G = 2 [omega] (I - trace(I) / 2) + 2 (c . v) 1 - 2 v c^T
 
-so that twelve numbers a body are enough.
+with I the rotational inertia about the frame's origin, c mass times centre, P the linear momentum: twelve numbers a body.
 """
 
 from ...core.compiler.intrinsics import read, read_int, read_int32, write
@@ -53,7 +53,7 @@ def velocities(w):
 @core
 def bodies(w):
     """Force and velocity products of each body alone, into BODY_WORK."""
-    cinert, cvel, gravity = read_int(w, at.CINERT), read_int(w, at.CVEL), read_int(w, at.GRAVITY)
+    cinert, cvel = read_int(w, at.CINERT), read_int(w, at.CVEL)
     last_of, work, dofs = read_int(w, at.BODY_LAST_DOF), read_int(w, at.BODY_WORK), read_int(w, at.DOF_WORK)
     for i in range(1, read_int(w, at.NBODY)):
         row, inertia = work + 8 * at.BODY_DOUBLES * i, cinert + 80 * i
@@ -134,7 +134,7 @@ def _prepare_dofs(w):
 
 @core
 def subtract_motion(w):
-    """Subtract d tau from FORCES, of data at which f has been evaluated; forces of contacts have been subtracted from BODY_WORK."""
+    """Subtract d tau from FORCES. Forces of contacts have been subtracted from those in BODY_WORK."""
     _sum_up(w)
     _prepare_dofs(w)
     cdof, rates, crb = read_int(w, at.CDOF), read_int(w, at.CDOF_DOT), read_int(w, at.CRB)
@@ -142,7 +142,8 @@ def subtract_motion(w):
     column, forces, work = read_int(w, at.COLUMN), read_int(w, at.FORCES), read_int(w, at.DOF_WORK)
     nq, nv = read_int(w, at.NQ), read_int(w, at.NV)
     for k in range(nv):
-        row, s, rate, body = work + 8 * at.DOF_DOUBLES * k, vector(cdof + 48 * k), vector(rates + 48 * k), read_int32(bodies_of, k)
+        row, body = work + 8 * at.DOF_DOUBLES * k, read_int32(bodies_of, k)
+        s, rate = vector(cdof + 48 * k), vector(rates + 48 * k)
         sums, inertia = read_int(w, at.BODY_WORK) + 8 * at.BODY_DOUBLES * body, crb + 80 * body
         by_speed = plus(inertia_times(inertia, vector(row + 8 * at.BY_SPEED)), 1.0, _products(sums, s))
         by_angle = plus(inertia_times(inertia, vector(row + 8 * at.BY_ANGLE)), 1.0, _products(sums, rate))
