@@ -117,7 +117,10 @@ def whole_derivatives(name, make, end):
         )
     one, other = (sol.bderivative().matrix() for sol in sols)
     apart = np.abs(one - other).max() / np.abs(one).max()
-    print(f"{'':8} n = {robot.n}, solve {1e3 * seconds['solve']:.1f} ms; the two matrices differ by {apart:.0e}", flush=True)
+    print(
+        f"{'':8} n = {robot.n}, solve {1e3 * seconds['solve']:.1f} ms; the two matrices differ by {apart:.0e}",
+        flush=True,
+    )
 
 
 def main():

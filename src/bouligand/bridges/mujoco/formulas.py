@@ -39,8 +39,9 @@ def _of_joints(model: mujoco.MjModel) -> Iterator[str]:
 
 
 def _of_actuators(model: mujoco.MjModel) -> Iterator[str]:
-    if model.nu != getattr(model, "nactuator", model.nu):
-        yield "actuators with several inputs"
+    count = getattr(model, "nactuator", model.nu)
+    if model.nu != count or np.any(getattr(model, "actuator_ctrlnum", np.ones(count)) != 1):
+        yield "actuators with several inputs, or without one"
         return
     for i in range(model.nu):
         name, joint = name_of(model, _ACTUATOR, i), int(model.actuator_trnid[i, 0])

@@ -4,7 +4,7 @@ FORCES gets a row for each state: the joint forces by which ``M qacc = forces`` 
 qacc does not. qacc then changes by M^-1 times that, with the factors of M that f has left in MuJoCo's data.
 """
 
-from functools import cache
+import threading
 
 from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
@@ -192,7 +192,13 @@ _FUNCTIONS = {
 }  # with their numbers of addresses
 
 
-@cache
+_entries: dict = {}
+_lock = threading.Lock()
+
+
 def entry(name):
     """One of them as a ctypes function, compiled or read from the cache at first use: many robots are never differentiated."""
-    return compile_entry(*_FUNCTIONS[name])
+    with _lock:
+        if name not in _entries:
+            _entries[name] = compile_entry(*_FUNCTIONS[name])
+        return _entries[name]
