@@ -107,8 +107,9 @@ def _fh(t, x, b, p, dx, out, ctx):
     return status
 
 
-def _Dh(t, x, p, out, ctx):
-    w, n, m = read_int(ctx, USER_DATA), read_int(ctx, 0), read_int(ctx, 1)
+@core
+def guards_jacobian(w, x, p, out, n, m):
+    """Dh, with MuJoCo's data left at that state."""
     for i in range(n * m):
         write(out, i, 0.0)
     model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
@@ -118,6 +119,10 @@ def _Dh(t, x, p, out, ctx):
     com_pos(model, data)
     com_vel(model, data)
     guard_rows(w, x, p, out, n)
+
+
+def _Dh(t, x, p, out, ctx):
+    guards_jacobian(read_int(ctx, USER_DATA), x, p, out, read_int(ctx, 0), read_int(ctx, 1))
     return 0
 
 

@@ -28,25 +28,11 @@ def depth_row(w, contact, spot, row):
 
 
 @core
-def closing_row(w, x, contact, spot, row):
-    """row (nv) = how the closing speed of two geoms changes with the pose, in tangent coordinates."""
-    s, marks = read_int(w, at.SCRATCH), read_int(w, at.MARKS)
-    velocities(w)
-    pair_slopes(w, x, contact, spot)
-    mark_dofs(w, contact)
-    slipping, reach = slip(w, contact), arms(w, contact, spot)
-    for k in range(read_int(w, at.NV)):
-        change = 0.0
-        if read(marks, k) != 0.0:
-            _, slower, turned, _ = slip_changes(w, contact, k, reach)
-            for q in range(3):
-                change -= turned[q] * slipping[q] + read(s, at.PUSH + q) * slower[q]
-        write(row, k, change)
-
-
-@core
 def guard_rows(w, x, p, out, n):
-    """Dh, of data that is up to date: rows of depth from MuJoCo's motion axes, rows of forces from these and ``speed_row``."""
+    """Dh, of data that is up to date: rows of depth from MuJoCo's motion axes, rows of forces from these and ``speed_row``.
+
+    (Of two geoms the effect of the pose on the closing speed is left to ``add_closing_rows``, which takes long to compile.)
+    """
     contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
     s, nq, nv = read_int(w, at.SCRATCH), read_int(w, at.NQ), read_int(w, at.NV)
     row = s + 8 * at.ROW
@@ -62,8 +48,7 @@ def guard_rows(w, x, p, out, n):
             lift_row(w, x, row, by_depth, target)
             for j in range(nv):
                 write(target, nq + j, by_rate * read(row, j))
-            kind = read_int(contact, at.KIND)
-            if kind == at.POINT:
+            if read_int(contact, at.KIND) == at.POINT:
                 for j in range(nv):
                     write(row, j, 0.0)
                 a, b, c = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
@@ -72,7 +57,34 @@ def guard_rows(w, x, p, out, n):
                 x1, y1, z1 = where[0] + radius * a, where[1] + radius * b, where[2] + radius * c
                 speed_row(w, read_int(contact, at.BODY1), x1, y1, z1, -a, -b, -c, row)
                 lift_row(w, x, row, by_rate, target)
-            elif kind == at.PAIR:
-                closing_row(w, x, contact, spot, row)
-                lift_row(w, x, row, by_rate, target)
+        contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
+
+
+@core
+def closing_row(w, x, contact, spot, row):
+    """row (nv) = how the closing speed of two geoms changes with the pose, in tangent coordinates."""
+    s, marks = read_int(w, at.SCRATCH), read_int(w, at.MARKS)
+    pair_slopes(w, x, contact, spot)
+    mark_dofs(w, contact)
+    slipping, reach = slip(w, contact), arms(w, contact, spot)
+    for k in range(read_int(w, at.NV)):
+        change = 0.0
+        if read(marks, k) != 0.0:
+            _, slower, turned, _ = slip_changes(w, contact, k, reach)
+            for q in range(3):
+                change -= turned[q] * slipping[q] + read(s, at.PUSH + q) * slower[q]
+        write(row, k, change)
+
+
+@core
+def add_closing_rows(w, x, p, out, n):
+    """To Dh of ``guard_rows`` what it leaves out: forces of two geoms by their closing speed, as the pose changes that."""
+    contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
+    row = read_int(w, at.SCRATCH) + 8 * at.ROW
+    velocities(w)
+    for _ in range(read_int(w, at.CONTACT_COUNT)):
+        pull = read_int(contact, at.PULL)
+        if pull >= 0 and read_int(contact, at.KIND) == at.PAIR:
+            closing_row(w, x, contact, spot, row)
+            lift_row(w, x, row, read(p, read_int(contact, at.P_NORMAL) + 1), out + 8 * n * pull)
         contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES

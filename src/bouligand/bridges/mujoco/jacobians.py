@@ -1,4 +1,4 @@
-"""The Jacobians of a robot that the core calls: Df, Dp_f, Dp_h and Dt_h, by formulas.
+"""The Jacobians of a robot that the core calls: Df, Dp_f, Dp_h and Dt_h, by formulas; and Dh, where two geoms touch.
 
 FORCES gets a row for each state: the joint forces by which ``M qacc = forces`` is out of balance when that state changes and
 qacc does not. qacc then changes by M^-1 times that, with the factors of M that f has left in MuJoCo's data.
@@ -10,8 +10,9 @@ from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
 from . import laws
 from . import layout as at
-from .compiled import USER_DATA, compile_entry, look, motion
+from .compiled import USER_DATA, compile_entry, guards_jacobian, look, motion
 from .contact_jacobian import add_contacts, add_gravity_compensation, add_to_chain, arm, at_origin, pushes, three_of
+from .guard_jacobian import add_closing_rows
 from .input_jacobian import add_actuators, add_control, add_control_parameters, add_joints
 from .law_jacobian import force_slopes, friction_by_parameter, normal_by_parameters
 from .smooth_jacobian import bodies, subtract_motion, velocities
@@ -184,14 +185,16 @@ def _Dt_h(t, x, p, out, ctx):
     return 0
 
 
-_FUNCTIONS = {
-    "Df": (_Df, 4),
-    "Dp_f": (_Dp_f, 4),
-    "Dp_h": (_Dp_h, 3),
-    "Dt_h": (_Dt_h, 3),
-}  # with their numbers of addresses
+def _Dh_of_pairs(t, x, p, out, ctx):
+    """Dh of robots with guards that are forces between two geoms."""
+    w, n = read_int(ctx, USER_DATA), read_int(ctx, 0)
+    guards_jacobian(w, x, p, out, n, read_int(ctx, 1))
+    add_closing_rows(w, x, p, out, n)
+    return 0
 
 
+# with their numbers of addresses
+_FUNCTIONS = {"Dh": (_Dh_of_pairs, 3), "Df": (_Df, 4), "Dp_f": (_Dp_f, 4), "Dp_h": (_Dp_h, 3), "Dt_h": (_Dt_h, 3)}
 _entries: dict = {}
 _lock = threading.Lock()
 

@@ -83,7 +83,7 @@ class Robot(System):
         self.jacobians = f"by differences: no formula for {'; '.join(lacking)}" if lacking else "by formulas"
         self._laws = tuple(laws)  # (law, where its numbers begin among the parameters)
         super().__init__(
-            **_low_level(bool(guards)),
+            **_low_level(memory, bool(guards)),
             states=states,
             guards=guards,
             params=params,
@@ -306,7 +306,8 @@ class Robot(System):
 
     def _take_functions(self) -> None:
         self._functions = {
-            name: _Function(name, function, self._contexts) for name, function in _low_level(bool(self.guards)).items()
+            name: _Function(name, function, self._contexts)
+            for name, function in _low_level(self.memory, bool(self.guards)).items()
         }
         names = ("Df", "Dp_f", "Dp_h", "Dt_h") if self.guards else ("Df", "Dp_f")
         if self.jacobians == "by formulas":
@@ -351,10 +352,14 @@ def _callable(name: str, entry: Any) -> Any:
     return LowLevelCallable(entry, ctypes.c_void_p(0), f"int (double{', long' * (len(SHAPES[name]) + 1)})")
 
 
-def _low_level(has_guards: bool) -> dict[str, Any]:
+def _low_level(memory: Memory, has_guards: bool) -> dict[str, Any]:
     entries = compiled.entries()
-    names = ("f", "h", "fh", "Dh") if has_guards else ("f", "h")
-    return {name: _callable(name, entries[name]) for name in names}
+    if not has_guards:
+        return {name: _callable(name, entries[name]) for name in ("f", "h")}
+    of_pairs = (memory.rows[:, at.KIND] == at.PAIR) & (memory.rows[:, at.PULL] >= 0)
+    if of_pairs.any():
+        entries = {**entries, "Dh": jacobians.entry("Dh")}
+    return {name: _callable(name, entry) for name, entry in entries.items()}
 
 
 def _turned_by(q: FloatArray) -> FloatArray:
