@@ -12,6 +12,7 @@ from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
 from ...core.compiler.wrapping import c_entry
 from . import layout as at
+from .guard_jacobian import guard_rows
 from .inputs import add_joint_friction, set_inputs
 from .mechanics import position_rates, set_positions, set_velocities
 from .symbols import (
@@ -26,7 +27,7 @@ from .symbols import (
     transmission,
     velocity,
 )
-from .touching import contact_forces, guard_rows, guards
+from .touching import contact_forces, guards
 
 _HERE = pathlib.Path(__file__).parent
 STAMP = cache.stamp_of(pathlib.Path(jit.__file__).parents[1], _HERE)
@@ -34,7 +35,7 @@ USER_DATA = 3  # in the context
 
 
 @core
-def _motion(w, t, x, b, p, dx):
+def motion(w, t, x, b, p, dx):
     """dx = f, with MuJoCo's data left at that state."""
     model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
     nq, nv, na = read_int(w, at.NQ), read_int(w, at.NV), read_int(w, at.NA)
@@ -76,7 +77,7 @@ def _motion(w, t, x, b, p, dx):
 
 
 @core
-def _look(w, x):
+def look(w, x):
     """MuJoCo's data at a state, as far as guards need it."""
     model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
     set_positions(w, x)
@@ -88,26 +89,27 @@ def _look(w, x):
 
 
 def _f(t, x, b, p, dx, ctx):
-    return _motion(read_int(ctx, USER_DATA), t, x, b, p, dx)
+    return motion(read_int(ctx, USER_DATA), t, x, b, p, dx)
 
 
 def _h(t, x, p, out, ctx):
     w = read_int(ctx, USER_DATA)
-    _look(w, x)
+    look(w, x)
     guards(w, x, p, out)
     return 0
 
 
 def _fh(t, x, b, p, dx, out, ctx):
     w = read_int(ctx, USER_DATA)
-    status = _motion(w, t, x, b, p, dx)
+    status = motion(w, t, x, b, p, dx)
     if status == 0:
         guards(w, x, p, out)
     return status
 
 
-def _Dh(t, x, p, out, ctx):
-    w, n, m = read_int(ctx, USER_DATA), read_int(ctx, 0), read_int(ctx, 1)
+@core
+def guards_jacobian(w, x, p, out, n, m):
+    """Dh, with MuJoCo's data left at that state."""
     for i in range(n * m):
         write(out, i, 0.0)
     model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
@@ -117,29 +119,38 @@ def _Dh(t, x, p, out, ctx):
     com_pos(model, data)
     com_vel(model, data)
     guard_rows(w, x, p, out, n)
+
+
+def _Dh(t, x, p, out, ctx):
+    guards_jacobian(read_int(ctx, USER_DATA), x, p, out, read_int(ctx, 0), read_int(ctx, 1))
     return 0
 
 
+_FUNCTIONS = {"f": (_f, 4), "h": (_h, 3), "fh": (_fh, 5), "Dh": (_Dh, 3)}  # with their numbers of addresses
 _entries: dict = {}
 _keep: list = []  # what the addresses belong to
 
 
-def entries():
-    """The C functions as ``{name: ctypes function}``, compiled or read from the cache at first use."""
+def compile_entry(function, count):
+    """A function of t, ``count`` addresses and the context as a ctypes function, compiled or read from the cache."""
     if not jit.JIT:
         raise RuntimeError("the MuJoCo bridge runs as compiled code only; unset NUMBA_DISABLE_JIT")
+    compiled = c_entry(count, STAMP)(function)
+    _keep.append(compiled)
+    entry = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (count + 1))(compiled.address)
+    entry.argtypes = [ctypes.c_double] + [ctypes.c_int64] * (count + 1)
+    return entry
+
+
+def entries():
+    """f, h, fh and Dh as ``{name: ctypes function}``, compiled or read from the cache at first use."""
     if not _entries:
-        for name, function, count in (("f", _f, 4), ("h", _h, 3), ("fh", _fh, 5), ("Dh", _Dh, 3)):
-            compiled = c_entry(count, STAMP)(function)
-            kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (count + 1))
-            _entries[name] = kind(compiled.address)
-            _entries[name].argtypes = [ctypes.c_double] + [ctypes.c_int64] * (count + 1)
-            _keep.append(compiled)
-        cache.prune_cache(compiled, _HERE, STAMP)
+        made = {name: compile_entry(*what) for name, what in _FUNCTIONS.items()}
+        cache.prune_cache(_keep[-1], _HERE, STAMP)
+        _entries.update(made)
     return _entries
 
 
 def addresses():
     """Of f, h, fh and Dh, as integers."""
-    entries()
-    return [compiled.address for compiled in _keep]
+    return [ctypes.cast(entry, ctypes.c_void_p).value for entry in entries().values()]

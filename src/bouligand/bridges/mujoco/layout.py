@@ -27,7 +27,7 @@ DOF_FIRST = next(_slot)  # first dof of the ball that a dof belongs to, or itsel
 # --- contacts
 CONTACT_COUNT, CONTACTS, PLACES = next(_slot), next(_slot), next(_slot)
 NEEDS_VELOCITY = next(_slot)  # whether any guard is a force
-SCRATCH = next(_slot)  # doubles: room for one contact, then a row of nv
+SCRATCH = next(_slot)  # doubles: room for one contact, then two rows of nv
 
 # --- dry friction of joints: triples of doubles (dof, friction, speed below which it is rounded off)
 LOSSES, LOSS_COUNT = next(_slot), next(_slot)
@@ -35,6 +35,19 @@ LOSSES, LOSS_COUNT = next(_slot), next(_slot)
 # --- control
 CONTROL, CONTROL_FN, CONTROL_CTX, CONTROL_TABLE, CONTROL_SIZE = (next(_slot) for _ in range(5))
 INPUTS, INPUT_DOFS = next(_slot), next(_slot)  # where u is written; for torques on joints, their dofs (0: u is ctrl)
+
+# --- Jacobians: more of MuJoCo's arrays (addresses), constants of joints and actuators, and memory to work in
+CDOF_DOT, CINERT, CRB, BODY_CENTRE, GEOM_POS, GEOM_MAT, GEOM_REACH = (next(_slot) for _ in range(7))
+BODY_PARENT, DOF_BODY = next(_slot), next(_slot)  # int32
+NBODY = next(_slot)
+GRAVITY, STIFFNESS, DAMPING = next(_slot), next(_slot), next(_slot)  # 3 doubles; of each dof its spring and its damper
+COMPENSATED, HAS_COMPENSATION = next(_slot), next(_slot)  # of each body the mass whose weight is compensated (gravcomp)
+COLUMN = next(_slot)  # int64: the row of FORCES that belongs to a dof's position
+ACTUATORS = next(_slot)  # doubles, a row of ACTUATOR_DOUBLES for each input
+BODY_WORK, DOF_WORK, LAW_WORK = next(_slot), next(_slot), next(_slot)
+MARKS = next(_slot)  # a double for each dof: which of a contact's two bodies it moves
+FORCES, SOLVED = next(_slot), next(_slot)  # rows of nv: joint forces by one state (or parameter) each, and M^-1 of that
+SHIFTED = next(_slot)  # a state, parameters and two rows of inputs, to vary a feedback function
 
 BLOCK_SIZE = next(_slot)
 
@@ -64,3 +77,42 @@ DEPTH, PUSH, WHERE, SEGMENT, ROW = 0, 1, 4, 7, 13
 
 # --- controls
 NO_CONTROL, CONSTANT, FEEDBACK, PD = 0, 1, 2, 3
+
+# --- a body's row in BODY_WORK: the force that moves it, the matrix and the momentum of its velocity products
+FORCE, GYRATION, MOMENTUM, BODY_DOUBLES = 0, 6, 15, 18
+
+# --- a dof's row in DOF_WORK: velocity and acceleration before its joint and after it; how both change with its speed and its
+# angle; its axis times the inertia of all that it moves, and times that's velocity products
+V_BEFORE, A_BEFORE, V_AFTER, A_AFTER, BY_SPEED, BY_ANGLE, INERTIAL, GYRAL, DOF_DOUBLES = (
+    0,
+    6,
+    12,
+    18,
+    24,
+    30,
+    36,
+    42,
+    45,
+)
+
+# --- LAW_WORK: the derivatives of a contact's force in its depth (3), in the slip and in the normal (3, 3); those of the rates of
+# its bristles in the slip (2, 3), of the force in the bristles (2, 3); those of a pair's normal and place in the motion of geom 1
+BY_DEPTH, BY_SLIP, BY_NORMAL, BRISTLES_BY_SLIP, BY_BRISTLES, FADE = 0, 3, 12, 21, 27, 33
+PAIR_TURNS, PAIR_SHIFTS, PAIR_KEPT, LAW_DOUBLES = 34, 52, 70, 88
+
+# --- an input's row in ACTUATORS: the dof that it drives and that one's index in qpos, gear, gain and bias (each: constant, by
+# length, by speed), limits of the input, of the force and of the joint's force; index of its activation in x (-1: none), and how
+# fast that follows (0: it is integrated)
+DRIVEN, DRIVEN_Q, GEAR, GAIN, BIAS, INPUT_RANGE, FORCE_RANGE, JOINT_RANGE, ACTIVATION, FOLLOWS = (
+    0,
+    1,
+    2,
+    3,
+    6,
+    9,
+    11,
+    13,
+    15,
+    16,
+)
+ACTUATOR_DOUBLES = 17

@@ -16,6 +16,7 @@ import numpy as np
 from ...errors import PerformanceWarning
 from ...system.caught import Failures
 from . import layout as at
+from .formulas import Constants
 from .robot_file import caller_level
 
 if TYPE_CHECKING:
@@ -50,6 +51,13 @@ class Memory:
         self.first_dof = np.arange(model.nv, dtype=np.int64)
         for _, dof in self.quats:
             self.first_dof[dof : dof + 3] = dof
+        self.columns = np.zeros(
+            model.nv, dtype=np.int64
+        )  # (a quaternion has a fourth one, after those of its three dofs)
+        self.columns[self.scalars[:, 1]] = self.scalars[:, 0]
+        for q, dof in self.quats:
+            self.columns[dof : dof + 3] = range(q, q + 3)
+        self.constants = Constants(self.model)
         for number, row in enumerate(self.rows):
             if row[at.KIND] == at.PAIR:
                 self._shrink(row, self.places[number])
@@ -89,7 +97,7 @@ class Memory:
         model, data = self.model, mujoco.MjData(self.model)
         mujoco.mj_forward(model, data)  # raises an exception here if MuJoCo cannot compute the model
         block = np.zeros(at.BLOCK_SIZE, dtype=np.int64)
-        scratch = np.zeros(at.ROW + model.nv)
+        scratch = np.zeros(at.ROW + 2 * model.nv)
         inputs = np.zeros(max(len(self.driver.names), 1))
         sizes = np.array([self.sizes["n"], self.sizes["m"], self.sizes["p"], 0], dtype=np.int64)
         arrays = {
@@ -118,6 +126,7 @@ class Memory:
             at.CONTROL_TABLE: self.driver.table,
             at.CONTROL_CTX: sizes,
             at.INPUTS: inputs if self.driver.torques else data.ctrl,
+            **self._for_jacobians(data),
         }
         if self.driver.torques and self.driver.kind != at.NO_CONTROL:
             arrays[at.INPUT_DOFS] = self.driver.dofs
@@ -135,6 +144,8 @@ class Memory:
             at.SCALAR_COUNT: len(self.scalars),
             at.QUAT_COUNT: len(self.quats),
             at.CONTACT_COUNT: len(self.rows),
+            at.NBODY: model.nbody,
+            at.HAS_COMPENSATION: int(self.constants.compensated.any()),
             at.NEEDS_VELOCITY: int((self.rows[:, at.PULL] >= 0).any()),
             at.LOSS_COUNT: len(self.losses),
             at.CONTROL: self.driver.kind,
@@ -144,6 +155,35 @@ class Memory:
         for slot, number in numbers.items():
             block[slot] = number
         return block.ctypes.data, (block, data, arrays, self)
+
+    def _for_jacobians(self, data: mujoco.MjData) -> dict[int, Any]:
+        """What only ``jacobians`` needs."""
+        model, n, inputs = self.model, self.sizes["n"], len(self.driver.names)
+        most = max(n, self.sizes["p"])
+        return {
+            at.CDOF_DOT: data.cdof_dot,
+            at.CINERT: data.cinert,
+            at.CRB: data.crb,
+            at.BODY_CENTRE: data.xipos,
+            at.GEOM_POS: data.geom_xpos,
+            at.GEOM_MAT: data.geom_xmat,
+            at.GEOM_REACH: model.geom_rbound,
+            at.BODY_PARENT: model.body_parentid,
+            at.DOF_BODY: model.dof_bodyid,
+            at.GRAVITY: self.constants.gravity,
+            at.STIFFNESS: self.constants.stiffness,
+            at.DAMPING: self.constants.damping,
+            at.ACTUATORS: self.constants.actuators,
+            at.COMPENSATED: self.constants.compensated,
+            at.COLUMN: self.columns,
+            at.BODY_WORK: np.zeros((model.nbody, at.BODY_DOUBLES)),
+            at.DOF_WORK: np.zeros((model.nv, at.DOF_DOUBLES)),
+            at.LAW_WORK: np.zeros(at.LAW_DOUBLES),
+            at.MARKS: np.zeros(model.nv),
+            at.FORCES: np.zeros((most, model.nv)),
+            at.SOLVED: np.zeros((most, model.nv)),
+            at.SHIFTED: np.zeros(most + 2 * inputs),
+        }
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_feedback": None}

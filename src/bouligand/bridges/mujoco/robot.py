@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, overload
 import mujoco
 import numpy as np
 
-from ...system.functions import UserFunction
+from ...system.functions import SHAPES, UserFunction
 from ...system.system import System
-from . import compiled
+from . import compiled, jacobians
 from . import layout as at
+from .formulas import missing
 from .given import finite
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..._typing import BoolArray, FloatArray, Parameters
     from ...derivative.bderivative import BDerivative
+    from ...system.caught import Failures
     from .contacts import Place
     from .memory import Memory
 
@@ -41,6 +43,8 @@ class Robot(System):
         Names of the contacts.
     places : tuple of Place
         Where the contacts are: body, point and radius, or a pair of geoms.
+    jacobians : str
+        How Df, Dp_f and Dp_h are computed: "by formulas", or "by differences" with the parts of the robot that have none.
 
     Examples
     --------
@@ -75,9 +79,11 @@ class Robot(System):
         self.places = tuple(places)
         self.contacts = tuple(place.name for place in places)
         self.inputs = tuple(memory.driver.names)
+        lacking = missing(model)
+        self.jacobians = f"by differences: no formula for {'; '.join(lacking)}" if lacking else "by formulas"
         self._laws = tuple(laws)  # (law, where its numbers begin among the parameters)
         super().__init__(
-            **_low_level(bool(guards)),
+            **_low_level(memory, bool(guards)),
             states=states,
             guards=guards,
             params=params,
@@ -300,8 +306,12 @@ class Robot(System):
 
     def _take_functions(self) -> None:
         self._functions = {
-            name: _Function(name, function, self._contexts) for name, function in _low_level(bool(self.guards)).items()
+            name: _Function(name, function, self._contexts)
+            for name, function in _low_level(self.memory, bool(self.guards)).items()
         }
+        names = ("Df", "Dp_f", "Dp_h", "Dt_h") if self.guards else ("Df", "Dp_f")
+        if self.jacobians == "by formulas":
+            self._functions |= {name: _Jacobian(name, self._functions["f"].function, self._contexts) for name in names}
 
 
 class _Function(UserFunction):
@@ -319,17 +329,37 @@ class _Function(UserFunction):
             raise error
 
 
-def _low_level(has_guards: bool) -> dict[str, Any]:
+class _Jacobian(_Function):
+    """One of the Jacobians, compiled when it is first bound or called; until then that of another function stands for it."""
+
+    def bind(self, as_machine_code: bool, sizes: Mapping[str, int], failures: Failures) -> tuple[int, object]:
+        self._compile()
+        return super().bind(as_machine_code, sizes, failures)
+
+    def _call_low_level(
+        self, sizes: Mapping[str, int], t: float, arguments: list[Any], shape: tuple[int, ...]
+    ) -> FloatArray:
+        self._compile()
+        return super()._call_low_level(sizes, t, arguments, shape)
+
+    def _compile(self) -> None:
+        self.function = _callable(self.name, jacobians.entry(self.name))
+
+
+def _callable(name: str, entry: Any) -> Any:
     from scipy import LowLevelCallable
 
+    return LowLevelCallable(entry, ctypes.c_void_p(0), f"int (double{', long' * (len(SHAPES[name]) + 1)})")
+
+
+def _low_level(memory: Memory, has_guards: bool) -> dict[str, Any]:
     entries = compiled.entries()
-    names = ("f", "h", "fh", "Dh") if has_guards else ("f", "h")
-    return {name: LowLevelCallable(entries[name], ctypes.c_void_p(0), _SIGNATURE[name]) for name in names}
-
-
-_SIGNATURE = {
-    name: f"int (double{', long' * (count + 1)})" for name, count in (("f", 4), ("h", 3), ("fh", 5), ("Dh", 3))
-}
+    if not has_guards:
+        return {name: _callable(name, entries[name]) for name in ("f", "h")}
+    of_pairs = (memory.rows[:, at.KIND] == at.PAIR) & (memory.rows[:, at.PULL] >= 0)
+    if of_pairs.any():
+        entries = {**entries, "Dh": jacobians.entry("Dh")}
+    return {name: _callable(name, entry) for name, entry in entries.items()}
 
 
 def _turned_by(q: FloatArray) -> FloatArray:

@@ -24,6 +24,7 @@ _SIGNATURES = {
     "mj_fwdVelocity": _ON_DATA,
     "mj_fwdActuation": _ON_DATA,
     "mj_fwdAcceleration": _ON_DATA,
+    "mj_solveM": types.void(_POINTER, _POINTER, _POINTER, _POINTER, _INT),
     "mj_geomDistance": types.float64(_POINTER, _POINTER, _INT, _INT, types.float64, _POINTER),
 }
 
@@ -64,4 +65,5 @@ com_vel = types.ExternalFunction("mj_comVel", _ON_DATA)
 velocity = types.ExternalFunction("mj_fwdVelocity", _ON_DATA)
 actuation = types.ExternalFunction("mj_fwdActuation", _ON_DATA)
 acceleration = types.ExternalFunction("mj_fwdAcceleration", _ON_DATA)
+solve_inertia = types.ExternalFunction("mj_solveM", _SIGNATURES["mj_solveM"])
 geom_distance = types.ExternalFunction("mj_geomDistance", _SIGNATURES["mj_geomDistance"])

@@ -6,8 +6,8 @@ from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
 from . import laws
 from . import layout as at
-from .mechanics import lift_row, point_velocity, push_body, set_positions, speed_row
-from .symbols import com_pos, com_vel, geom_distance, kinematics
+from .mechanics import point_velocity, push_body
+from .symbols import geom_distance
 
 FAR = 1e10  # m: MuJoCo's distances saturate there, so never
 
@@ -174,81 +174,3 @@ def friction(w, x, contact, spot, force, p, dx):
         one * read(along, 1) + two * read(across, 1),
         one * read(along, 2) + two * read(across, 2),
     )
-
-
-# ------------------------------------------------------------------------------------------------- Jacobian of the guards
-
-
-@core
-def depth_row(w, contact, spot, row):
-    """row (nv) = the derivative of depth in tangent coordinates, of a contact that has been placed."""
-    for j in range(read_int(w, at.NV)):
-        write(row, j, 0.0)
-    if read_int(contact, at.KIND) == at.LIMIT:
-        write(row, read_int(contact, at.DOF), read(spot, at.SIGN))
-        return
-    s = read_int(w, at.SCRATCH)
-    x, y, z = read(s, at.WHERE), read(s, at.WHERE + 1), read(s, at.WHERE + 2)
-    a, b, c = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
-    push_body(w, read_int(contact, at.BODY1), x, y, z, -a, -b, -c, row)
-    if read_int(contact, at.BODY2) != 0:
-        push_body(w, read_int(contact, at.BODY2), x, y, z, a, b, c, row)
-
-
-@core
-def differences_of_closing(w, x, contact, spot, scale, out):
-    """Add scale * the derivative of the closing speed of two geoms in qpos: by central differences, since the rotation of their
-    normal depends on their shapes. Leaves the data displaced.
-    """
-    data, model = read_int(w, at.DATA), read_int(w, at.MODEL)
-    for j in range(read_int(w, at.NQ)):
-        here = read(x, j)
-        step = 1e-5 * max(1.0, math.fabs(here))
-        change = 0.0
-        for sign in (1.0, -1.0):
-            write(x, j, here + sign * step)
-            set_positions(w, x)
-            kinematics(model, data)
-            com_pos(model, data)
-            com_vel(model, data)
-            place(w, x, contact, spot)
-            change += sign * closing(w, contact, spot)
-        write(x, j, here)
-        write(out, j, read(out, j) + scale * change / (2.0 * step))
-
-
-@core
-def guard_rows(w, x, p, out, n):
-    """Dh, of data that is up to date: rows of depth from MuJoCo's motion axes, rows of forces from these and ``speed_row``."""
-    contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
-    s, nq, nv = read_int(w, at.SCRATCH), read_int(w, at.NQ), read_int(w, at.NV)
-    row = s + 8 * at.ROW
-    for _ in range(read_int(w, at.CONTACT_COUNT)):
-        place(w, x, contact, spot)
-        depth_row(w, contact, spot, row)
-        lift_row(w, x, row, 1.0, out + 8 * n * read_int(contact, at.TOUCH))
-        if read_int(contact, at.PULL) >= 0:
-            target = out + 8 * n * read_int(contact, at.PULL)
-            i = read_int(contact, at.P_NORMAL)
-            by_depth = read(p, i) if read_int(contact, at.NORMAL) == laws.SPRING else 0.0
-            by_rate = read(p, i + 1)
-            lift_row(w, x, row, by_depth, target)
-            for j in range(nv):
-                write(target, nq + j, by_rate * read(row, j))
-            kind = read_int(contact, at.KIND)
-            if kind == at.POINT:
-                for j in range(nv):
-                    write(row, j, 0.0)
-                a, b, c = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
-                where = (read(s, at.WHERE), read(s, at.WHERE + 1), read(s, at.WHERE + 2))
-                radius = read(spot, at.RADIUS)  # the centre is what moves with the body
-                x1, y1, z1 = where[0] + radius * a, where[1] + radius * b, where[2] + radius * c
-                speed_row(w, read_int(contact, at.BODY1), x1, y1, z1, -a, -b, -c, row)
-                lift_row(w, x, row, by_rate, target)
-            elif kind == at.PAIR:
-                differences_of_closing(w, x, contact, spot, by_rate, target)
-                set_positions(w, x)
-                kinematics(read_int(w, at.MODEL), read_int(w, at.DATA))
-                com_pos(read_int(w, at.MODEL), read_int(w, at.DATA))
-                com_vel(read_int(w, at.MODEL), read_int(w, at.DATA))
-        contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES

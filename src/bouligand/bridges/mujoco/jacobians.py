@@ -1,0 +1,207 @@
+"""The Jacobians of a robot that the core calls: Df, Dp_f, Dp_h and Dt_h, by formulas; and Dh, where two geoms touch.
+
+FORCES gets a row for each state: the joint forces by which ``M qacc = forces`` is out of balance when that state changes and
+qacc does not. qacc then changes by M^-1 times that, with the factors of M that f has left in MuJoCo's data.
+"""
+
+import threading
+
+from ...core.compiler.intrinsics import read, read_int, write
+from ...core.compiler.jit import core
+from . import laws
+from . import layout as at
+from .compiled import USER_DATA, compile_entry, guards_jacobian, look, motion
+from .contact_jacobian import add_contacts, add_gravity_compensation, add_to_chain, arm, at_origin, pushes, three_of
+from .guard_jacobian import add_closing_rows
+from .input_jacobian import add_actuators, add_control, add_control_parameters, add_joints
+from .law_jacobian import force_slopes, friction_by_parameter, normal_by_parameters
+from .smooth_jacobian import bodies, subtract_motion, velocities
+from .symbols import solve_inertia
+from .touching import closing, place, slip
+
+
+@core
+def _clear(where, count):
+    for i in range(count):
+        write(where, i, 0.0)
+
+
+@core
+def _positions(w, x, out, n):
+    """The rows of q' in Df."""
+    nq, scalars, quats = read_int(w, at.NQ), read_int(w, at.SCALARS), read_int(w, at.QUATS)
+    for i in range(read_int(w, at.SCALAR_COUNT)):
+        write(out, n * read_int(scalars, 2 * i) + nq + read_int(scalars, 2 * i + 1), 1.0)
+    for i in range(read_int(w, at.QUAT_COUNT)):
+        j, v = read_int(quats, 2 * i), nq + read_int(quats, 2 * i + 1)
+        for c in range(4):  # q' = q (0, omega) / 2 is linear in q, and in omega
+            a, b = 0.5 * (c == 0), 0.5 * (c == 1)
+            g, d = 0.5 * (c == 2), 0.5 * (c == 3)
+            _product(a, b, g, d, read(x, v), read(x, v + 1), read(x, v + 2), out + 8 * (n * j + j + c), n)
+        a, b, g, d = 0.5 * read(x, j), 0.5 * read(x, j + 1), 0.5 * read(x, j + 2), 0.5 * read(x, j + 3)
+        for c in range(3):
+            _product(a, b, g, d, 1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2), out + 8 * (n * j + v + c), n)
+
+
+@core
+def _product(a, b, c, d, p, q, r, out, stride):
+    """The quaternion (a, b, c, d) (0, p, q, r), into a column."""
+    write(out, 0, -b * p - c * q - d * r)
+    write(out, stride, a * p + c * r - d * q)
+    write(out, 2 * stride, a * q + d * p - b * r)
+    write(out, 3 * stride, a * r + b * q - c * p)
+
+
+@core
+def _lift(w, x):
+    """FORCES in the four coordinates of each quaternion, from three rows in tangent coordinates (see ``lift_row``)."""
+    forces, nv, quats = read_int(w, at.FORCES), read_int(w, at.NV), read_int(w, at.QUATS)
+    for i in range(read_int(w, at.QUAT_COUNT)):
+        j = read_int(quats, 2 * i)
+        a, b, c, d = read(x, j), read(x, j + 1), read(x, j + 2), read(x, j + 3)
+        over = 2.0 / (a * a + b * b + c * c + d * d)
+        rows = forces + 8 * nv * j
+        for k in range(nv):
+            p, q, r = over * read(rows, k), over * read(rows, nv + k), over * read(rows, 2 * nv + k)
+            write(rows, k, -b * p - c * q - d * r)
+            write(rows, nv + k, a * p + c * r - d * q)
+            write(rows, 2 * nv + k, a * q + d * p - b * r)
+            write(rows, 3 * nv + k, a * r + b * q - c * p)
+
+
+@core
+def _accelerate(w, count, out):
+    """The rows of qacc in ``out`` (n, count): M^-1 of the rows of FORCES."""
+    forces, solved, nq, nv = read_int(w, at.FORCES), read_int(w, at.SOLVED), read_int(w, at.NQ), read_int(w, at.NV)
+    solve_inertia(read_int(w, at.MODEL), read_int(w, at.DATA), solved, forces, count)
+    for i in range(nv):
+        row = out + 8 * count * (nq + i)
+        for j in range(count):
+            write(row, j, read(solved, nv * j + i))
+
+
+def _Df(t, x, b, p, out, ctx):
+    w, n = read_int(ctx, USER_DATA), read_int(ctx, 0)
+    status = motion(w, t, x, b, p, read_int(w, at.SOLVED))
+    if status != 0:
+        return status
+    _clear(out, n * n)
+    _clear(read_int(w, at.FORCES), n * read_int(w, at.NV))
+    _positions(w, x, out, n)
+    velocities(w)
+    bodies(w)
+    add_contacts(w, x, b, p, out, n)
+    add_gravity_compensation(w)
+    subtract_motion(w)
+    add_joints(w)
+    _lift(w, x)
+    # (what follows are derivatives in x itself, not in tangent coordinates)
+    add_actuators(w, x, out, n)
+    status = add_control(w, t, x, p, out, n)
+    if status == 0:
+        _accelerate(w, n, out)
+    return status
+
+
+@core
+def _add_law_parameters(w, x, contact, spot, p, out, count):
+    """To FORCES the effect of the parameters of one contact that pushes; to ``out`` (n, count) that on its bristles."""
+    s, forces, nv = read_int(w, at.SCRATCH), read_int(w, at.FORCES), read_int(w, at.NV)
+    depth, rate = read(s, at.DEPTH), closing(w, contact, spot)
+    i, one, two = read_int(contact, at.P_NORMAL), read_int(contact, at.BODY1), read_int(contact, at.BODY2)
+    if read_int(contact, at.KIND) == at.LIMIT:
+        scale, dof = -read(spot, at.SIGN) * read(spot, at.INERTIA) * depth, read_int(contact, at.DOF)
+        q = nv * i + dof
+        write(forces, q, read(forces, q) + scale * (1.0 + read(p, i + 1) * rate))
+        write(forces, q + nv, read(forces, q + nv) + scale * read(p, i) * rate)
+        return
+    slipping, where = slip(w, contact), three_of(s + 8 * at.WHERE)
+    load, e = force_slopes(w, x, contact, spot, slipping, p)
+    r1, r2 = arm(w, one, where), arm(w, two, where)
+    by = normal_by_parameters(contact, depth, rate, p)
+    law, first = read_int(contact, at.FRICTION), read_int(contact, at.P_FRICTION)
+    others = 0 if law == laws.NO_FRICTION else 2 if law == laws.COULOMB else 6
+    for q in range(3 + others):
+        if q < 3:
+            scale, change, column = by[q], e, i + q
+        else:
+            a, c, d, bend, bow = friction_by_parameter(w, x, contact, spot, slipping, q - 3, p)
+            scale, change, column = load, (a, c, d), first + q - 3
+            if law == laws.LUGRE:
+                z = count * read_int(contact, at.BRISTLE) + column
+                write(out, z, bend)
+                write(out, z + count, bow)
+        change = (scale * change[0], scale * change[1], scale * change[2])
+        add_to_chain(w, one, at_origin(change, r1), 1.0, forces + 8 * nv * column)
+        if two != 0:
+            add_to_chain(w, two, at_origin(change, r2), -1.0, forces + 8 * nv * column)
+
+
+def _Dp_f(t, x, b, p, out, ctx):
+    w, n, count = read_int(ctx, USER_DATA), read_int(ctx, 0), read_int(ctx, 2)
+    status = motion(w, t, x, b, p, read_int(w, at.SOLVED))
+    if status != 0:
+        return status
+    _clear(out, n * count)
+    _clear(read_int(w, at.FORCES), count * read_int(w, at.NV))
+    contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
+    for _ in range(read_int(w, at.CONTACT_COUNT)):
+        if pushes(contact, b):
+            place(w, x, contact, spot)
+            _add_law_parameters(w, x, contact, spot, p, out, count)
+        elif read_int(contact, at.FRICTION) == laws.LUGRE:  # in the air bristles relax
+            i, column = read_int(contact, at.BRISTLE), read_int(contact, at.P_FRICTION) + 6
+            write(out, count * i + column, read(x, i) / read(p, column) ** 2)
+            write(out, count * (i + 1) + column, read(x, i + 1) / read(p, column) ** 2)
+        contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
+    status = add_control_parameters(w, t, x, p, out, n, count)
+    if status == 0:
+        _accelerate(w, count, out)
+    return status
+
+
+def _Dp_h(t, x, p, out, ctx):
+    w, m, count = read_int(ctx, USER_DATA), read_int(ctx, 1), read_int(ctx, 2)
+    _clear(out, m * count)
+    look(w, x)
+    contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
+    for _ in range(read_int(w, at.CONTACT_COUNT)):
+        pull, first = read_int(contact, at.PULL), read_int(contact, at.P_NORMAL)
+        if pull >= 0:  # (depths do not depend on parameters)
+            place(w, x, contact, spot)
+            rate = closing(w, contact, spot)
+            if read_int(contact, at.NORMAL) == laws.SPRING:
+                by = normal_by_parameters(contact, read(read_int(w, at.SCRATCH), at.DEPTH), rate, p)
+                for q in range(3):
+                    write(out, count * pull + first + q, by[q])
+            else:
+                write(out, count * pull + first + 1, rate)
+        contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
+    return 0
+
+
+def _Dt_h(t, x, p, out, ctx):
+    _clear(out, read_int(ctx, 1))
+    return 0
+
+
+def _Dh_of_pairs(t, x, p, out, ctx):
+    """Dh of robots with guards that are forces between two geoms."""
+    w, n = read_int(ctx, USER_DATA), read_int(ctx, 0)
+    guards_jacobian(w, x, p, out, n, read_int(ctx, 1))
+    add_closing_rows(w, x, p, out, n)
+    return 0
+
+
+# with their numbers of addresses
+_FUNCTIONS = {"Dh": (_Dh_of_pairs, 3), "Df": (_Df, 4), "Dp_f": (_Dp_f, 4), "Dp_h": (_Dp_h, 3), "Dt_h": (_Dt_h, 3)}
+_entries: dict = {}
+_lock = threading.Lock()
+
+
+def entry(name):
+    """One of them as a ctypes function, compiled or read from the cache at first use: many robots are never differentiated."""
+    with _lock:
+        if name not in _entries:
+            _entries[name] = compile_entry(*_FUNCTIONS[name])
+        return _entries[name]

@@ -1,0 +1,188 @@
+"""Jacobians of robots by formulas: against extrapolated differences of f and h, and the derivative of the flow against solves."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import bouligand as bd
+from bouligand.bridges import mujoco as mj
+
+from ..helpers import extrapolated, robots
+
+# every kind of joint, a body that is fixed to a moving one and one that is fixed to the world, three trees, five actuators
+MECHANISM = """<mujoco><option gravity="0.3 -0.2 -9.81"/><worldbody><geom name="floor" type="plane" size="3 3 .1"/>
+<body pos="0 0 .5" gravcomp=".7"><joint name="rail" type="slide" axis="1 0 .2" stiffness="30" damping="2" springref=".1"/>
+ <joint name="swing" axis="0 1 .3" pos=".1 0 0" armature=".1"/><geom type="box" size=".1 .05 .04" mass="2"/>
+ <body pos=".1 0 -.05"><joint name="hip" type="ball" damping=".3" pos="0 .02 .01"/>
+  <geom name="thigh" type="capsule" fromto="0 0 0 0 0 -.3" size=".04" mass="1"/>
+  <body pos="0 0 -.3"><joint name="knee" axis="0 1 0" stiffness="5" range="-20 40" limited="true" KNEE/>
+   <geom name="shin" type="capsule" fromto="0 0 0 .05 0 -.3" size=".03" mass=".6"/><site name="toe" pos="0 0 -.33"/>
+   <body pos="0 .01 0" gravcomp="1"><geom type="sphere" size=".03" mass=".2"/></body></body></body></body>
+<body pos="0 .3 .3"><body pos="0 .1 .1"><joint name="lid" axis="1 0 0"/>
+ <geom name="lid" type="box" size=".2 .1 .02" mass=".5"/></body></body>
+<body pos=".2 0 .3"><freejoint name="ball"/><geom name="ball" type="sphere" size=".1" mass="1"/></body></worldbody>
+<actuator><motor joint="rail" gear="2" ctrlrange="-1 1" ctrllimited="true"/>
+<position joint="swing" kp="20" kv="1" forcerange="-4 4" forcelimited="true"/>
+<general joint="knee" dyntype="filter" dynprm=".1" gaintype="affine" gainprm="3 .5 .2" biastype="affine"
+ biasprm=".1 -.2 -.3" gear="1.5"/>
+<general joint="lid" dyntype="integrator" gainprm="3" biastype="affine" biasprm="0 -3 0"/>
+<velocity joint="knee" kv="2"/></actuator></mujoco>"""
+TOUCHING = ("toe", ("ball", "thigh"), ("shin", "lid"), ("ball", "lid"), ("ball", "floor"))
+SPRING, COULOMB = mj.Spring(500.0, 5.0, preload=2.0), mj.Coulomb(0.6, 0.3)
+LUGRE = mj.LuGre(0.8, 0.6, stribeck=0.5, sigma0=20.0, sigma1=0.5, sigma2=0.1)
+
+
+def mechanism(knee="", **options):
+    options = {"params": {"gain": 0.3}, "contacts": TOUCHING, "law": SPRING, "friction": COULOMB, **options}
+    return mj.load(MECHANISM.replace("KNEE", knee), **options)
+
+
+def feedback(t, x, p, u):
+    u[0] = 0.001 * p[0] * x[0] + 0.3 * x[1] * x[10]
+    u[1] = np.sin(x[2]) + t * x[4]  # of a quaternion, too
+    u[2] = x[3] ** 2
+    u[3] = x[29] * x[3]
+    u[4] = p[1] * x[9] + p[7] * x[20]  # p[7]: "gain"
+
+
+def check(robot, name, x, word=None, step=2e-4, t=0.3):
+    """Each column of a Jacobian to 1e-8 of its largest entry, beside the round-off of the differences (of columns that are zero,
+    such as those of the place of a base, the differences are nothing else)."""
+    p, of_f = np.array(robot.defaults), name in ("Df", "Dp_f")
+    function, mode = robot.function("f" if of_f else "h"), (word,) if of_f else ()
+    given = robot.function(name)(t, x, *mode, p)
+    if name in ("Df", "Dh"):
+        steps = np.full(robot.n, step)
+        exact = extrapolated.jacobian(lambda y: function(t, y, *mode, p), x, steps)
+    else:
+        steps = 1e-2 * np.maximum(np.abs(p), 0.1)
+        exact = extrapolated.jacobian(lambda q: function(t, x, *mode, q), p, steps)
+    noise = 1000.0 * np.finfo(float).eps * np.abs(function(t, x, *mode, p)).max(initial=1.0) / steps
+    worst = (np.abs(given - exact).max(axis=0) / (1e-8 * np.abs(exact).max(axis=0) + noise)).max()
+    assert given.shape == exact.shape
+    assert worst < 1.0, f"{name}: {worst:.1e} times the tolerance"
+
+
+def state(robot, seed):
+    x = robots.random_state(robot, seed)
+    x[robot.model.nq + robot.model.nv :] *= 0.05  # bristles bend by centimetres at most
+    return x
+
+
+@pytest.mark.parametrize("friction", [None, COULOMB, LUGRE], ids=lambda law: type(law).__name__)
+@pytest.mark.parametrize("law", [SPRING, mj.HuntCrossley(2e4, 0.4)], ids=lambda law: type(law).__name__)
+def test_laws(law, friction):
+    """Solo12, all feet and stops pressed, and all of them open (where bristles relax)."""
+    robot = robots.solo(law=law, friction=friction, limits=None)
+    x = state(robot, 5)
+    x[2] = 0.05
+    for word in (np.ones(robot.m), -np.ones(robot.m)):
+        check(robot, "Df", x, word)
+        check(robot, "Dp_f", x, word)
+    check(robot, "Dh", x)
+    check(robot, "Dp_h", x)
+    assert not robot.function("Dt_h")(0.3, x, robot.defaults).any()
+
+
+@pytest.mark.parametrize(
+    "file", [robots.GO2, robots.ANYMAL_C, robots.ALLEGRO, robots.ANT], ids=lambda path: path.parent.parent.stem
+)
+def test_robots(file):
+    base = {} if file in (robots.ALLEGRO, robots.ANT) else {"free_base": True}
+    touching = None if file == robots.ALLEGRO else "feet"
+    robot = robots.quietly(file, contacts=touching, friction=COULOMB, joint_friction=0.5, **base)
+    assert robot.jacobians == "by formulas"
+    x = state(robot, 2)
+    for word in (np.ones(robot.m), -np.ones(robot.m)):
+        check(robot, "Df", x, word, step=1e-3)
+
+
+@pytest.mark.parametrize("control", [None, feedback], ids=["no inputs", "feedback"])
+def test_every_kind_of_joint_actuator_and_contact(control):
+    robot = mechanism(control=control)
+    for seed in (1, 2):
+        x = state(robot, seed)
+        for word in (np.ones(robot.m), -np.ones(robot.m)):
+            check(robot, "Df", x, word)
+            check(robot, "Dp_f", x, word)
+        check(robot, "Dh", x)
+        check(robot, "Dp_h", x)
+
+
+def test_limits_of_inputs_and_forces():
+    """Beyond them nothing is passed on: of the input, of the actuator's force, and of the sum of two actuators on one joint."""
+    robot = mechanism('actuatorfrcrange="-2 2" actuatorfrclimited="true"', control=feedback)
+    free = mechanism(control=feedback)
+    knee, limited = robot.states.index("qvel:knee"), 0
+    for seed in range(6):
+        x = state(robot, seed)
+        x[0] *= 5.0
+        word = -np.ones(robot.m)
+        check(robot, "Df", x, word)
+        here, there = (system.function("Df")(0.3, x, word, system.defaults)[knee, knee] for system in (robot, free))
+        limited += here != there
+    assert 0 < limited < 6
+
+
+def test_the_length_of_a_quaternion():
+    """Df of a quaternion that is not of unit length; along the quaternion itself accelerations do not change."""
+    robot = robots.solo(friction=COULOMB)
+    x = state(robot, 4)
+    x[3:7] *= 1.7
+    word = np.ones(robot.m)
+    check(robot, "Df", x, word)
+    assert np.abs(robot.function("Df")(0.0, x, word, robot.defaults)[19:, 3:7] @ x[3:7]).max() < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("</worldbody>", '</worldbody><tendon><fixed><joint joint="lid" coef="1"/></fixed></tendon>', "tendons"),
+        ('gravity="0.3 -0.2 -9.81"', 'gravity="0 0 -9" viscosity=".1"', "a fluid around the robot"),
+        ('type="ball" damping=".3"', 'type="ball" stiffness="2"', "the spring of the joint 'hip'"),
+        ('<velocity joint="knee" kv="2"/>', '<motor site="toe" gear="1 0 0 0 0 0"/>', "does not drive a hinge"),
+    ],
+    ids=["tendon", "fluid", "ball spring", "site"],
+)
+def test_what_has_no_formula_is_differenced(old, new, reason):
+    assert old in MECHANISM
+    robot = mj.load(MECHANISM.replace("KNEE", "").replace(old, new), contacts="toe", law=SPRING)
+    assert robot.jacobians.startswith("by differences: no formula for")
+    assert reason in robot.jacobians
+    assert not robot.has("Df")
+    assert not robot.has("Dp_f")
+
+
+def test_a_pickled_robot_keeps_them():
+    robot = mechanism()
+    again = pickle.loads(pickle.dumps(robot))
+    x, word = state(robot, 1), np.ones(robot.m)
+    assert again.jacobians == "by formulas"
+    one, two = (system.function("Df")(0.0, x, word, system.defaults) for system in (robot, again))
+    assert (one == two).all()
+
+
+def test_the_derivative_of_the_flow_against_solves():
+    """Solo12 lands on four feet, one after the other: columns of B against one-sided differences of solves, and the adjoint."""
+    robot = robots.solo(friction=mj.Coulomb(0.7, 0.05))
+    x = robots.above_floor(robot, 0.02)
+    x[3:7] += [0.0, 0.02, 0.01, 0.0]
+    x[3:7] /= np.linalg.norm(x[3:7])
+    span, tight = (0.0, 0.09), {"rtol": 1e-11, "atol": 1e-12}
+    sol = bd.solve(robot, span, x, **tight)
+    assert len(set(robots.when(sol, "touches"))) == 4
+    B = sol.bderivative(params=True)
+    rng = np.random.default_rng(1)
+    parameters = len(robot.defaults)
+    for _ in range(3):
+        dx, dp = robot.lift(x) @ rng.normal(size=robot.tangents), rng.normal(size=parameters) * robot.defaults
+        step = 1e-6
+        moved = bd.solve(robot, span, x + step * dx, p=robot.defaults + step * dp, **tight)
+        difference = (moved.x[-1] - sol.x[-1]) / step
+        assert B(dx, dp) == pytest.approx(difference, abs=2e-4 * np.abs(difference).max())
+        w = rng.normal(size=robot.n)
+        in_x, in_p = B.vjp(w)
+        assert in_x @ dx + in_p @ dp == pytest.approx(w @ B(dx, dp), rel=1e-6)
+    matrix = B.matrix()
+    assert matrix @ dx == pytest.approx(B(dx, np.zeros(parameters)), abs=1e-7 * np.abs(matrix @ dx).max())
