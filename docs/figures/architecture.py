@@ -31,6 +31,7 @@ FOLDERS = {
     "core/compiler": (3, 7.45, "Numba's and LLVM's internals", 1),
     "core/*.py": (0, 8.4, "names of all memory, codes, evaluations, guards: used by all of core", 2),
     "core/tangents": (2, 8.4, "perturbations along a record", 1),
+    "core/duals": (3, 8.4, "numbers that carry tangents", 1),
     "errors": (
         0,
         9.65,
@@ -62,6 +63,7 @@ ARROWS = {
     ("core/steps", "core/schemes"): None,
     ("core/schemes", "core/compiler"): None,
     ("core/tangents", "core/schemes"): None,
+    ("core/compiler", "core/duals"): None,
 }
 
 

@@ -132,7 +132,8 @@ class Bound:
     def sources(self, system: System) -> Jacobians:
         """Where all Jacobians come from."""
         addresses = self.jacobians(system, True)
-        return sources(system, addresses, "; ".join(self._no_duals.values()) or "jacobians='differences'")
+        reason = system._no_jacobians or "; ".join(self._no_duals.values()) or "jacobians='differences'"
+        return sources(system, addresses, reason)
 
     def _watch(self, system: System, values: list[Value]) -> None:
         """Remember what a compiled function has taken in, and look at it before each integration."""

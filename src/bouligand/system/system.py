@@ -215,6 +215,7 @@ class System:
         self.reset = declared.reset_matrix(reset, self.direction)
         self.unit = declared.unit_parts(self.states, unit)
         self.breakpoints = times("breakpoints", breakpoints)
+        self._no_jacobians = ""  # why a bridge does not give them
         self._is_sum = "g" in self._functions
         self._special = bool(self.direction.any() or self.observers.any())  # something that most systems do not have
         self._plain = not (self._special or self.unit.size or self.breakpoints.size)

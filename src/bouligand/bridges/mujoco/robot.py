@@ -43,9 +43,6 @@ class Robot(System):
         Names of the contacts.
     places : tuple of Place
         Where the contacts are: body, point and radius, or a pair of geoms.
-    jacobians : str
-        How Df, Dp_f and Dp_h are computed: "by formulas", or "by differences" with the parts of the robot that have none.
-
     Examples
     --------
     >>> import bouligand as bd
@@ -79,8 +76,7 @@ class Robot(System):
         self.places = tuple(places)
         self.contacts = tuple(place.name for place in places)
         self.inputs = tuple(memory.driver.names)
-        lacking = missing(model)
-        self.jacobians = f"by differences: no formula for {'; '.join(lacking)}" if lacking else "by formulas"
+        self._without_formula = "; ".join(missing(model))  # parts of the robot for which Df has no formula
         self._laws = tuple(laws)  # (law, where its numbers begin among the parameters)
         super().__init__(
             **_low_level(memory, bool(guards)),
@@ -310,7 +306,9 @@ class Robot(System):
             for name, function in _low_level(self.memory, bool(self.guards)).items()
         }
         names = ("Df", "Dp_f", "Dp_h", "Dt_h") if self.guards else ("Df", "Dp_f")
-        if self.jacobians == "by formulas":
+        if self._without_formula:
+            self._no_jacobians = f"no formula for {self._without_formula}"
+        else:
             self._functions |= {name: _Jacobian(name, self._functions["f"].function, self._contexts) for name in names}
 
 
