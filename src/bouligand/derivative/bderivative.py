@@ -557,9 +557,11 @@ class BDerivative(Generic[Gradient]):
                 walk.adjoint(g, here, (corner.last_record, behind))
                 walk.adjoint(g, (corner.last_record, behind), (corner.record, first), quiet=first)
             corner._adjoint(g, passage)
-            at_middle = first + int(np.count_nonzero(stretch.events["record"][corner.event_rows] < corner.record))
-            walk.adjoint(g, (corner.record, at_middle), (corner.first_record, first), quiet=first)
-            here = (corner.first_record, first)
+            # (crossings of a corner at the end may be behind it, where nothing was propagated)
+            middle, begin = min(corner.record, stretch.end), min(corner.first_record, stretch.end)
+            at_middle = first + int(np.count_nonzero(stretch.events["record"][corner.event_rows] < middle))
+            walk.adjoint(g, (middle, at_middle), (begin, first), quiet=first)
+            here = (begin, first)
         walk.adjoint(g, here, (0, 0))
 
     # ------------------------------------------------------------------------------------------------------ pieces
