@@ -299,11 +299,11 @@ class _Units:
 
     def __init__(self, solution: Solution, moments: FloatArray) -> None:
         self._parts = solution.system.unit
-        self._x = solution(moments) if len(self._parts) else None
+        self._x = solution(moments) if len(self._parts) else np.empty((0, 0))
 
     def project(self, vectors: FloatArray) -> None:
         """Remove these components from vectors (moments, rows, n), in place."""
-        for first, stop in self._parts if self._x is not None else ():
+        for first, stop in self._parts:
             x, part = self._x[:, None, first:stop], vectors[:, :, first:stop]
             part -= (x * part).sum(axis=2, keepdims=True) * x
 

@@ -179,7 +179,7 @@ class Walk:
     def _rows_of_tangents(self, tangents: int) -> FloatArray:
         """The workspace of the stages: a row holds the state as dual numbers, all tangents at once, or both sides of one (see
         `core.tangents.step_tangents`), rounded up to a multiple of four."""
-        if self.memory.has_Df or (not self.memory.has_duals and 1 < tangents and self.n <= SMALL):
+        if self.memory.has_Df or (not self.memory.has_duals and tangents > 1 and self.n <= SMALL):
             width = self.n * -4 * (-tangents // 4)
         else:
             width = -4 * (-(DUAL if self.memory.has_duals else 2) * self.n // 4)
@@ -223,7 +223,7 @@ class Walk:
         self.record_crossings()
         t, rtol = self.stretch.events["t"], self.solution._tolerances[0]
         doubt = np.zeros(len(t)) if self._crossings is None else self._crossings[:, -1].copy()
-        groups = [slice(q, q + 1) for q in np.flatnonzero(doubt)]
+        groups = [slice(int(q), int(q) + 1) for q in np.flatnonzero(doubt)]
         groups += [corner.event_rows for corner in self.corners if corner.event_rows.stop > corner.event_rows.start]
         out = np.empty((len(groups), 2))
         for place, group in enumerate(groups):

@@ -136,7 +136,7 @@ class TangentMemory(Working):
         at = self.at
         at.rows_at, at.halt, at.leg, at.wanted, at.end = -1, -1, stretch.leg, stretch.wanted, stretch.end
 
-    def request(self, times: FloatArray = NO_TIMES, values: FloatArray = NO_MATRIX, backwards: bool = False) -> None:
+    def request(self, times: FloatArray = NO_TIMES, values: FloatArray = NO_MATRIX, *, backwards: bool = False) -> None:
         """Request tangents at these times, to be written to the rows of ``values``; backwards, gradients that are given there."""
         self.put("t_eval", times)
         self.put("x_eval", values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
@@ -508,15 +508,15 @@ class Solution:
         >>> sol.bderivative([0.1, 0.2]).matrix().shape
         (2, 2, 2)
         """
-        if t is not None and not isinstance(t, float | int) and np.ndim(t) > 0:
-            from ..derivative.at_times import BDerivativeAtTimes
+        if t is None or isinstance(t, float | int) or np.ndim(t) == 0:
+            from ..derivative.bderivative import BDerivative
 
-            if event is not None:
-                raise ValueError("give t or event, not both: the state is taken at fixed times, or at an event")
-            return BDerivativeAtTimes(self, t, since, params, merge, rtol)
-        from ..derivative.bderivative import BDerivative
+            return BDerivative(self, cast("float | None", t), since, event, params, merge, rtol)
+        from ..derivative.at_times import BDerivativeAtTimes
 
-        return BDerivative(self, t, since, event, params, merge, rtol)
+        if event is not None:
+            raise ValueError("give t or event, not both: the state is taken at fixed times, or at an event")
+        return BDerivativeAtTimes(self, t, since, params, merge, rtol)
 
     def sensitivity(
         self,
