@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import numpy as np
 
@@ -20,11 +20,13 @@ from .bderivative import BDerivative, Gradient
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .._typing import BoolArray, FloatArray, IntArray, Parameters
+    from .._typing import FloatArray, IntArray, Parameters
     from ..solution.solution import Solution
     from ..system.system import System
     from .corner import Passage
     from .trajectory_corners import TrajectoryCorner
+
+    Places: TypeAlias = IntArray | slice
 
 _START = -1  # (instead of the place of a time)
 
@@ -95,7 +97,7 @@ class BDerivativeAtTimes(Generic[Gradient]):
         if times.ndim != 1 or not times.size:
             raise ValueError(f"t must be a time or a list of times; got shape {times.shape}")
         self.t: FloatArray = times
-        self._moments, self._places = np.unique(times, return_inverse=True)
+        self._moments, self._places = in_order(times)
         solution._within(self._moments)
         # (errors in other arguments are found here)
         self._whole = whole = BDerivative[Any](solution, float(self._moments[-1]), since, None, params, merge, rtol)
@@ -115,11 +117,14 @@ class BDerivativeAtTimes(Generic[Gradient]):
     def _plan(self, merge: float | None, rtol: float | None) -> tuple[IntArray, list[_Branch]]:
         """The places of the times that are read off on the way, and the branches to the others."""
         moments, windows = self._moments, self._whole._walk.uncertain_times()
-        near = _inside(moments, windows)
-        inner = (moments > self.since) & (moments < moments[-1])
-        on_way = np.flatnonzero(inner & ~near)
-        branches = []
-        for place in np.flatnonzero(inner & near):
+        begins, ends = np.searchsorted(moments, windows[:, 0]), np.searchsorted(moments, windows[:, 1], side="right")
+        on_way: IntArray = np.arange(int(moments[0] == self.since), len(moments) - 1)
+        branches: list[_Branch] = []
+        if (begins == ends).all():
+            return on_way, branches
+        near = np.unique(np.concatenate([np.arange(*window) for window in zip(begins, ends, strict=True)]))
+        near, on_way = np.intersect1d(on_way, near), np.setdiff1d(on_way, near)
+        for place in near:
             before = on_way[on_way < place]
             base = int(before[-1]) if len(before) else _START
             begin = self.since if base == _START else float(moments[base])
@@ -144,8 +149,11 @@ class BDerivativeAtTimes(Generic[Gradient]):
 
     def _selecting(self, dx: ArrayLike | None, dp: Parameters | None, what: str) -> FloatArray | None:
         """The perturbation that selects the piece; None if there are no corners."""
-        selecting = [B._selecting(dx, dp, 0.0, what)[0] for B in self._all]
-        return selecting[0] if any(B.corners for B in self._all) else None
+        if dx is not None or dp is not None:
+            z: FloatArray = self._whole._perturbation(dx, dp, 0.0)[0]
+            return z if any(B.corners for B in self._all) else None
+        selecting = [B._selecting(None, None, 0.0, what)[0] for B in self._all if B.corners]
+        return selecting[0] if selecting else None
 
     def _forwards(self, start: FloatArray, jumps: bool = False) -> tuple[FloatArray, list[list[Passage]]]:
         """The tangents ``start`` (rows; the first selects the piece) at each moment, array (moments, rows, n); and how they
@@ -263,8 +271,7 @@ class BDerivativeAtTimes(Generic[Gradient]):
             raise ValueError(
                 f"w must be a finite (times, states) array, here {(len(self.t), self.n)}; got shape {w.shape}"
             )
-        weights = np.zeros((len(self._moments), self.n))
-        np.add.at(weights, self._places, w)
+        weights = summed(w, self._places, len(self._moments))
         z = self._selecting(dx, dp, "vjp")
         for B in self._all:
             B._walk.record_crossings()
@@ -333,11 +340,17 @@ def columns_of(system: System, wrt: str | Iterable[str]) -> list[int]:
     return out
 
 
-def _inside(moments: FloatArray, windows: FloatArray) -> BoolArray:
-    """Which of these increasing moments lie inside one of the windows (first, last)."""
-    out = np.zeros(len(moments), dtype=bool)
-    begins = np.searchsorted(moments, windows[:, 0])
-    ends = np.searchsorted(moments, windows[:, 1], side="right")
-    for begin, end in zip(begins[ends > begins], ends[ends > begins], strict=True):
-        out[begin:end] = True
+def in_order(times: FloatArray) -> tuple[FloatArray, Places]:
+    """Times in increasing order, each once, and where those that were given are among them."""
+    if (times[1:] > times[:-1]).all():
+        return times, slice(None)
+    return np.unique(times, return_inverse=True)
+
+
+def summed(rows: FloatArray, places: Places, count: int) -> FloatArray:
+    """The rows of each of these places, added up."""
+    if isinstance(places, slice):
+        return rows.copy()
+    out = np.zeros((count, rows.shape[1]))
+    np.add.at(out, places, rows)
     return out

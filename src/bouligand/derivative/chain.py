@@ -91,6 +91,8 @@ class Chain:
 
     def uncertain_times(self) -> FloatArray:
         """As `Walk.uncertain_times`, of all of them, and the breakpoints between them."""
+        if len(self.walks) == 1:
+            return self.walks[0].uncertain_times()
         near = nearness(self._solution, self._splits)
         around = np.column_stack([self._splits - near, self._splits + near])
         return np.concatenate([around, *(walk.uncertain_times() for walk in self.walks)])

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import DerivativeError
-from ..system.arguments import finite_numbers, numbers
+from ..system.arguments import finite_numbers, number, numbers
+from .at_times import in_order, summed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -30,7 +31,7 @@ class Fit:
     Parameters
     ----------
     shot : Shooting
-    t, data, observe, weights
+    t, data, observe, weights, rtol
         As for `Shooting.fit`.
 
     Attributes
@@ -65,7 +66,9 @@ class Fit:
         data: ArrayLike,
         observe: ty.Observation | None = None,
         weights: ArrayLike = 1.0,
+        rtol: float = 1e-3,
     ) -> None:
+        self.rtol = number("rtol", rtol)
         times, self.data = np.atleast_1d(finite_numbers("t", t)), finite_numbers("data", data)
         if times.ndim != 1 or not times.size:
             raise ValueError(f"t must be a list of times; got shape {times.shape}")
@@ -73,7 +76,8 @@ class Fit:
             self.data = self.data[:, None]
         if self.data.ndim != 2 or len(self.data) != len(times):
             raise ValueError(f"data must have a row for each of the {len(times)} times; got shape {np.shape(data)}")
-        self.t, self._moments, self._places = times, *np.unique(times, return_inverse=True)
+        self.t = times
+        self._moments, self._places = in_order(times)
         self._observe = _observation(shot.system, observe, self.data.shape[1])
         weights = finite_numbers("weights", weights)
         if weights.ndim == 1:  # (of the times)
@@ -145,7 +149,8 @@ class Fit:
         """The derivative at all times, and the direction that selects its piece."""
         params = bool(self.shot._params)
         dx, dp = self.shot._towards()
-        return solution.bderivative(self._moments, params=params), (dx, dp if params else None)
+        rtol = max(self.rtol, solution._tolerances[0])
+        return solution.bderivative(self._moments, params=params, rtol=rtol), (dx, dp if params else None)
 
     def jacobian(self, theta: ArrayLike) -> ty.FloatArray:
         """The derivative of the residuals with respect to the unknowns.
@@ -202,8 +207,7 @@ class Fit:
             return float(self.shot.failed), np.zeros(len(self.shot.free))
         value, slope = self._observed(solution)
         residuals = self.weights * (value - self.data)
-        w = np.zeros((len(self._moments), self.shot.system.n))
-        np.add.at(w, self._places, ((self.weights * residuals)[:, None, :] @ slope)[:, 0])
+        w = summed(((self.weights * residuals)[:, None, :] @ slope)[:, 0], self._places, len(self._moments))
         B, direction = self._derivative(solution)
         back = B.vjp(w, *direction)
         gradient = self.shot._gather(*(back if self.shot._params else (back, None)))

@@ -288,7 +288,13 @@ class Shooting:
         return function
 
     def fit(
-        self, t: ArrayLike, data: ArrayLike, *, observe: ty.Observation | None = None, weights: ArrayLike = 1.0
+        self,
+        t: ArrayLike,
+        data: ArrayLike,
+        *,
+        observe: ty.Observation | None = None,
+        weights: ArrayLike = 1.0,
+        rtol: float = 1e-3,
     ) -> Fit:
         """Residuals at the times of measurements, with their derivatives: for `scipy.optimize.least_squares` and `minimize`.
 
@@ -304,6 +310,9 @@ class Shooting:
         weights : float or array
             By what the differences are multiplied (the reciprocals of the standard deviations): a number, one for each time,
             or an array like ``data``.
+        rtol : float
+            The tolerance of the derivative (see `Solution.bderivative`), if larger than that of the integration. Three digits are
+            enough for an optimiser to converge, and cost less than more of them where there are fast modes.
 
         Returns
         -------
@@ -320,4 +329,4 @@ class Shooting:
         """
         from .fit import Fit
 
-        return Fit(self, t, data, observe, weights)
+        return Fit(self, t, data, observe, weights, rtol)

@@ -7,7 +7,7 @@ record is cut to the stretch, these steps are divided, and the workspace of the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
 import numpy as np
 
@@ -221,16 +221,15 @@ class Walk:
         """Intervals (first, last) of times at which crossings happen, as far as the tolerances tell: a state that is taken there
         may be before or behind them."""
         self.record_crossings()
-        t, rtol = self.stretch.events["t"], self.solution._tolerances[0]
-        doubt = np.zeros(len(t)) if self._crossings is None else self._crossings[:, -1].copy()
-        groups = [slice(int(q), int(q) + 1) for q in np.flatnonzero(doubt)]
-        groups += [corner.event_rows for corner in self.corners if corner.event_rows.stop > corner.event_rows.start]
-        out = np.empty((len(groups), 2))
-        for place, group in enumerate(groups):
-            # (twice: also a start at such a time must be clear of them, see `start_corner`)
-            near = 2.0 * (doubt[group].max() + rtol * (t[group.stop - 1] - self.solution.record.t[0]))
-            out[place] = t[group.start] - near, t[group.stop - 1] + near
-        return out + np.array([-1.0, 1.0]) * max(self.merge, 0.0)
+        t, rtol, begins = self.stretch.events["t"], self.solution._tolerances[0], self.solution.record.t[0]
+        # (twice: also a start at such a time must be clear of them, see `start_corner`)
+        near = 2.0 * (cast("FloatArray", self._crossings)[:, -1] + rtol * (t - begins)) + max(self.merge, 0.0)
+        first, last = t - near, t + near
+        for corner in self.corners:
+            rows = corner.event_rows
+            if rows.stop > rows.start:
+                first[rows], last[rows] = first[rows].min(), last[rows].max()
+        return np.array([first, last]).T
 
     def adjoint(
         self, gradient: FloatArray, start: tuple[int, int], stop: tuple[int, int], quiet: int | None = None
