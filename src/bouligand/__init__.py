@@ -7,8 +7,10 @@
 """
 
 from . import bridges, errors, models, plot
+from .derivative.at_times import BDerivativeAtTimes
 from .derivative.bderivative import BDerivative
 from .derivative.corner import Corner, saltation
+from .derivative.fit import Fit
 from .derivative.shooting import Shooting
 from .errors import *  # noqa: F403  (errors.__all__: a new one is named there alone)
 from .integration.solve import solve
@@ -23,8 +25,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BDerivative",
+    "BDerivativeAtTimes",
     "Corner",
     "Events",
+    "Fit",
     "Shooting",
     "Solution",
     "Stepper",

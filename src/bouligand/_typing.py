@@ -6,7 +6,7 @@ Modules import this for type checkers only (``if TYPE_CHECKING:``), so that it c
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
@@ -33,6 +33,7 @@ PerGuard: TypeAlias = (
 )  # one value for all, one each, or some by name
 Parameters: TypeAlias = ArrayLike | Mapping[str, Number]
 TimeSpan: TypeAlias = tuple[float, float] | list[float] | list[int] | NDArray[np.floating[Any] | np.integer[Any]]
+Observation: TypeAlias = str | Iterable[str] | Callable[[FloatArray], tuple[ArrayLike, ArrayLike]]
 Terminal: TypeAlias = Guards | Mapping[str, int] | Mapping[int, int]
 Path: TypeAlias = str | os.PathLike[str]
 

@@ -317,7 +317,7 @@ CORNER = Table(
 )
 
 # rows of tangents: their values, those of a stage's state, those of the stages; backwards, also a stage's weight
-TANGENT_ROWS = Rows("tangent", "own", "state", "slopes x 12", "weight", state_and_slopes=("state", 0, 13))
+TANGENT_ROWS = Rows("tangent", "own", "state", "slopes x 16", "weight", state_and_slopes=("state", 0, 17))
 LANES = 8  # tangents of a dual number,
 DUAL = 1 + LANES  # which has its value before them
 SMALL = 64  # up to this many states Df is formed as a matrix by differences

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .corner import Passage
     from .pieces import Piece
     from .trajectory_corners import TrajectoryCorner
-    from .walk import Walk
+    from .walk import Requested, Walk
 
     # what `vjp` returns: an array, or with params=True a pair of them
     Gradient = TypeVar("Gradient", default=FloatArray, covariant=True)
@@ -55,7 +55,7 @@ class BDerivative(Generic[Gradient]):
     Parameters
     ----------
     solution : Solution
-    t, since, event, params, merge
+    t, since, event, params, merge, rtol
         As for `Solution.bderivative`.
 
     Attributes
@@ -107,13 +107,14 @@ class BDerivative(Generic[Gradient]):
         event: int | None = None,
         params: bool = False,
         merge: float | None = None,
+        rtol: float | None = None,
     ) -> None:
         if not solution.success and t is None and event is None:
             raise DerivativeError(
                 f"the solution did not reach its end ({solution.message}); there is no outcome to take the derivative of. "
                 "Give t, a time that it did reach."
             )
-        self._made_of = (solution, t, since, event, params, merge)
+        self._made_of = (solution, t, since, event, params, merge, rtol)
         record = solution.record
         first, last = record.t[0], record.t[-1]
         self.since: float = first if since is None else _time("since", since, first, last)
@@ -140,9 +141,12 @@ class BDerivative(Generic[Gradient]):
             )
         if merge is not None and not number("merge", merge) >= 0.0:
             raise ValueError(f"merge must be a time, zero or more; got {merge!r}")
+        if rtol is not None and not 0.0 < number("rtol", rtol) < 1.0:
+            raise ValueError(f"rtol must be between 0 and 1, such as 1e-6; got {rtol!r}")
         self.solution, self.system, self.event, self.params = solution, solution.system, event, bool(params)
         self._arguments = (self.since, last if event is not None else self.t, wanted, self.params, merge)
-        self._walk = Chain(solution, *self._arguments, observers=False)
+        self._rtol = None if rtol is None else float(rtol)
+        self._walk = Chain(solution, *self._arguments, observers=False, rtol=self._rtol)
         self._links: list[_Link] | None = None
         self._calls = 0
         self.n: int = self._walk.n
@@ -208,20 +212,25 @@ class BDerivative(Generic[Gradient]):
     # ---------------------------------------------------------------------------------------------------- the map
 
     def _propagate(
-        self, D: FloatArray, dt0: FloatArray | None, times: FloatArray | None = None, jumps: bool = False
+        self,
+        D: FloatArray,
+        dt0: FloatArray | None,
+        times: FloatArray | None = None,
+        jumps: bool = False,
+        requested: Requested | tuple[()] = (),
     ) -> list[Passage]:
         """Propagate tangents (rows of D, changed in place; the first selects the piece) from the start to the outcome.
 
         Returns how they passed each corner.
 
         ``dt0``: perturbations of the start time, None if all are zero. ``times``: receives the derivatives of the event times.
-        ``jumps``: whether the passages are to hold what the adjoint needs.
+        ``jumps``: whether the passages are to hold what the adjoint needs. ``requested``: see `Walk.propagate`.
         """
         walk = self._walk
         passages: list[Passage] = []
         if dt0 is not None and not walk.starts_on_guard:
             D[:, : self.n] -= np.outer(dt0, self._rate())
-        for link in self._linear_parts(D, times):
+        for link in self._linear_parts(D, times, requested):
             if link.matrix is not None:
                 if times is not None and link.times is not None:
                     rows = np.isfinite(link.times[:, 0])
@@ -241,12 +250,14 @@ class BDerivative(Generic[Gradient]):
                             times[row, 0] += corner.t - walk.stretch.events["t"][row]
         return passages
 
-    def _linear_parts(self, D: FloatArray, times: FloatArray | None) -> Iterator[_Link]:
+    def _linear_parts(
+        self, D: FloatArray, times: FloatArray | None, requested: Requested | tuple[()]
+    ) -> Iterator[_Link]:
         """The linear parts between corners: the stored matrices, or a replay of the steps, which propagates D itself."""
-        if self._links is not None and (times is None or self._links[0].times is not None):
+        if self._links is not None and not requested and (times is None or self._links[0].times is not None):
             yield from self._links
             return
-        for corner in self._walk.propagate(D, times):
+        for corner in self._walk.propagate(D, times, requested):
             yield _Link(None, None, corner)
 
     def _store_matrices(self, times: bool = False) -> None:
@@ -269,7 +280,7 @@ class BDerivative(Generic[Gradient]):
     def _watch_observers(self) -> None:
         """Cut the stretch again, with a row at each event of an observer, because their times are requested."""
         if self.system.observers.any():
-            self._walk = Chain(self.solution, *self._arguments, observers=True)
+            self._walk = Chain(self.solution, *self._arguments, observers=True, rtol=self._rtol)
             self._links = None
 
     def _prepare(self, count: int) -> None:
@@ -520,27 +531,34 @@ class BDerivative(Generic[Gradient]):
         w = numbers("w", w)
         if w.shape != (self.n,) or not np.isfinite(w).all():
             raise ValueError(f"w must have {self.n} finite values, one for each state; got {_describe(w)}")
+        self._walk.record_crossings()
         passages: list[Passage] = []
-        for walk in self._walk.walks:
-            walk.record_crossings()
         if self.corners:
             z, dt0 = self._selecting(dx, dp, dt0, "vjp")
             passages = self._propagate(z[None].copy(), np.array([dt0]), jumps=True)
         elif dx is not None or dp is not None:
             self._perturbation(dx, dp, dt0)
-        g = np.zeros(self._width)
-        g[: self.n] = w
-        for walk in self._walk.walks[::-1]:
-            mine = passages[len(passages) - len(walk.corners) :]
-            passages = passages[: len(passages) - len(walk.corners)]
-            self._adjoint_along(walk, mine, g)
+        g = self._pull(w, passages)
         gradient: Any = (g[: self.n].copy(), g[self.n :].copy()) if self.params else g.copy()
         return gradient
 
+    def _pull(self, w: FloatArray, passages: list[Passage], requested: Requested | tuple[()] = ()) -> FloatArray:
+        """The gradient of ``w . x(t)``, with these passages through the corners; ``requested``: times on the way, and a gradient
+        for each that is added."""
+        g = np.zeros(self._width)
+        g[: self.n] = w
+        parts, last = self._walk.parts(requested, 1), len(passages)
+        for walk, part in zip(self._walk.walks[::-1], parts[::-1], strict=True):
+            first = last - len(walk.corners)
+            self._adjoint_along(walk, passages[first:last], g, part)
+            last = first
+        return g
+
     @staticmethod
-    def _adjoint_along(walk: Walk, passages: list[Passage], g: FloatArray) -> None:
+    def _adjoint_along(walk: Walk, passages: list[Passage], g: FloatArray, requested: Requested | tuple[()]) -> None:
         """Propagate the gradient g (changed in place) back along one walk, with the passages through its corners."""
         stretch = walk.stretch
+        walk.memory.request(*requested, backwards=True)
         here = (stretch.end, int(np.searchsorted(stretch.events["t"], stretch.t[stretch.end], side="right")))
         for corner, passage in zip(walk.corners[::-1], passages[::-1], strict=True):
             first, behind = corner.event_rows.start, corner.event_rows.stop
@@ -548,9 +566,11 @@ class BDerivative(Generic[Gradient]):
                 walk.adjoint(g, here, (corner.last_record, behind))
                 walk.adjoint(g, (corner.last_record, behind), (corner.record, first), quiet=first)
             corner._adjoint(g, passage)
-            at_middle = first + int(np.count_nonzero(stretch.events["record"][corner.event_rows] < corner.record))
-            walk.adjoint(g, (corner.record, at_middle), (corner.first_record, first), quiet=first)
-            here = (corner.first_record, first)
+            # (crossings of a corner at the end may be behind it, where nothing was propagated)
+            middle, begin = min(corner.record, stretch.end), min(corner.first_record, stretch.end)
+            at_middle = first + int(np.count_nonzero(stretch.events["record"][corner.event_rows] < middle))
+            walk.adjoint(g, (middle, at_middle), (begin, first), quiet=first)
+            here = (begin, first)
         walk.adjoint(g, here, (0, 0))
 
     # ------------------------------------------------------------------------------------------------------ pieces

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .._typing import FloatArray
     from ..solution.solution import Solution
     from .trajectory_corners import TrajectoryCorner
+    from .walk import Requested
 
 NEAR = 30.0  # times the relative tolerance: how near, of the whole time, a crossing is to a breakpoint that is split at
 
@@ -36,21 +37,23 @@ class Chain:
         params: bool,
         merge: float | None,
         observers: bool,
+        rtol: float | None = None,
     ) -> None:
         self.walks: list[Walk] = []
         splits, walk = _splits(solution, since, until, wanted), None
         for first, last in pairwise((since, *splits)):
-            walk = walk_along(solution, first, last, None, params, merge, observers, walk)
+            walk = walk_along(solution, first, last, None, params, merge, observers, rtol, walk)
             walk.find_corners()
             self.walks.append(walk)
         start = splits[-1] if len(splits) else since
-        walk = walk_along(solution, start, until, wanted, params, merge, observers, walk)
+        walk = walk_along(solution, start, until, wanted, params, merge, observers, rtol, walk)
         self.walks.append(walk)
         self.n, self.np, self.width, self.merge = walk.n, walk.np, walk.width, walk.merge
         self.stretch, self.starts_on_guard = self.walks[0].stretch, self.walks[0].starts_on_guard
         # rows of events: each walk counts its own from its start
         count = len(self.stretch.events)
         self.offsets = [count - len(walk.stretch.events) for walk in self.walks]
+        self._splits, self._solution = splits, solution
 
     @property
     def rows(self) -> slice:
@@ -58,20 +61,46 @@ class Chain:
         last = self.walks[-1].stretch
         return slice(self.stretch.rows.start, last.rows.start + last.wanted + 1 if last.wanted >= 0 else last.rows.stop)
 
-    def propagate(self, D: FloatArray, times: FloatArray | None = None) -> Iterator[TrajectoryCorner]:
+    def propagate(
+        self, D: FloatArray, times: FloatArray | None = None, requested: Requested | tuple[()] = ()
+    ) -> Iterator[TrajectoryCorner]:
         """As `Walk.propagate`, over all of them; yields corners with the place of their walk's events among all."""
         if len(self.walks) == 1:
-            return self.walks[0].propagate(D, times)
-        return self._propagate_all(D, times)
+            return self.walks[0].propagate(D, times, requested=requested)
+        return self._propagate_all(D, times, requested)
 
-    def _propagate_all(self, D: FloatArray, times: FloatArray | None) -> Iterator[TrajectoryCorner]:
-        for walk, offset in zip(self.walks, self.offsets, strict=True):
-            for corner in walk.propagate(D, None if times is None else times[offset:]):
+    def _propagate_all(
+        self, D: FloatArray, times: FloatArray | None, requested: Requested | tuple[()]
+    ) -> Iterator[TrajectoryCorner]:
+        parts = self.parts(requested, len(D))
+        for walk, offset, part in zip(self.walks, self.offsets, parts, strict=True):
+            for corner in walk.propagate(D, None if times is None else times[offset:], requested=part):
                 inner = (corner.mode == AT_END and walk is not self.walks[-1]) or (
                     corner.mode == AT_START and walk is not self.walks[0]
                 )
                 corner.at_break, corner.offset = inner, offset
                 yield corner
+
+    def parts(self, requested: Requested | tuple[()], rows: int) -> list[Requested | tuple[()]]:
+        """What each walk has of the requested times and of their values, of which each time has so many rows."""
+        if not requested:
+            return [()] * len(self.walks)
+        times, values = requested
+        places = [0, *np.searchsorted(times, self._splits), len(times)]
+        return [(times[first:last], values[first * rows : last * rows]) for first, last in pairwise(places)]
+
+    def uncertain_times(self) -> FloatArray:
+        """As `Walk.uncertain_times`, of all of them, and the breakpoints between them."""
+        if len(self.walks) == 1:
+            return self.walks[0].uncertain_times()
+        near = nearness(self._solution, self._splits)
+        around = np.column_stack([self._splits - near, self._splits + near])
+        return np.concatenate([around, *(walk.uncertain_times() for walk in self.walks)])
+
+    def record_crossings(self) -> None:
+        """As `Walk.record_crossings`, on all of them."""
+        for walk in self.walks:
+            walk.record_crossings()
 
     def find_corners(self) -> None:
         """As `Walk.find_corners`, on all of them."""
@@ -84,6 +113,12 @@ class Chain:
         if len(self.walks) == 1:
             return self.walks[0].corners
         return [corner for walk in self.walks for corner in walk.corners]
+
+
+def nearness(solution: Solution, moments: FloatArray) -> FloatArray:
+    """Times within which a crossing is as near to these moments as counts."""
+    t = solution.record.t
+    return NEAR * solution._tolerances[0] * (t[-1] - t[0]) + 1e-15 * np.abs(moments)
 
 
 def _splits(solution: Solution, since: float, until: float, wanted: int | None) -> FloatArray:
@@ -103,7 +138,7 @@ def _splits(solution: Solution, since: float, until: float, wanted: int | None) 
     events = events[counts & ~solution.system.observers[events["guard"]]]
     if not len(events):
         return moments[:0]
-    near = NEAR * solution._tolerances[0] * (record.t[-1] - record.t[0]) + 1e-15 * np.abs(moments)
+    near = nearness(solution, moments)
     places = np.searchsorted(events["t"], moments)
     before = moments - events["t"][np.maximum(places - 1, 0)]
     behind = events["t"][np.minimum(places, len(events) - 1)] - moments

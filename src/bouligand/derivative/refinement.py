@@ -36,6 +36,16 @@ MOST = 200_000  # largest number of steps after division
 
 
 @dataclass(frozen=True)
+class Rates:
+    """For each row of a record the rate of the fastest mode in the step to it, and the largest factor by which a step is too
+    long for perturbations, to the tolerance ``rtol``."""
+
+    rtol: float
+    at: FloatArray
+    worst: float
+
+
+@dataclass(frozen=True)
 class Division:
     """Times at which to divide steps, and the kind of step that perturbations take to each row of the record."""
 
@@ -57,10 +67,9 @@ def bounds(rtol: float) -> FloatArray:
     return table
 
 
-def fastest_rates(system: System, rtol: float, rows: int, memory: TangentMemory) -> tuple[FloatArray, float]:
-    """For each row of the record that is open in ``memory``, the rate of the fastest mode in the step to it, excited or not (see
-    `core.tangents.fastest_mode`); and the largest factor by which a step is too long for perturbations.
-    """
+def fastest_rates(system: System, rtol: float, rows: int, memory: TangentMemory) -> Rates:
+    """The rates of the fastest modes, excited or not, along the record that is open in ``memory`` (see
+    `core.tangents.fastest_mode`)."""
     out = np.zeros(rows)
     given = system.n <= SMALL and memory.has_Df
     with answered(system._bind()):
@@ -70,19 +79,19 @@ def fastest_rates(system: System, rtol: float, rows: int, memory: TangentMemory)
     error = system._bind().failures.take()  # (of evaluations inside a step that were not needed)
     if error is not None and not isinstance(error, Exception):  # Ctrl-C
         raise error
-    return out, worst
+    return Rates(rtol, out, worst)
 
 
-def divide(record: Record, rtol: float, rates: tuple[FloatArray, float]) -> Division | None:
-    """How to divide the steps of a record that are too long for these rates (see `fastest_rates`); None if none is."""
-    rate_at, worst = rates
-    if worst <= _WORTH:
+def divide(record: Record, rates: Rates) -> Division | None:
+    """How to divide the steps of a record that are too long for these rates; None if none is."""
+    if rates.worst <= _WORTH:
         return None
+    rate_at = rates.at
     t, kinds = record.t, record.steps["kind"].copy()
     kinds[:1] = 0  # (no step leads to the start)
     base = kinds % BACK
     length = rate_at * np.diff(t, prepend=t[0])  # in units of the fastest mode's time
-    table = bounds(rtol)
+    table = bounds(rates.rtol)
     bound = table[base]
     # a hop, which is short, is replaced by a step of higher order first
     hops = (length > _WORTH * bound) & (base > HOP) & (base < SPAN)
@@ -94,5 +103,12 @@ def divide(record: Record, rtol: float, rates: tuple[FloatArray, float]) -> Divi
             f"stiff: perturbations would need {parts.sum():.0f} steps, most of them near t = {t[k]:g}, where a mode "
             f"has the rate {rate_at[k]:.2g} per unit of time. Make that mode slower, or loosen rtol."
         )
-    more = [np.linspace(t[k - 1], t[k], int(parts[k]) + 1)[1:-1] for k in np.flatnonzero(parts > 1.0)]
-    return Division(np.concatenate(more) if more else np.empty(0), kinds)
+    return Division(inner_points(t, parts.astype(np.int64)), kinds)
+
+
+def inner_points(t: FloatArray, parts: IntArray) -> FloatArray:
+    """The times that divide the step to each row into so many equal parts; those of all steps, in order."""
+    inner = parts - 1
+    step = np.repeat(np.arange(len(t)), inner)  # the step of each point, and its number in that step
+    number = np.arange(1, len(step) + 1) - np.repeat(np.cumsum(inner) - inner, inner)
+    return t[step - 1] + number * ((t[step] - t[step - 1]) / parts[step])

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from ..errors import BouligandError
 from ..integration.options import state
 from ..integration.solve import solve
-from ..system.arguments import finite_numbers
+from ..system.arguments import finite_numbers, numbers
 from ..system.system import System
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .. import _typing as ty
     from ..solution.solution import Solution
     from .bderivative import BDerivative
+    from .fit import Fit
 
 
 class Shooting:
@@ -36,6 +38,10 @@ class Shooting:
         As for `solve`; x0 and p hold the values of everything that is not free.
     free : str or sequence of str
         Names of the states (their values at the start) and parameters that are unknown; default all states.
+    failed : float, optional
+        What outcomes, costs and residuals are where an integration fails: an optimiser then tries other values. ``math.inf`` is
+        right for `least_squares` (not with ``method="lm"``) and for most methods of `minimize`; others need a large number.
+        Default: the failure is raised.
     **options
         For `solve`: rtol, atol, ...
 
@@ -47,6 +53,8 @@ class Shooting:
         Their values in x0 and p.
     solves : int
         Number of integrations so far.
+    error : BouligandError or None
+        The reason, if the last integration failed.
     system, t_span, x0, p, options
         As given.
 
@@ -80,6 +88,7 @@ class Shooting:
         p: ty.Parameters | None = None,
         *,
         free: str | Iterable[str] | None = None,
+        failed: float | None = None,
         **options: Unpack[ty.SolveOptions],
     ) -> None:
         self.system, self.t_span, self.options = system, t_span, options
@@ -98,10 +107,22 @@ class Shooting:
                 )
         self._states = [(q, system.states.index(name)) for q, name in enumerate(self.free) if name in system.states]
         self._params = [(q, system.params.index(name)) for q, name in enumerate(self.free) if name in system.params]
+        self.failed: float | ty.MaybeNone = None
+        if failed is not None:
+            value = numbers("failed", failed)
+            if value.ndim or np.isnan(value):
+                raise ValueError(f"failed must be a number, such as math.inf, or None; got {failed!r}")
+            self.failed = float(value)
         self.solves = 0
+        self.error: BouligandError | None = None
         self._theta: ty.FloatArray | None = None
         self._direction: ty.FloatArray = np.ones(len(self.free))
         self._solution: Solution | ty.MaybeNone = None
+
+    def _with_times(self, moments: ty.FloatArray) -> Shooting:
+        """The same, whose solutions have the states at these times."""
+        options: Any = {**self.options, "t_eval": moments}
+        return Shooting(self.system, self.t_span, self.x0, self.p, free=self.free, failed=self.failed, **options)
 
     def _gather(self, by_state: ty.FloatArray, by_parameter: ty.FloatArray | ty.MaybeNone) -> ty.FloatArray:
         """The entries (or rows) of the unknowns, out of those of all states and all parameters."""
@@ -153,12 +174,31 @@ class Shooting:
             )
         if self._theta is None or not np.array_equal(theta, self._theta):
             x0, p = self._scatter(theta, self.x0, self.p)
-            self._solution = solve(self.system, self.t_span, x0, p, **self.options)
             self.solves += 1
+            try:
+                self._solution = solve(self.system, self.t_span, x0, p, **self.options)
+            except BouligandError as error:
+                self.error = error
+                raise
+            self.error = None
             if self._theta is not None:
                 self._direction = theta - self._theta
             self._theta = theta
         return self._solution
+
+    def _attempt(self, theta: ArrayLike) -> Solution | None:
+        """The trajectory; None if the integration failed and there is a value for that."""
+        try:
+            return self.solution(theta)
+        except BouligandError as error:
+            self._note(error)
+            return None
+
+    def _note(self, error: BouligandError) -> None:
+        """Note a failure, and raise it unless there is a value for that."""
+        self.error = error
+        if self.failed is None:
+            raise error
 
     def __call__(self, theta: ArrayLike) -> ty.FloatArray:
         """The outcome, array (n,): the state at the end for these values of the unknowns.
@@ -170,13 +210,17 @@ class Shooting:
         >>> shot([2.0, 10.0]).round(6)
         array([ 1.8, -2. ])
         """
-        return self.solution(theta).record.states[-1].copy()
+        solution = self._attempt(theta)
+        return np.full(self.system.n, self.failed) if solution is None else solution.record.states[-1].copy()
 
-    def _derivative(self, theta: ArrayLike) -> tuple[BDerivative[Any], ty.FloatArray, ty.FloatArray | None]:
+    def _towards(self) -> tuple[ty.FloatArray, ty.FloatArray]:
+        """The direction that selects the piece, as dx and dp."""
+        return self._scatter(self._direction, np.zeros(self.system.n), np.zeros(len(self.p)))
+
+    def _derivative(self, solution: Solution) -> tuple[BDerivative[Any], ty.FloatArray, ty.FloatArray | None]:
         """The derivative, and the direction that selects its piece, as dx and dp."""
-        B = self.solution(theta).bderivative(params=bool(self._params))
-        dx, dp = self._scatter(self._direction, np.zeros(self.system.n), np.zeros(len(self.p)))
-        return B, dx, dp if self._params else None
+        dx, dp = self._towards()
+        return solution.bderivative(params=bool(self._params)), dx, dp if self._params else None
 
     def jacobian(self, theta: ArrayLike) -> ty.FloatArray:
         """The derivative of the outcome with respect to the unknowns.
@@ -198,7 +242,10 @@ class Shooting:
         array([[0.2],
                [1. ]])
         """
-        B, dx, dp = self._derivative(theta)
+        solution = self._attempt(theta)
+        if solution is None:
+            return np.zeros((self.system.n, len(self.free)))
+        B, dx, dp = self._derivative(solution)
         by_parameter = B.matrix(dx, dp, wrt="p").T if self._params else None
         return self._gather(B.matrix(dx, dp).T, by_parameter).T
 
@@ -230,9 +277,56 @@ class Shooting:
         """
 
         def function(theta: ArrayLike) -> tuple[float, ty.FloatArray]:
-            value, slope = cost(self(theta))
-            B, dx, dp = self._derivative(theta)
+            solution = self._attempt(theta)
+            if solution is None:
+                return float(self.failed), np.zeros(len(self.free))
+            value, slope = cost(solution.record.states[-1].copy())
+            B, dx, dp = self._derivative(solution)
             back = B.vjp(slope, dx, dp)
             return value, self._gather(*(back if self._params else (back, None)))
 
         return function
+
+    def fit(
+        self,
+        t: ArrayLike,
+        data: ArrayLike,
+        *,
+        observe: ty.Observation | None = None,
+        weights: ArrayLike = 1.0,
+        rtol: float = 1e-3,
+    ) -> Fit:
+        """Residuals at the times of measurements, with their derivatives: for `scipy.optimize.least_squares` and `minimize`.
+
+        Parameters
+        ----------
+        t : array (times,)
+            The times of the measurements, within ``t_span``, in any order.
+        data : array (times,) or (times, observed)
+            What was measured.
+        observe : str, sequence of str, or callable; optional
+            What is measured: states, by name, or a function of the state, ``observe(x)``, that returns the values, array
+            (observed,), and their Jacobian, array (observed, n). Default: all states.
+        weights : float or array
+            By what the differences are multiplied (the reciprocals of the standard deviations): a number, one for each time,
+            or an array like ``data``.
+        rtol : float
+            The tolerance of the derivative (see `Solution.bderivative`), if larger than that of the integration. Three digits are
+            enough for an optimiser to converge, and cost less than more of them where there are fast modes.
+
+        Returns
+        -------
+        Fit
+            ``fit(theta)``, ``fit.jacobian(theta)``, ``fit.cost_and_gradient(theta)``.
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> shot = bd.Shooting(bd.models.hopper(), (0.0, 0.2), [2.0, 0.0], free="g")
+        >>> fit = shot.fit([0.1, 0.2], [1.95, 1.8], observe="z", weights=100.0)
+        >>> fit([9.0]).round(6), fit.jacobian([9.0]).round(6).tolist()
+        (array([0.5, 2. ]), [[-0.5], [-2.0]])
+        """
+        from .fit import Fit
+
+        return Fit(self, t, data, observe, weights, rtol)

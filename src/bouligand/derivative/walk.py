@@ -7,7 +7,7 @@ record is cut to the stretch, these steps are divided, and the workspace of the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
 import numpy as np
 
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     # tangents; where they have components along parameters; workspace of the stages
     Tangents: TypeAlias = tuple[FloatArray, IntArray, FloatArray]
+    # times; the tangents there (a row for each time and tangent) or, backwards, the gradients (a row for each time)
+    Requested: TypeAlias = tuple[FloatArray, FloatArray]
 
 _prepare = Kernel("tangents.prepare", "prepare", "what derivatives need", quickly=True)
 _push = Kernel("tangents.along", "push", "derivatives", quickly=True)
@@ -52,25 +54,27 @@ def walk_along(
     params: bool,
     merge: float | None,
     observers: bool,
+    rtol: float | None = None,
     ended: Walk | None = None,
 ) -> Walk:
     """Prepare the propagation from ``since`` to ``until`` (or to the row ``wanted`` of the event table) along a solution.
 
-    ``observers``: whether events of observers get a row of their own, which is only needed for their times. ``ended``: the walk
-    that it continues after a breakpoint.
+    ``observers``: whether events of observers get a row of their own, which is only needed for their times. ``rtol``: to which
+    steps that are too long are divided; None: that of the solution. ``ended``: the walk that it continues after a breakpoint.
     """
-    system, record, (rtol, atol) = solution.system, solution.record, solution._tolerances
+    system, record, (own_rtol, atol) = solution.system, solution.record, solution._tolerances
+    rtol = own_rtol if rtol is None else rtol
     bound, kind = system._bind(), "tangents and p" if params else "tangents"
     lease, memory = bound.lease(system), pool_of(system).borrow(kind, system)
     try:
         jacobians = bound.jacobians(system, params)
         if params not in system._jacobians_probed:
             system._probe_jacobians(record.t[0], record.states[0], record.word_start, record.parameters[0][0], params)
-        memory.open(system, record, rtol, atol, lease.fn, jacobians)
+        memory.open(system, record, own_rtol, atol, lease.fn, jacobians)
         take_steps(solution, memory, params)
-        if solution._rates is None:
+        if solution._rates is None or solution._rates.rtol != rtol:
             solution._rates = fastest_rates(system, rtol, len(record), memory)
-        stretch = cut(solution, since, until, wanted, observers, divide(record, rtol, solution._rates))
+        stretch = cut(solution, since, until, wanted, observers, divide(record, solution._rates))
         return Walk(solution, stretch, lease, memory, kind, -1.0 if merge is None else float(merge), ended)
     except BaseException:
         memory.release()
@@ -125,13 +129,19 @@ class Walk:
     # ------------------------------------------------------------------------------------------------------ forwards
 
     def propagate(
-        self, D: FloatArray, times: FloatArray | None = None, crossings: FloatArray = _NO_TIMES
+        self,
+        D: FloatArray,
+        times: FloatArray | None = None,
+        crossings: FloatArray = _NO_TIMES,
+        requested: Requested | tuple[()] = (),
     ) -> Iterator[TrajectoryCorner]:
         """Propagate the tangents D (one per row, changed in place). Yields every corner; the caller propagates them through it.
 
-        ``times``, if given, receives the derivatives of the event times; ``crossings`` what the adjoint needs of crossings.
+        ``times``, if given, receives the derivatives of the event times; ``crossings`` what the adjoint needs of crossings;
+        ``requested`` the tangents at certain times (which must not be inside corners).
         """
         memory, tangents = self.memory, D.shape[0]
+        memory.request(*requested)
         memory.position[:] = self._at_start
         memory.g.b[:] = self.stretch.word_after(self._done) if self._done else self.stretch.word
         of_p = np.ascontiguousarray(np.argwhere(D[:, self.n :])) if self.np and tangents else _NO_PLACES
@@ -204,10 +214,24 @@ class Walk:
     def record_crossings(self) -> None:
         """Store what the adjoint needs of crossings (and find the corners), by a propagation without tangents."""
         if self._crossings is None:
-            crossings = np.zeros((len(self.stretch.events), self.width + self.n))
+            crossings = np.zeros((len(self.stretch.events), self.width + self.n + 1))
             for _ in self.propagate(np.empty((0, self.width)), crossings=crossings):
                 pass
             self._crossings = crossings
+
+    def uncertain_times(self) -> FloatArray:
+        """Intervals (first, last) of times at which crossings happen, as far as the tolerances tell: a state that is taken there
+        may be before or behind them."""
+        self.record_crossings()
+        t, rtol, begins = self.stretch.events["t"], self.solution._tolerances[0], self.solution.record.t[0]
+        # (twice: also a start at such a time must be clear of them, see `start_corner`)
+        near = 2.0 * (cast("FloatArray", self._crossings)[:, -1] + rtol * (t - begins)) + max(self.merge, 0.0)
+        first, last = t - near, t + near
+        for corner in self.corners:
+            rows = corner.event_rows
+            if rows.stop > rows.start:
+                first[rows], last[rows] = first[rows].min(), last[rows].max()
+        return np.array([first, last]).T
 
     def adjoint(
         self, gradient: FloatArray, start: tuple[int, int], stop: tuple[int, int], quiet: int | None = None

@@ -21,7 +21,7 @@ from ..core.state import (
 )
 from ..core.views import record_view
 from .tables import TableMemory
-from .working import Working
+from .working import NO_MATRIX, NO_TIMES, Working
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -145,6 +145,12 @@ class TangentMemory(Working):
         self.position.fill(0)
         at = self.at
         at.rows_at, at.halt, at.leg, at.wanted, at.end = -1, -1, stretch.leg, stretch.wanted, stretch.end
+
+    def request(self, times: FloatArray = NO_TIMES, values: FloatArray = NO_MATRIX, *, backwards: bool = False) -> None:
+        """Request tangents at these times, to be written to the rows of ``values``; backwards, gradients that are given there."""
+        self.put("t_eval", times)
+        self.put("x_eval", values)
+        self.s.eval_count = len(times) if backwards else 0
 
     def release(self) -> None:
         """As `Working.release`; also the states of the whole record."""

@@ -2,6 +2,9 @@
 
 The recorded steps are replayed, without step size control. Both stop at corners, where the derivative is not linear: the caller
 takes the tangents through those (see ``corner_passage``).
+
+Times of the stretch may be requested (``t_eval``, as in an integration): then ``push`` writes the tangents at these times to
+x_eval, a row for each tangent, and ``pull`` adds gradients given there.
 """
 
 from .. import codes
@@ -39,7 +42,8 @@ def push(table, D, of_p, tv, times, crossings, merge):
 
     ``merge`` is the time within which crossings are one corner; negative: where the tolerances do not determine their order. If
     ``times`` has rows, the derivative of the time of each crossing is written there; if ``crossings`` has, what the adjoint
-    needs: its row of Dh, then the jump of f over hdot. Returns a code; w.tangents.at is the position where it stopped.
+    needs: its row of Dh, then the jump of f over hdot; last the uncertainty of its time. Returns a code; w.tangents.at is the
+    position where it stopped.
     """
     compact()
     w = work(table)
@@ -67,6 +71,8 @@ def push(table, D, of_p, tv, times, crossings, merge):
                 at.event = event + 1
                 known = False
                 continue
+            if crossings.shape[0] > 0:
+                crossings[event, crossings.shape[1] - 1] = u
             together, following, other = nearest(w, event, record, slot, u, merge)
             if together < 0:
                 return s.status
@@ -82,6 +88,7 @@ def push(table, D, of_p, tv, times, crossings, merge):
             if other > 0.0:
                 slot, looked, u = 1 - slot, following, other
             continue
+        inside = requested_from(w, D, record) if s.eval_count < w.t_eval.shape[0] else 0
         if record == at.end and at.halt < 0 and at.wanted < 0:
             return corner_at_end(w, merge)
         if record == at.end or record == at.halt or (at.wanted >= 0 and event > at.wanted):
@@ -95,14 +102,32 @@ def push(table, D, of_p, tv, times, crossings, merge):
             known = False
         length = steps[record + 1].t - steps[record].t
         cap_at_break(w, record + 1)
-        if propagate_tangents(w, D, of_p, tv, formula_of(steps[record + 1].kind), length, known):
+        if propagate_tangents(w, D, of_p, tv, formula_of(steps[record + 1].kind), length, known, inside):
             return s.status
         at.record = record + 1
+        s.eval_count += inside
         known = False
         if w.units.shape[0] > 0:
             go_to_record(w, record + 1)
             for a in range(D.shape[0]):
                 without_scaling(w, w.v.x, D[a])
+
+
+@core
+def requested_from(w, D, record):
+    """Write the tangents at a record, if its time is requested. Returns how many of the next requested times are inside the
+    step from there."""
+    s, steps, t_eval, tangents = w.s, w.steps, w.t_eval, D.shape[0]
+    while s.eval_count < t_eval.shape[0] and t_eval[s.eval_count] <= steps[record].t:
+        for a in range(tangents):
+            for i in range(w.v.width):
+                w.x_eval[s.eval_count * tangents + a, i] = D[a, i]
+        s.eval_count += 1
+    last = s.eval_count
+    if record + 1 < steps.shape[0]:
+        while last < t_eval.shape[0] and t_eval[last] < steps[record + 1].t:
+            last += 1
+    return last - s.eval_count
 
 
 @core(inline=True)
@@ -225,6 +250,7 @@ def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event):
     use_parameters(w, at.leg)
     while True:
         record, event = at.record, at.event - 1
+        inside = requested_before(w, gradient, record) if s.eval_count > 0 else 0
         if event >= stop_event and events[event].record == record:
             first = first_row(w, event, record, stop_event)
             if passive(w, event) or event >= at.quiet:
@@ -252,9 +278,26 @@ def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event):
         go_to_record(w, record - 1)
         length = steps[record].t - steps[record - 1].t
         cap_at_break(w, record)
-        if propagate_adjoint(w, gradient, tv, Df, Dp_f, formula_of(steps[record].kind), length):
+        if propagate_adjoint(w, gradient, tv, Df, Dp_f, formula_of(steps[record].kind), length, inside):
             return s.status
         at.record = record - 1
+        s.eval_count -= inside
+
+
+@core
+def requested_before(w, gradient, record):
+    """Add the gradient that is given for the time of a record. Returns how many of the requested times before it are inside the
+    step that ends there."""
+    s, steps, t_eval = w.s, w.steps, w.t_eval
+    while s.eval_count > 0 and t_eval[s.eval_count - 1] >= steps[record].t:
+        s.eval_count -= 1
+        for i in range(w.v.width):
+            gradient[i] += w.x_eval[s.eval_count, i]
+    first = s.eval_count
+    if record > 0:
+        while first > 0 and t_eval[first - 1] > steps[record - 1].t:
+            first -= 1
+    return s.eval_count - first
 
 
 @core(inline=True)

@@ -9,6 +9,9 @@ the difference is the tangent.
 
 A hop uses the formula of its rung: without that the derivative would only be of first order in the hop's length. A step that
 was cut at a guard, or corrected to end on it, is replayed as one step of its final length.
+
+Tangents at requested times inside a step (``inside`` of w.t_eval, from s.eval_count on) come from the formula's extension, and
+so does their adjoint.
 """
 
 from .. import codes
@@ -17,12 +20,45 @@ from ..compiler.jit import core
 from ..compiler.vectors import multiply
 from ..evaluate import eval_f, failed
 from ..state import DUAL, LANES, SMALL
-from .formulas import FIRST, STAGES, TIMES, combine, combine_back, combine_wide
+from .formulas import (
+    FIRST,
+    STAGES,
+    TIMES,
+    WEIGHTS,
+    combine,
+    combine_back,
+    combine_wide,
+    stages_of,
+    weight_inside,
+)
 from .jacobians import evaluate_jacobians, without_tangents
 
 
+@core
+def write_inside(w, D, first, last, tv, step, start, per_state, per_tangent):
+    """x_eval = the tangents D[first:last], at the start of a step, propagated to the times inside it that are requested.
+
+    ``step``: (formula, length, number of these times). The slope of tangent a in state i is
+    tv.slopes[stage, start + i per_state + (a - first) per_tangent].
+    """
+    compact()
+    s, n, tangents, slopes = w.s, w.v.width, D.shape[0], tv.slopes
+    formula, length, inside = step
+    for q in range(s.eval_count, s.eval_count + inside):
+        theta, row = (w.t_eval[q] - s.t) / length, q * tangents
+        for a in range(first, last):
+            for i in range(n):
+                w.x_eval[row + a, i] = D[a, i]
+        for stage in range(stages_of(formula, inside)):
+            weight = length * weight_inside(formula, stage, theta)
+            for a in range(first, last):
+                place = start + (a - first) * per_tangent
+                for i in range(n):
+                    w.x_eval[row + a, i] += weight * slopes[stage, place + i * per_state]
+
+
 @core(inline=True)
-def propagate_duals(w, D, first, tv, formula, length):
+def propagate_duals(w, D, first, tv, formula, length, inside):
     """Propagate up to LANES tangents, from row ``first`` on, over a step from v.x: the formula applied to dual numbers, whose
     values are the state and whose tangents are those of D. True if f failed."""
     s, v, fn, P, f_dual = w.s, w.v, w.fn, w.tangents.dual_p, w.tangents.jacobians.f_dual
@@ -34,8 +70,8 @@ def propagate_duals(w, D, first, tv, formula, length):
             tv.own[DUAL * i + 1 + q] = D[first + q, i]
         for i in range(n, D.shape[1]):
             P[DUAL * (i - n) + 1 + q] = D[first + q, i]
-    b, p = address(w.g.b), address(P)
-    for stage in range(STAGES[formula]):
+    b, p, stages = address(w.g.b), address(P), stages_of(formula, inside)
+    for stage in range(stages):
         when, state = min(s.t + TIMES[formula, stage] * length, s.cap), tv.own
         if stage > 0:
             combine_wide(tv.own, tv.slopes, length, tv.state, FIRST[formula] + stage)
@@ -44,7 +80,9 @@ def propagate_duals(w, D, first, tv, formula, length):
             for i in range(n):
                 v.x_trial[i] = state[DUAL * i]
             return failed(w, codes.F_FAILED, when, v.x_trial)
-    s.f_calls += STAGES[formula]
+    s.f_calls += stages
+    if inside > 0:
+        write_inside(w, D, first, first + many, tv, (formula, length, inside), 1, DUAL, 1)
     combine_wide(tv.own, tv.slopes, length, tv.state, FIRST[formula] + STAGES[formula])
     for q in range(many):
         for i in range(n):
@@ -53,17 +91,20 @@ def propagate_duals(w, D, first, tv, formula, length):
 
 
 @core(inline=True)
-def difference_of_steps(w, D, a, tv, formula, length):
+def difference_of_steps(w, D, a, tv, formula, length, inside):
     """Propagate tangent a over a step from v.x by a central difference of the step itself: the same stages on either side of
     the trajectory (side by side in the rows of tv), alternating, so that the processor can overlap them. The increments are
     subtracted, not the states, which would lose digits. True if f failed."""
     s, v, fn, p, steps, sides = w.s, w.v, w.fn, w.p, w.tangents.differences, w.tangents.sides
-    n, d, first, stages = v.width, D.shape[1], FIRST[formula], STAGES[formula]
+    n, d, first, stages = v.width, D.shape[1], FIRST[formula], stages_of(formula, inside)
     t, cap = s.t, s.cap
     largest = 0.0
     for i in range(d):
         largest = max(largest, abs(D[a, i]) / steps[i])
     if largest == 0.0:
+        for q in range(s.eval_count, s.eval_count + inside):
+            for i in range(n):
+                w.x_eval[q * D.shape[0] + a, i] = 0.0
         return False
     sigma = 1.0 / largest
     for i in range(n):
@@ -89,16 +130,21 @@ def difference_of_steps(w, D, a, tv, formula, length):
     s.f_calls += 2 * stages
     for i in range(2 * n):
         tv.own[i] = 0.0
-    combine_wide(tv.own, tv.slopes, length, tv.state, first + stages)
+    combine_wide(tv.own, tv.slopes, length, tv.state, first + STAGES[formula])
+    if inside > 0:
+        for stage in range(stages):
+            for i in range(n):
+                tv.slopes[stage, i] = 0.5 * largest * (tv.slopes[stage, i] - tv.slopes[stage, n + i])
+        write_inside(w, D, a, a + 1, tv, (formula, length, inside), 0, 1, 0)
     for i in range(n):
         D[a, i] += 0.5 * largest * (tv.state[i] - tv.state[n + i])
     return False
 
 
 @core(inline=True)
-def propagate_tangents(w, D, of_p, tv, formula, length, known):
+def propagate_tangents(w, D, of_p, tv, formula, length, known, inside):
     """Replay a step from v.x and propagate all tangents. ``known``: v.f has been evaluated. ``of_p``: the entries (tangent,
-    parameter) of D that are not zero. True if a function failed.
+    parameter) of D that are not zero. ``inside``: how many of the requested times are inside. True if a function failed.
 
     A row of tv has all tangents: the first component of each, then the second of each, and so on.
     """
@@ -110,17 +156,17 @@ def propagate_tangents(w, D, of_p, tv, formula, length, known):
     jac, bad = w.tangents.jacobians, False
     if jac.Df == 0 and jac.f_dual != 0:
         for a in range(0, tangents, LANES):
-            bad = bad or propagate_duals(w, D, a, tv, formula, length)
+            bad = bad or propagate_duals(w, D, a, tv, formula, length, inside)
         return bad
     if jac.Df == 0 and n > SMALL:
         for a in range(tangents):
-            bad = bad or difference_of_steps(w, D, a, tv, formula, length)
+            bad = bad or difference_of_steps(w, D, a, tv, formula, length, inside)
         return bad
     room = tv.width // n
     for a in range(tangents):
         for i in range(n):
             tv.own[i * room + a] = D[a, i]
-    for stage in range(STAGES[formula]):
+    for stage in range(stages_of(formula, inside)):
         when = min(t + TIMES[formula, stage] * length, s.cap)
         combine(v.x, v.stages, length, v.x_trial, first + stage)
         if (stage > 0 or not known) and eval_f(w, when, v.x_trial, v.stages[stage]):
@@ -134,6 +180,8 @@ def propagate_tangents(w, D, of_p, tv, formula, length, known):
             a, j = of_p[q, 0], of_p[q, 1]
             for i in range(n):
                 out[i * room + a] += Dp_f[i, j] * D[a, n + j]
+    if inside > 0:
+        write_inside(w, D, 0, tangents, tv, (formula, length, inside), 0, room, 1)
     combine_wide(tv.own, tv.slopes, length, tv.state, first + STAGES[formula])
     for a in range(tangents):
         for i in range(n):
@@ -142,13 +190,14 @@ def propagate_tangents(w, D, of_p, tv, formula, length, known):
 
 
 @core(inline=True)
-def propagate_adjoint(w, gradient, tv, Df, Dp_f, formula, length):
+def propagate_adjoint(w, gradient, tv, Df, Dp_f, formula, length, inside):
     """The adjoint of a step from v.x, applied to a gradient: its first n entries become those at the start of the step, the
-    others accumulate the effect of the parameters. Df and Dp_f hold the Jacobians of all stages, or of one. True if a function
-    failed."""
+    others accumulate the effect of the parameters. Df and Dp_f hold the Jacobians of all stages, or of one. ``inside``: how many
+    of the requested times, the last ones before s.eval_count, are inside; x_eval has their gradients. True if a function failed.
+    """
     compact()
     s, v = w.s, w.v
-    n, t, stages, first = v.width, s.t, STAGES[formula], FIRST[formula]
+    n, t, stages, first = v.width, s.t, stages_of(formula, inside), FIRST[formula]
     at_once = Df.shape[0] > 1
     for stage in range(stages):
         when = min(t + TIMES[formula, stage] * length, s.cap)
@@ -160,6 +209,9 @@ def propagate_adjoint(w, gradient, tv, Df, Dp_f, formula, length):
             return True
     for i in range(n):
         tv.own[i], tv.state[i] = 0.0, gradient[i]
+    for q in range(s.eval_count - inside, s.eval_count):
+        for i in range(n):
+            gradient[i] += w.x_eval[q, i]
     for stage in range(stages - 1, -1, -1):
         place = stage if at_once else 0
         if not at_once:
@@ -167,7 +219,13 @@ def propagate_adjoint(w, gradient, tv, Df, Dp_f, formula, length):
             if evaluate_jacobians(w, Df[0], Dp_f[0], min(t + TIMES[formula, stage] * length, s.cap), v.x_trial):
                 return True
         # the weight of this stage in the result, and in the stages after it
-        combine_back(tv.own, tv.state_and_slopes, length, tv.weight, first + stage)
+        if stage < STAGES[formula]:
+            combine_back(tv.own, tv.state_and_slopes, length, tv.weight, first + stage)
+        else:
+            for i in range(n):
+                tv.weight[i] = 0.0
+        if inside > 0:
+            weigh_inside(w, tv, stage, formula, length, inside)
         for i in range(n):
             total = 0.0
             for j in range(n):
@@ -178,3 +236,17 @@ def propagate_adjoint(w, gradient, tv, Df, Dp_f, formula, length):
             for j in range(n):
                 gradient[n + i] += Dp_f[place, j, i] * tv.weight[j]
     return False
+
+
+@core
+def weigh_inside(w, tv, stage, formula, length, inside):
+    """Add to the weight of a stage those that it has in the states inside the step, and in the stages that only these use."""
+    compact()
+    s, n = w.s, w.v.width
+    for q in range(max(stage + 1, STAGES[formula]), stages_of(formula, inside)):
+        for i in range(n):
+            tv.weight[i] += length * WEIGHTS[formula, q, stage] * tv.slopes[q, i]
+    for q in range(s.eval_count - inside, s.eval_count):
+        weight = length * weight_inside(formula, stage, (w.t_eval[q] - s.t) / length)
+        for i in range(n):
+            tv.weight[i] += weight * w.x_eval[q, i]
