@@ -40,6 +40,7 @@ class Outcome:
     largest: float = 0.0  # |x| on the way
     margin: float = np.inf  # a displacement that would change the sequence of events
     on_guards: bool = False  # whether it starts on a guard, to round-off
+    beside_guards: bool = False  # and not exactly on it
     flow: np.ndarray = field(default_factory=lambda: np.zeros(0))  # z' at the end, before a terminal crossing
     row: np.ndarray | None = None  # Dh of the terminal guard
 
@@ -135,7 +136,8 @@ class _Run:
         problem, out = self.problem, self.out
         h = H @ self.z
         if len(out.word) == 0:
-            out.on_guards = bool((np.abs(h) <= ROUND * self.sizes * np.abs(self.z).max()).any())
+            near = np.abs(h) <= ROUND * (np.abs(H) @ np.abs(self.z))
+            out.on_guards, out.beside_guards = bool(near.any()), bool((near & (h != 0.0)).any())
             if problem.b0 is not None:
                 out.word = np.array(problem.b0)
             else:
@@ -150,6 +152,8 @@ class _Run:
         out.margin = min(out.margin, (np.abs(h) / self.sizes).min())
         for k in np.flatnonzero(out.word * h < 0.0):
             self.cross(k, np.inf)
+            if self.is_terminal(k):
+                out.status = "terminated"
 
     def cross(self, k, speed):
         out = self.out
@@ -172,6 +176,7 @@ class _Run:
                     series.append(M @ series[-1] * (length / (q + 1)))
                 Z = np.array(series)  # (order, n + 2): z at s length is the sum of s^q Z[q]
                 out.largest = max(out.largest, np.abs(self.z[:n]).max())
+                self.scales = np.abs(H) @ np.abs(self.z)
                 found = self.first(H @ Z.T)
                 if found is not None or length < cell:
                     break
@@ -196,9 +201,8 @@ class _Run:
             speed = min(abs(rate), abs(later)) / self.sizes[k]
             if not problem.at_corner(self.z[-2]):
                 out.margin = min(out.margin, abs(end - self.z[-2]) * abs(rate) / self.sizes[k])
-            count = 1 + sum(c.guard == k and self.counts(c) for c in out.crossings)
             self.cross(k, speed)
-            if self.counts(out.crossings[-1]) and problem.terminal.get(k) == count:
+            if self.is_terminal(k):
                 out.status, out.flow, out.row = "terminated", before, H[k]
                 return
             if later * rate <= 0.0 and k not in problem.observers:
@@ -214,6 +218,12 @@ class _Run:
         direction = self.problem.direction
         return direction is None or direction[crossing.guard] in (0, crossing.sign)
 
+    def is_terminal(self, k):
+        """Whether the last crossing, of guard k, ends the trajectory."""
+        crossings = self.out.crossings
+        count = sum(c.guard == k and self.counts(c) for c in crossings)
+        return self.counts(crossings[-1]) and self.problem.terminal.get(k) == count
+
     def advance(self, M, length, end):
         step = _exponential(M, length)
         self.z = step @ self.z
@@ -228,7 +238,7 @@ class _Run:
         C = b * C
         values = C @ POWERS.T
         slopes = (C[:, 1:] * np.arange(1, ORDER + 1)) @ POWERS[:, :-1].T
-        noise = ROUND * self.sizes * np.abs(self.z).max()
+        noise = ROUND * self.scales
         near = np.abs(values[:, 0]) <= noise  # zero, to round-off: just crossed, or to be crossed now
         leaves = near & (slopes[:, 0] > 0.0)
         values[near & ~leaves, 0] = -1.0

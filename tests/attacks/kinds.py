@@ -61,7 +61,8 @@ def spans(rng):
     x0 = rng.normal(size=n)
     leg = random_leg(rng, n, m, x0, jumps=0.5 / m, pairs=False)
     leg.e[:] = 0.0
-    leg.N[:] = leg.N / np.linalg.norm(leg.N, axis=1)[:, None]
+    leg.speed /= np.linalg.norm(leg.N, axis=1)
+    leg.N /= np.linalg.norm(leg.N, axis=1)[:, None]
     leg.level[:] = np.einsum("ki,ki->k", leg.N, x0 + rng.normal(size=(m, n)))
     chosen = {"method": str(rng.choice(["auto", "dopri5"])), "rtol": float(10 ** rng.uniform(-6.5, -3))}
     return Problem([leg], [], (0.0, float(rng.uniform(0.5, 2.0))), x0, form="sum", options=chosen)
@@ -116,12 +117,15 @@ def starts(rng):
     return Problem([leg], [], (0.0, float(rng.uniform(0.2, 2.0))), x0, options=options(rng))
 
 
-def _through_a_corner(rng, m, n=None):
+def _through_a_corner(rng, m, constant=False):
     """A problem whose first crossings are all of m guards at one state; the time of that; the field leads on in every word."""
     while True:
-        n = n or int(rng.integers(max(2, m - 1), 5))
+        n = m if constant else int(rng.integers(max(2, m - 1), 5))
         there, t = rng.normal(size=n), float(rng.uniform(0.2, 1.5))
         leg = random_leg(rng, n, m, there, jumps=0.3)
+        if constant:
+            leg.A[:], leg.d[:] = 0.0, 0.0
+        leg.speed /= np.linalg.norm(leg.N, axis=1)
         leg.N[:] = rng.normal(size=(m, n))
         leg.N /= np.linalg.norm(leg.N, axis=1)[:, None]
         z = np.concatenate([there, [t, 1.0]])
@@ -140,11 +144,16 @@ def _through_a_corner(rng, m, n=None):
             return problem, t
 
 
-def ends(rng):
+def ends(rng, constant=False):
     """Ends on a corner of up to three guards, or some units in the last place beside it."""
-    problem, t = _through_a_corner(rng, int(rng.integers(1, 4)))
+    problem, t = _through_a_corner(rng, 3 if constant else int(rng.integers(1, 4)), constant)
     units = int(rng.choice([0, 0, 0, 1, -1, 4, -4, 30, -300]))
     return replace(problem, span=(0.0, t + units * np.spacing(t)), corner=t)
+
+
+def constant_ends(rng):
+    """The same with three guards and fields that are constant in each mode, so that the corner is reached to round-off."""
+    return ends(rng, constant=True)
 
 
 def corners(rng):
@@ -197,6 +206,6 @@ def combined(rng):
 KINDS = {
     kind.__name__.replace("_", "-"): kind
     for kind in (
-        plain, sums, spans, observers, one_sided, terminal, breakpoints, starts, ends, corners, dips, combined,
+        plain, sums, spans, observers, one_sided, terminal, breakpoints, starts, ends, constant_ends, corners, dips, combined,
     )
 }  # fmt: skip
