@@ -200,7 +200,7 @@ class _Run:
             later = H[k] @ after
             speed = min(abs(rate), abs(later)) / self.sizes[k]
             if not problem.at_corner(self.z[-2]):
-                out.margin = min(out.margin, abs(end - self.z[-2]) * abs(rate) / self.sizes[k])
+                self.note_margins(k, H, before, end)
             self.cross(k, speed)
             if self.is_terminal(k):
                 out.status, out.flow, out.row = "terminated", before, H[k]
@@ -212,6 +212,15 @@ class _Run:
                 out.status = "many"
                 return
             out.factors.append(np.eye(n + 2) + np.outer(after - before, H[k]) / rate)
+
+    def note_margins(self, k, H, flow, end):
+        """At the crossing of k: how far the end is, and the guards that are being approached (they may recede from now on)."""
+        rates = H @ flow / self.sizes
+        distances = np.abs(H @ self.z) / self.sizes
+        for j in np.flatnonzero(self.out.word * rates < 0.0):
+            if j != k and j not in self.problem.observers:
+                self.out.margin = min(self.out.margin, distances[j])
+        self.out.margin = min(self.out.margin, abs(end - self.z[-2]) * abs(rates[k]))
 
     def counts(self, crossing):
         """Whether a crossing is an event: in this direction."""
