@@ -181,8 +181,9 @@ def attack(kind, seed):
 
 def campaign(kinds, first, count=None, minutes=1.0, progress=False):
     """Problems of these kinds in turn, from a seed on; counts of verdicts by kind, and what was not right."""
-    counts, notes = defaultdict(Counter), []
-    worst = defaultdict(float)
+    counts: dict[str, Counter] = defaultdict(Counter)
+    worst: dict[str, float] = defaultdict(float)
+    notes: list[tuple[str, int, Verdict]] = []
     until = time.monotonic() + 60.0 * minutes
     bar = tqdm(total=count and count * len(kinds), unit=" systems", disable=None if progress else True, file=sys.stderr)
     seed = first
@@ -233,8 +234,8 @@ def main(arguments=None):
     parser.add_argument("--minutes", type=float, default=1.0)
     given = parser.parse_args(arguments)
     first = int(time.time()) if given.seed is None else given.seed
-    results = campaign(given.kind, first, given.count, given.minutes, progress=True)
-    wrong = report(*results, first, verbose=given.count == 1)
+    counts, worst, notes = campaign(given.kind, first, given.count, given.minutes, progress=True)
+    wrong = report(counts, worst, notes, first, verbose=given.count == 1)
     return 1 if wrong else 0
 
 

@@ -173,7 +173,7 @@ def dips(rng):
         out = follow(replace(problem, span=(problem.span[0], float(t))), most=40)
         return leg.N[k] @ out.flow[: problem.n] / size if out.status == "finished" else np.nan
 
-    times = np.linspace(*problem.span, 14)[1:]
+    times = np.linspace(problem.span[0], problem.span[1], 14)[1:]
     rates = np.array([rate(t) for t in times])
     turns = np.flatnonzero((rates[:-1] > 0.0) & (rates[1:] < 0.0))
     if turns.size:
