@@ -136,7 +136,7 @@ class _Run:
         problem, out = self.problem, self.out
         h = H @ self.z
         if len(out.word) == 0:
-            near = np.abs(h) <= ROUND * (np.abs(H) @ np.abs(self.z))
+            near = np.abs(h) <= ROUND * (np.abs(H) @ np.abs(self.z) + self.sizes)
             out.on_guards, out.beside_guards = bool(near.any()), bool((near & (h != 0.0)).any())
             if problem.b0 is not None:
                 out.word = np.array(problem.b0)

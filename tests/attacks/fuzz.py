@@ -58,7 +58,8 @@ def judge(problem):
         name = type(error).__name__
         if exact.status in ("slides", "ambiguous"):
             return Verdict(REFUSED, f"{name}: {exact.status}")
-        if doubtful or (exact.on_guards and name == "StartError"):
+        at_start = exact.on_guards and (name == "StartError" or error.t - problem.span[0] < 1e-12)
+        if doubtful or at_start:
             return Verdict(REFUSED, f"{name}: within the tolerance of another outcome")
         return Verdict(NEEDLESS, f"{name}: {error}")
     if exact.status in ("slides", "ambiguous"):
@@ -97,16 +98,18 @@ def _compare(problem, exact, sol, allowed):
         return Verdict(NEEDLESS, f"B: {type(refusal).__name__}: {refusal}", error)
     if slope <= 1.0:
         return Verdict(RIGHT, detail, error, slope)
-    if ends_there and not _reaches_corner(problem, sol):
-        return Verdict(DOUBT, "the computed end is beside the corner, within the tolerance", error, slope)
+    if problem.corner is not None and not _reaches_corner(problem, sol):
+        return Verdict(DOUBT, "the computed trajectory passes beside the corner, within the tolerance", error, slope)
     return Verdict("wrong derivative", detail, error, slope)
 
 
 def _reaches_corner(problem, sol):
-    """Whether the computed end is on the guards to round-off, so that B has to know all of them."""
-    leg = problem.legs[0]
-    h = leg.N @ sol.x[-1] - leg.level - leg.speed * problem.span[1]
-    return bool((np.abs(h) <= 1e-12 * (1.0 + np.abs(leg.level))).all())
+    """Whether the computed trajectory meets all guards of the corner to round-off, so that B has to know all of them."""
+    if problem.at_corner(problem.span[1]):
+        leg = problem.legs[0]
+        h = leg.N @ sol.x[-1] - leg.level - leg.speed * problem.span[1]
+        return bool((np.abs(h) <= 1e-15 * (1.0 + np.abs(leg.level))).all())
+    return bool(np.ptp(sol.events.t[: problem.m]) <= 1e-15 * (1.0 + problem.corner))
 
 
 def _compare_events(problem, exact, sol, allowed):

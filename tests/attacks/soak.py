@@ -23,6 +23,7 @@ import time
 from tqdm import tqdm
 
 import bouligand as bd
+from bouligand.core.compiler.cache import STAMP
 
 PARTS = ("solves", "systems", "threads", "kills", "damaged")
 
@@ -31,6 +32,13 @@ import hashlib
 import bouligand as bd
 sol = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0], rtol=1e-8)
 print(hashlib.sha256(sol.x.tobytes() + sol.events.t.tobytes()).hexdigest())
+"""
+
+# the same, and what uses other functions of the core
+MORE = SOLVE + """
+sol([0.1, 0.7])
+sol.bderivative()([0.1, 0.0])
+bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0], breakpoints=[0.3])
 """
 
 # eight threads meet the library for the first time; nothing of Numba stays changed, and no result is another's
@@ -220,22 +228,27 @@ def _copied(whole, folder):
     return cache
 
 
+def _indices(cache):
+    """The index files of the core's functions, as they are now (not what other versions or users' functions left)."""
+    return sorted(file for file in cache.rglob("*.nbi") if STAMP in file.name)
+
+
 def kills(faults, folder, whole, count, answer, rng, bar):
     """A process is killed while it compiles one of the functions of the core; the next one must work."""
     killed = 0
     for q in range(count):
         cache = _copied(whole, folder)
-        index = rng.choice(sorted(cache.rglob("*.nbi")))
+        index = rng.choice(_indices(cache))
         for file in index.parent.glob(index.stem + "*"):
             file.unlink()
-        victim = process(SOLVE, cache)
+        victim = process(MORE, cache)
         try:
             victim.communicate(timeout=rng.uniform(0.5, 6.0))
         except subprocess.TimeoutExpired:
             victim.kill()
             victim.communicate()
             killed += 1
-        out, said, status = finished(SOLVE, cache)
+        out, said, status = finished(MORE, cache)
         if status or out != [answer]:
             faults.add("kills", f"{q}, {index.stem}: status {status}, {out}, {said[-5:]}")
         bar.update()
@@ -261,13 +274,13 @@ def _damage(file, rng):
     return way
 
 
-def damaged(faults, folder, whole, count, answer, rng, bar):
+def damage_and_load(faults, folder, whole, count, rng, bar):
     """Files of the cache are damaged, some in each process: they are not used, one line says so, all others are read."""
     done = 0
     while done < count:
         cache = _copied(whole, folder)
-        indices = sorted(cache.rglob("*.nbi"))
-        chosen = rng.sample(indices, min(len(indices) // 2, 8, count - done))
+        indices = _indices(cache)
+        chosen = rng.sample(indices, min(len(indices), 1 + len(indices) // 2, count - done))
         ways = {}
         for index in chosen:
             file = rng.choice([index, *index.parent.glob(index.stem + ".*.nbc")])
@@ -280,10 +293,16 @@ def damaged(faults, folder, whole, count, answer, rng, bar):
             faults.add("damaged", f"status {status}, wrong {wrong}, damaged {ways}, said {said[-8:]}")
         done += len(chosen)
         bar.update(len(chosen))
-    out, said, status = finished(SOLVE, cache)  # the last of them, compiled again
+    return cache
+
+
+def damaged(faults, folder, whole, count, answer, rng, bar):
+    """Damaged files of the cache, and a solve with what is left of the last cache."""
+    cache = damage_and_load(faults, folder, whole, count, rng, bar)
+    out, said, status = finished(SOLVE, cache)  # the last of them: what it needs is compiled again
     if status or out != [answer]:
         faults.add("damaged", f"status {status}, {out}, {said[-5:]}")
-    return f"{done} damaged files, none used"
+    return f"{count} damaged files, none used"
 
 
 def main(arguments=None):
@@ -303,7 +322,9 @@ def main(arguments=None):
         folder = pathlib.Path(place)
         whole, answer = folder / "whole", ""
         if set(given.only) & {"threads", "kills", "damaged"}:
-            (answer,), _, _ = finished(SOLVE, whole)
+            if os.path.isdir(os.environ.get("NUMBA_CACHE_DIR", "")):  # (what is there already need not be compiled)
+                shutil.copytree(os.environ["NUMBA_CACHE_DIR"], whole)
+            (answer,), _, _ = finished(MORE, whole)
         parts = {
             "solves": lambda: solves(faults, 60.0 * given.minutes, bar),
             "systems": lambda: systems(faults, given.systems, bar),
