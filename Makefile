@@ -12,7 +12,11 @@ ifeq ($(shell uname -s),Linux)
 export MUJOCO_GL ?= egl
 endif
 
-.PHONY: demo test lint matrix bench numbers peers clean
+# Tests that are fast enough as plain Python.
+COVERED := tests/core/test_schemes.py tests/core/test_without_jit.py tests/system tests/integration/test_known_answers.py \
+	tests/derivative/test_derivative_known.py tests/test_errors.py
+
+.PHONY: demo test lint fuzz soak coverage matrix bench numbers peers clean
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
@@ -33,6 +37,17 @@ lint: $(READY)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+
+# Attacks (docs/attacks.md): a minute each; `make fuzz ATTACK='--minutes 60'`, `make soak ATTACK='--kills 100'`.
+fuzz: $(READY)
+	$(PY) -m tests.attacks.fuzz $(ATTACK)
+
+soak: $(READY)
+	$(PY) -m tests.attacks.soak $(ATTACK)
+
+# Which lines the tests reach: with the JIT off, since compiled code is not seen. Some minutes.
+coverage: $(READY)
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -n 2 -m "not fresh" --cov=bouligand --cov-report=term:skip-covered $(COVERED)
 
 # The tests with the oldest and the newest Python, Numba and NumPy that are declared (see noxfile.py), some minutes each.
 matrix: $(READY)

@@ -87,7 +87,9 @@ def _compare(problem, exact, sol, allowed):
     ends_there = problem.at_corner(problem.span[1])
     if exact.status == "finished" and not ends_there and not np.array_equal(sol.b[-1], exact.word):
         return Verdict("wrong word", f"{sol.b[-1]}, {exact.word} in closed form", error)
-    if exact.beside_guards:  # by some units in the last place: the derivative is one thing there and another a little further
+    if (
+        exact.beside_guards
+    ):  # by some units in the last place: the derivative is one thing there and another a little further
         return Verdict(RIGHT, "", error)
     slopes = _directions if problem.corner is not None or exact.on_guards else _matrix
     try:
@@ -123,9 +125,15 @@ def _compare_events(problem, exact, sol, allowed):
         if exact.on_guards:  # a start on a guard, to round-off, may be before it or behind it
             clear = times > t0 + 1e-12
             times, signs, theirs = times[clear], signs[clear], [c for c in theirs if c.t > t0 + 1e-12]
-        if problem.at_corner(t1):  # an end there: each guard once; less only where the integration's error is larger than the rest
+        if problem.at_corner(
+            t1
+        ):  # an end there: each guard once; less only where the integration's error is larger than the rest
             reached = not problem.legs[0].A.any()
-            if len(times) > 1 or (reached and len(times) < 1) or not (np.abs(times - t1) <= allowed / 0.1 + 1e-12).all():
+            if (
+                len(times) > 1
+                or (reached and len(times) < 1)
+                or not (np.abs(times - t1) <= allowed / 0.1 + 1e-12).all()
+            ):
                 return Verdict("events lost or doubled", f"guard {k}: at {times}, the corner at {t1}")
             continue
         if list(signs) != [c.sign for c in theirs]:
@@ -134,7 +142,9 @@ def _compare_events(problem, exact, sol, allowed):
         for t, c in zip(times, theirs, strict=True):
             limit = 2.0 * allowed / c.speed + 4 * np.spacing(abs(c.t))
             if abs(t - c.t) > limit:
-                return Verdict("wrong event times", f"guard {k}: at {t!r}, in closed form at {c.t!r}, {limit:.1e} allowed")
+                return Verdict(
+                    "wrong event times", f"guard {k}: at {t!r}, in closed form at {c.t!r}, {limit:.1e} allowed"
+                )
     return None
 
 
@@ -208,7 +218,9 @@ def campaign(kinds, first, count=None, minutes=1.0, progress=False):
 def report(counts, worst, notes, first, verbose=False):
     """Tables for people; the number of problems that went silently wrong."""
     print(f"first seed {first}")
-    print(f"{'kind':<14}{'systems':>9}{'events':>9}{RIGHT:>8}{REFUSED:>9}{'needless':>9}{DOUBT:>10}{'wrong':>7}   worst error*")
+    print(
+        f"{'kind':<14}{'systems':>9}{'events':>9}{RIGHT:>8}{REFUSED:>9}{'needless':>9}{DOUBT:>10}{'wrong':>7}   worst error*"
+    )
     total = 0
     for kind, found in counts.items():
         wrong = sum(found[name] for name in WRONG)

@@ -35,14 +35,18 @@ print(hashlib.sha256(sol.x.tobytes() + sol.events.t.tobytes()).hexdigest())
 """
 
 # the same, and what uses other functions of the core
-MORE = SOLVE + """
+MORE = (
+    SOLVE
+    + """
 sol([0.1, 0.7])
 sol.bderivative()([0.1, 0.0])
 bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0], breakpoints=[0.3])
 """
+)
 
 # eight threads meet the library for the first time; nothing of Numba stays changed, and no result is another's
-THREADS = """
+THREADS = (
+    """
 import hashlib, threading, warnings
 warnings.simplefilter("error")
 import bouligand as bd
@@ -77,7 +81,9 @@ assert patched() == usual
 assert all(system.compiled for system in systems)
 for q in range(8):
     assert set(found[q]) == {solve(make(1000.0 + q // 2))}, q
-""" + SOLVE
+"""
+    + SOLVE
+)
 
 # what of the cache can be read: for each function, the signatures of its whole index, and whether they load
 LOAD = """

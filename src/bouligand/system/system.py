@@ -61,7 +61,8 @@ class System:
         Whether to compile the functions with Numba. With "auto", a function that Numba cannot compile runs as plain Python,
         about a hundred times slower, with a `PerformanceWarning`; with True it is an error. `compiled` holds the outcome.
         Compiling freezes global variables and closures: pass whatever changes in ``p``. (A change is met by a
-        `FunctionWarning`, and by new machine code in a new System.)
+        `FunctionWarning`, and by new machine code in a new System.) Functions of the same code and equal values share machine
+        code, which is never freed; other values take about 1.5 MB each.
     direction : {0, +1, -1}, sequence of these, or mapping from guard to one of these
         0 (default): crossings in both directions are events. +1: one-sided; only crossings from - to + are events, and the
         guard is re-armed without an event. -1: likewise from + to -.
