@@ -17,7 +17,8 @@ _HEAD = MOST_LEGS  # m, then the breakpoints
 class Leg:
     """x' and h between two breakpoints.
 
-    x' = A0 x + c0 + d t, plus A_k x + c_k where guard k is on, plus e_k where guards k and k + 1 are on; h = N x - level - speed t.
+    x' = A0 x + c0 + d t, plus A_k x + c_k where guard k is on, plus e_k where guards k and k + 1 are on.
+    h = N x - level - speed t.
     """
 
     A: np.ndarray  # (1 + m, n, n): A0, A1, ...

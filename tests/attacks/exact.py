@@ -1,8 +1,8 @@
 """Piecewise-affine problems in closed form: from guard to guard by matrix exponentials. Nothing of the library is used.
 
 In each mode z = (x, t, 1) obeys z' = M z. On cells so short that the series of exp(M s) is exact to round-off, each guard is a
-polynomial in s: its first root is bracketed between the extrema and bisected. The derivative is the product of the exponentials and of
-the saltation matrices.
+polynomial in s: its first root is bracketed between the extrema and bisected. The derivative is the product of the exponentials
+and of the saltation matrices.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _product(factors, size=None):
 
 def generator(leg, word):
     """M in this mode, for z = (x, t, 1)."""
-    m, n = leg.N.shape
+    n = leg.N.shape[1]
     on = word > 0
     both = on & np.roll(on, -1)
     M = np.zeros((n + 2, n + 2))

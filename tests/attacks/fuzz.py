@@ -6,8 +6,8 @@
     python -m tests.attacks.fuzz --kind ends --seed 17 --count 1        # one again, with all that is known of it
 
 Each kind and seed is one problem (`kinds.py`), solved by the library and in closed form (`exact.py`). States, words, events and
-derivatives are compared; what is allowed is a multiple of the tolerance, times the growth of errors along this trajectory. The exit
-status is 1 if anything was silently wrong.
+derivatives are compared; what is allowed is a multiple of the tolerance, times the growth of errors along this trajectory. The
+exit status is 1 if anything was silently wrong.
 """
 
 from __future__ import annotations
@@ -125,9 +125,7 @@ def _compare_events(problem, exact, sol, allowed):
         if exact.on_guards:  # a start on a guard, to round-off, may be before it or behind it
             clear = times > t0 + 1e-12
             times, signs, theirs = times[clear], signs[clear], [c for c in theirs if c.t > t0 + 1e-12]
-        if problem.at_corner(
-            t1
-        ):  # an end there: each guard once; less only where the integration's error is larger than the rest
+        if problem.at_corner(t1):  # an end there: each guard once, or not yet where the integration has an error
             reached = not problem.legs[0].A.any()
             if (
                 len(times) > 1

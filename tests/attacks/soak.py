@@ -55,10 +55,14 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.cpu import CPUContext
 
 def patched():
-    return CPUContext.get_executable, JITCodeLibrary._optimize_final_module, JITCodeLibrary._finalize_final_module, config.LLVM_REFPRUNE_PASS
+    library = JITCodeLibrary._optimize_final_module, JITCodeLibrary._finalize_final_module
+    return CPUContext.get_executable, *library, config.LLVM_REFPRUNE_PASS
 
 def make(stiffness):
-    return bd.System(lambda t, x, b, p: (x[1], (stiffness * (1 - x[0]) if b[0] > 0 else 0.0) - 9.81), lambda t, x, p: (1 - x[0],), n=2, m=1)
+    def f(t, x, b, p):
+        return x[1], (stiffness * (1 - x[0]) if b[0] > 0 else 0.0) - 9.81
+
+    return bd.System(f, lambda t, x, p: (1 - x[0],), n=2, m=1)
 
 def solve(system):
     return bd.solve(system, (0.0, 2.0), [2.0, 0.0], rtol=1e-8).x.tobytes()

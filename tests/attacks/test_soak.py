@@ -1,4 +1,4 @@
-"""A short part of the soak: what needs no compiling from scratch (`tests/core` has threads and damaged files with a cache of their own)."""
+"""A short part of the soak: what compiles nothing from scratch (threads at first use are in `tests/core/test_compiling.py`)."""
 
 import os
 import pathlib

@@ -134,6 +134,6 @@ def test_the_same_function_with_ever_other_values_is_warned_of(monkeypatch):
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        shifted(1.0).compiled, shifted(2.0).compiled, shifted(1.0).compiled  # noqa: B018
+        assert all(shifted(by).compiled for by in (1.0, 2.0, 1.0))
     with pytest.warns(bd.PerformanceWarning, match=r"f .*lambda.* compiled for the 3th time.*pass what changes in p"):
         assert shifted(3.0).compiled

@@ -1,7 +1,7 @@
 """When two functions are the same to a compiler: the same code, and equal values of all that they read from outside.
 
-A function that a factory makes again, or a lambda in a loop, is a new object each time. Machine code is never freed (LLVM's engine in
-Numba keeps it), so that such functions must share it.
+A function that a factory makes again, or a lambda in a loop, is a new object each time. Machine code is never freed (Numba's LLVM
+engine keeps it), so that such functions must share it.
 """
 
 from __future__ import annotations
