@@ -12,9 +12,8 @@ ifeq ($(shell uname -s),Linux)
 export MUJOCO_GL ?= egl
 endif
 
-# Tests that are fast enough as plain Python.
-COVERED := tests/core/test_schemes.py tests/core/test_without_jit.py tests/system tests/integration/test_known_answers.py \
-	tests/derivative/test_derivative_known.py tests/test_errors.py
+# Tests that run as plain Python too.
+COVERED := tests/core/test_schemes.py tests/core/test_without_jit.py
 
 .PHONY: demo test lint fuzz soak coverage matrix bench numbers peers clean
 
@@ -30,7 +29,7 @@ demo: $(READY)
 
 test: $(READY) lint
 	$(PY) -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -n 2 -m "not fresh" tests/core/test_schemes.py tests/core/test_without_jit.py
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -n 2 -m "not fresh" $(COVERED)
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .
@@ -47,7 +46,8 @@ soak: $(READY)
 
 # Which lines the tests reach: with the JIT off, since compiled code is not seen. Some minutes.
 coverage: $(READY)
-	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -n 2 -m "not fresh" --cov=bouligand --cov-report=term:skip-covered $(COVERED)
+	NUMBA_DISABLE_JIT=1 $(PY) -m coverage run --source=bouligand -m pytest -m "not fresh" $(COVERED)
+	$(PY) -m coverage report --skip-covered --sort=cover
 
 # The tests with the oldest and the newest Python, Numba and NumPy that are declared (see noxfile.py), some minutes each.
 matrix: $(READY)

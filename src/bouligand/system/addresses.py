@@ -111,8 +111,8 @@ def _count(name: str, function: Any) -> None:
     _times[code] += 1
     if code is not None and _times[code] == MANY_TIMES:
         warn_user(
-            f"{name} ({function.__qualname__}) is being compiled for the {MANY_TIMES}th time, each time with other values of what "
-            "it reads from outside. That takes time, and a megabyte each that is not freed: pass what changes in p",
+            f"{name} ({function.__qualname__}) is being compiled for the {MANY_TIMES}th time, each time with other values of "
+            "what it reads from outside. That takes time, and a megabyte each that is not freed: pass what changes in p",
             PerformanceWarning,
         )
 
