@@ -12,7 +12,10 @@ ifeq ($(shell uname -s),Linux)
 export MUJOCO_GL ?= egl
 endif
 
-.PHONY: demo test lint matrix bench numbers peers clean
+# Tests that run as plain Python too.
+COVERED := tests/core/test_schemes.py tests/core/test_without_jit.py
+
+.PHONY: demo test lint fuzz soak coverage matrix bench numbers peers clean
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
@@ -26,13 +29,25 @@ demo: $(READY)
 
 test: $(READY) lint
 	$(PY) -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -n 2 -m "not fresh" tests/core/test_schemes.py tests/core/test_without_jit.py
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -n 2 -m "not fresh" $(COVERED)
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+
+# Attacks (docs/attacks.md): a minute each; `make fuzz ATTACK='--minutes 60'`, `make soak ATTACK='--kills 100'`.
+fuzz: $(READY)
+	$(PY) -m tests.attacks.fuzz $(ATTACK)
+
+soak: $(READY)
+	$(PY) -m tests.attacks.soak $(ATTACK)
+
+# Which lines the tests reach: with the JIT off, since compiled code is not seen. Some minutes.
+coverage: $(READY)
+	NUMBA_DISABLE_JIT=1 $(PY) -m coverage run --source=bouligand -m pytest -m "not fresh" $(COVERED)
+	$(PY) -m coverage report --skip-covered --sort=cover
 
 # The tests with the oldest and the newest Python, Numba and NumPy that are declared (see noxfile.py), some minutes each.
 matrix: $(READY)

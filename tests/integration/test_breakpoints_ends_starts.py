@@ -93,6 +93,25 @@ def test_levels_that_jump_at_breakpoints(direction):
     assert stopped > 100
 
 
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_start_on_a_guard_and_on_an_observer(way):
+    # x' = 1 + 2 x before the guard and 2 + 2 x behind it; the observer rises or falls from zero: no event, and B as without it
+    def f(t, x, b, p):
+        return ((2.0 if b[0] > 0 else 1.0) + 2.0 * x[0],)
+
+    def h(t, x, p):
+        return x[0], p[0] * x[0]
+
+    watched = bd.System(f, h, n=1, m=2, params=[1.0], observers=[1])
+    sol = bd.solve(watched, (0.0, 1.0), [0.0], [way], rtol=1e-9)
+    assert len(sol.events) == 0
+    np.testing.assert_array_equal(sol.b[-1], [1, way])
+    B, growth = sol.bderivative(), np.exp(2.0)
+    # from behind: the flow; from before: the start is reached |dx| later, and what is left of the time is as from zero
+    assert B([1.0])[0] == pytest.approx(growth, rel=1e-7)
+    assert B([-1.0])[0] == pytest.approx(-2.0 * growth, rel=1e-7)
+
+
 def test_an_observer_whose_level_jumps():
     level = bd.System(
         lambda t, x, b, p: (1.0,),

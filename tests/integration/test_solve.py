@@ -111,6 +111,19 @@ def test_events_table():
     assert len(list(sol.events)) == 4
 
 
+def test_terminal_where_it_would_slide():
+    # behind the guard the flow points back: what would come after a terminal event does not matter
+    relay = bd.System(lambda t, x, b, p: (-b[0],), lambda t, x, p: (x[0],), n=1, m=1)
+    with pytest.raises(bd.SlidingError):
+        bd.solve(relay, (0.0, 2.0), [-1.0])
+    sol = bd.solve(relay, (0.0, 2.0), [-1.0], terminal=0)
+    assert sol.status == "terminated"
+    assert sol.t[-1] == pytest.approx(1.0, abs=1e-9)
+    assert list(sol.events.direction) == [1]
+    with pytest.raises(bd.SlidingError):
+        bd.solve(relay, (0.0, 2.0), [-1.0], terminal={0: 2})
+
+
 def test_terminal():
     first = run(terminal="foot", rtol=1e-10)
     close(first.t[-1], hopper_crossings(2.0)[0], 1e-10)

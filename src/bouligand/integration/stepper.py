@@ -434,7 +434,12 @@ class Stepper:
         speed = np.abs(self.system.function("f")(self.t, x, word, self._p)).max()
         scale = 1e-4 * max(np.abs(x).max(), 1e-3) / max(speed, 1e-9)
         scale = min(scale, 1e-4 * span) if span > 0.0 else scale
-        g.b[:] = consistent_word(self.system, self.t, x, self._p, word, open_guards, scale)
+        g.b[:] = word = consistent_word(self.system, self.t, x, self._p, word, open_guards, scale)
+        on_observers = np.flatnonzero((g.held != 0.0) & (g.observer != 0.0))
+        if on_observers.size:  # on the side to which they move, as where no guard is zero
+            later = x + scale * self.system.function("f")(self.t, x, word, self._p)
+            h = self.system.function("h")(self.t + scale, later, self._p)[on_observers]
+            g.b[on_observers] = np.where(h > 0.0, 1.0, -1.0)
         s.word_given = 1
 
     def _stop(self, error: BaseException) -> None:

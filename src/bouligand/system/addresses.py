@@ -5,14 +5,18 @@ from __future__ import annotations
 import ctypes
 import linecache
 import re
+import threading
+import types
+from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import FunctionWarning
+from ..errors import FunctionWarning, PerformanceWarning
 from . import interrupts
+from .equal import key_of
 from .frozen import fingerprint, note_compiled, outdated
 from .warning import warn_user
 
@@ -20,6 +24,11 @@ if TYPE_CHECKING:
     from .._typing import FloatArray
     from .caught import Failures
     from .functions import Shape, UserFunction
+
+
+MANY_TIMES = 100  # compilations of one function with different values, before a warning
+_times: Counter[types.CodeType | None] = Counter()
+_lock = threading.RLock()  # two threads with equal functions: one compiles, the other waits
 
 
 class MachineCode(NamedTuple):
@@ -40,18 +49,42 @@ def compiled(name: str, function: Any, shapes: tuple[Shape, ...], in_place: bool
                 f"it goes on with the old ones. Call {part.__name__}.recompile() first, or pass what changes in p.",
                 FunctionWarning,
             )
-    return _compiled(name, function, shapes, in_place, fingerprint(function))
+    with _lock:
+        return _compiled(name, Keyed(function), shapes, in_place)
+
+
+class Keyed:
+    """A function in the key of a cache: equal to all others that compile to the same machine code."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        # (the second: values that functions of Numba read which it calls, of which the first only sees which ones they are)
+        self.key = key_of(function), fingerprint(function)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Keyed) and other.key == self.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
 
 @lru_cache(maxsize=512)
-def _compiled(
-    name: str, function: Any, shapes: tuple[Shape, ...], in_place: bool, values: tuple[object, ...]
-) -> MachineCode:
-    """Sizes come at run time: a plate with more contacts compiles nothing."""
-    from ..core.compiler.wrapping import c_function, user_jit
+def dispatcher_of(keyed: Keyed) -> Any:
+    """A user's function as a Numba function: the same one for equal functions."""
+    from ..core.compiler.wrapping import user_jit
 
+    return user_jit(keyed.function)
+
+
+@lru_cache(maxsize=512)
+def _compiled(name: str, keyed: Keyed, shapes: tuple[Shape, ...], in_place: bool) -> MachineCode:
+    """Sizes come at run time: a plate with more contacts compiles nothing."""
+    from ..core.compiler.wrapping import c_function
+
+    function = keyed.function
     if not hasattr(function, "py_func"):
-        dispatcher = user_jit(function)
+        _count(name, function)
+        dispatcher = dispatcher_of(keyed)
     elif function in outdated(function):  # a Numba function that was compiled with other values: the same, made anew
         dispatcher = type(function)(function.py_func, targetoptions=dict(function.targetoptions))
     else:
@@ -70,6 +103,18 @@ def _compiled(
             raise WritesArgumentError(writes_argument(name, _line_of(error))) from None
     note_compiled(dispatcher)
     return code
+
+
+def _count(name: str, function: Any) -> None:
+    """Warn where one function is compiled again and again, each time with other values: machine code is never freed."""
+    code = getattr(function, "__code__", None)
+    _times[code] += 1
+    if code is not None and _times[code] == MANY_TIMES:
+        warn_user(
+            f"{name} ({function.__qualname__}) is being compiled for the {MANY_TIMES}th time, each time with other values of "
+            "what it reads from outside. That takes time, and a megabyte each that is not freed: pass what changes in p",
+            PerformanceWarning,
+        )
 
 
 class WritesArgumentError(ValueError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .addresses import Keyed, dispatcher_of
 from .functions import UserFunction
 
 if TYPE_CHECKING:
@@ -48,11 +49,9 @@ def compose(f0: Any, f0_in_place: bool, g: Any, g_in_place: bool) -> Callable[..
     from ..core.compiler import jit
 
     if jit.JIT:
-        from ..core.compiler.wrapping import user_jit
-
         try:
-            f0 = f0 if hasattr(f0, "py_func") else user_jit(f0)
-            g = g if hasattr(g, "py_func") else user_jit(g)
+            f0 = f0 if hasattr(f0, "py_func") else dispatcher_of(Keyed(f0))
+            g = g if hasattr(g, "py_func") else dispatcher_of(Keyed(g))
         except Exception:  # they will run as plain Python; binding warns and names the reason
             pass
 

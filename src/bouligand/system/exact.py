@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from .frozen import fingerprint
+from .addresses import Keyed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,17 +71,17 @@ def dual_function(user: UserFunction) -> tuple[int, object]:
         raise TypeError(f"{user.name} is machine code (a LowLevelCallable)")
     if not user.is_dispatcher:
         raise TypeError(f"{user.name} runs as plain Python")
-    return _compiled(user.name, user.given, user.in_place, fingerprint(user.given))
+    return _compiled(user.name, Keyed(user.given), user.in_place)
 
 
 @lru_cache(maxsize=256)
-def _compiled(name: str, function: Any, in_place: bool, values: tuple[object, ...]) -> tuple[int, object]:
+def _compiled(name: str, keyed: Keyed, in_place: bool) -> tuple[int, object]:
     from ..core.compiler.wrapping import c_function
 
     try:
         from ..core.duals.recast import recast
 
-        address, keep = c_function(recast(function), _SHAPES[name], in_place, read_only=True)
+        address, keep = c_function(recast(keyed.function), _SHAPES[name], in_place, read_only=True)
         return int(address), keep
     except Exception as error:  # whatever Numba raises, also a Numba of another version: there are differences
         raise TypeError(f"{name} does not compile for dual numbers: {_in_one_line(error)}") from error

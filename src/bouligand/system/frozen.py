@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-_NUMBERS = (bool, int, float, complex, str, bytes, np.generic)
+NUMBERS = (bool, int, float, complex, str, bytes, np.generic)
 _FIXED_MODULES = ("numpy", "math", "cmath", "numba", "builtins", "scipy")
 MOST_BYTES = 1000  # of an array whose contents are compared at every integration
 
@@ -68,18 +68,18 @@ def _reached(function: Any) -> list[Any]:
         if _python(one) is None or any(one is other for other in found):
             continue
         found.append(one)
-        todo += [value for _, _, _, value in _outside(one) if _python(value) is not None]
+        todo += [value for _, _, _, value in outside(one) if _python(value) is not None]
     return found
 
 
 def _own_values(function: Any) -> Iterator[Value]:
-    for name, place, key, value in _outside(function):
+    for name, place, key, value in outside(function):
         items = value if isinstance(value, tuple) else (value,)
-        if isinstance(value, np.ndarray) or all(isinstance(item, _NUMBERS) for item in items):
+        if isinstance(value, np.ndarray) or all(isinstance(item, NUMBERS) for item in items):
             yield Value(name, place, key, value, _content(value))
 
 
-def _outside(function: Any) -> Iterator[tuple[str, Any, str, Any]]:
+def outside(function: Any) -> Iterator[tuple[str, Any, str, Any]]:
     """Name, place, key and value of all that a function reads from outside itself."""
     python = _python(function)
     if python is None:

@@ -78,7 +78,8 @@ def stuck(w, j):
         for k in range(g.width):
             if k != j and g.t_last[k] == s.t:
                 return codes.NOT_EVENT_SELECTED
-        return codes.SLIDING
+        # (at a terminal event it does not matter what would come after it)
+        return codes.GO_ON if s.ending == 1 and s.ended_by == j else codes.SLIDING
     matters = graze_matters(w, j)
     if matters != codes.GO_ON:
         return matters
