@@ -105,3 +105,26 @@ def test_a_pulse_in_any_step(given):
             sol = bd.solve(system, (0.0, 3.0), np.zeros(3), p=p, rtol=1e-7)
             assert len(sol.t) < 12  # (or there would be nothing to show)
             assert np.abs(sol.bderivative().matrix()[1:, 1:] - exact).max() < 1e-3
+
+
+def _stiff(t, x, b, p, dx):
+    """A swing that drags a fast damped follower behind it, which pushes back."""
+    dx[0] = x[1]
+    dx[1] = -4.0 * x[0] - 0.3 * x[2] + (1.0 if b[0] > 0 else 0.0)
+    dx[2] = -p[0] * (x[2] - x[0] * x[1])
+
+
+def test_damped_modes_do_not_divide_steps_that_are_stable():
+    """The steps are as long as the follower's stability allows. Behind its transients, perturbations need no shorter ones, and B is
+    as accurate as the trajectory."""
+    system = bd.System(_stiff, lambda t, x, p: (x[0] - 0.3,), n=3, m=1, params=[3000.0])
+    sol, tight = (bd.solve(system, (0.0, 2.0), [1.0, 0.0, 0.5], rtol=rtol) for rtol in (1e-6, 1e-12))
+    B, known = sol.bderivative(), tight.bderivative()
+    assert B.matrix() == pytest.approx(known.matrix(), abs=3e-6)
+    assert B.vjp([1.0, -1.0, 2.0]) == pytest.approx(known.vjp([1.0, -1.0, 2.0]), abs=1e-5)
+    rows, steps = len(B._walk.stretch.t), sol.counts.steps
+    assert steps > 500  # (stiff: 6,000 times of the follower at a stability limit of 6)
+    assert rows < 2.0 * steps
+    # soon behind an event its transients count: there steps are accurate
+    soon = float(sol.events.t[0]) + 3e-4
+    assert sol.bderivative(soon).matrix() == pytest.approx(tight.bderivative(soon).matrix(), abs=3e-6)

@@ -18,6 +18,7 @@ from ..core.schemes import METHODS, SCHEMES
 from ..core.state import BACK, HOP, ORDERS, SMALL, SPAN
 from ..errors import DerivativeError
 from ..system.interrupts import answered
+from .damping import rates_that_count, stable_bounds
 from .failures import raise_failed
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _fastest_modes = Kernel("tangents.fastest_mode", "fastest_modes", "what derivati
 _DOPRI5 = METHODS["dopri5"]
 _ORDERS = {**{METHODS[scheme.name]: scheme.order for scheme in SCHEMES}, **ORDERS}  # of each kind of step
 _SLACK = 1.0  # error of a perturbation's step that is accepted, in tolerances
+_MANY = 1.5  # times as many steps after division: fewer might do (see `damping`)
 _WORTH = 1.7  # a step that is too long by less than this factor is not divided: dividing means copying the whole record
 MOST = 200_000  # largest number of steps after division
 
@@ -82,8 +84,8 @@ def fastest_rates(system: System, rtol: float, rows: int, memory: TangentMemory)
     return Rates(rtol, out, worst)
 
 
-def divide(record: Record, rates: Rates) -> Division | None:
-    """How to divide the steps of a record that are too long for these rates; None if none is."""
+def divide(system: System, record: Record, rates: Rates, memory: TangentMemory) -> Division | None:
+    """How to divide the steps of a record, which is open in ``memory``, that are too long for these rates; None if none is."""
     if rates.worst <= _WORTH:
         return None
     rate_at = rates.at
@@ -97,6 +99,12 @@ def divide(record: Record, rates: Rates) -> Division | None:
     hops = (length > _WORTH * bound) & (base > HOP) & (base < SPAN)
     kinds[hops], bound[hops] = _DOPRI5, table[_DOPRI5]
     parts = np.where(length > _WORTH * bound, np.ceil(length / bound), 1.0)
+    if parts.sum() > _MANY * len(t):
+        stable = stable_bounds()[kinds % BACK]
+        counts = rates_that_count(system, record, memory, rates.rtol, rate_at, np.flatnonzero(parts > 1.0))
+        accurate = counts * np.diff(t, prepend=t[0])
+        fewer = np.where(accurate > _WORTH * bound, np.ceil(accurate / bound), 1.0)
+        parts = np.where(np.isfinite(stable), np.maximum(fewer, np.ceil(length / stable)), parts)
     if parts.sum() > MOST:
         k = int(np.argmax(parts))
         raise DerivativeError(

@@ -74,7 +74,7 @@ def walk_along(
         take_steps(solution, memory, params)
         if solution._rates is None or solution._rates.rtol != rtol:
             solution._rates = fastest_rates(system, rtol, len(record), memory)
-        stretch = cut(solution, since, until, wanted, observers, divide(record, solution._rates))
+        stretch = cut(solution, since, until, wanted, observers, divide(system, record, solution._rates, memory))
         return Walk(solution, stretch, lease, memory, kind, -1.0 if merge is None else float(merge), ended)
     except BaseException:
         memory.release()
