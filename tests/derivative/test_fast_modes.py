@@ -115,8 +115,8 @@ def _stiff(t, x, b, p, dx):
 
 
 def test_damped_modes_do_not_divide_steps_that_are_stable():
-    """The steps are as long as the follower's stability allows. Behind its transients, perturbations need no shorter ones, and B is
-    as accurate as the trajectory."""
+    """The steps are as long as the follower's stability allows. Behind its transients, perturbations need no shorter ones, and B
+    is as accurate as the trajectory."""
     system = bd.System(_stiff, lambda t, x, p: (x[0] - 0.3,), n=3, m=1, params=[3000.0])
     sol, tight = (bd.solve(system, (0.0, 2.0), [1.0, 0.0, 0.5], rtol=rtol) for rtol in (1e-6, 1e-12))
     B, known = sol.bderivative(), tight.bderivative()

@@ -294,6 +294,13 @@ TANGENTS = Table(
     Dp_f="matrix",
     guard_rows="matrix",  # rows of Dh and Dp_h of up to three guards that are examined
     sides="matrix",  # parameters perturbed to either side
+    # the pattern of Dh, for systems with many states: row k has entries in columns[row_starts[k]:row_starts[k + 1]]; columns of
+    # one colour have no row in common
+    row_starts="integers",
+    columns="integers",
+    colours="integers",
+    check="vector",  # a vector whose product with a row shows whether the pattern holds
+    Dh_by_colour="matrix",  # a column for each colour, and that product
     dual_t="vector",  # arguments of f_dual and h_dual, and their result
     dual_x="vector",
     dual_p="vector",

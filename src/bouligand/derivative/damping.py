@@ -1,7 +1,7 @@
 """Fast modes that are damped: how much of their rate limits the steps of perturbations.
 
 A perturbation excites all modes where it begins: at the start, and at each crossing. A damped one decays from there, and once it
-is smaller than the tolerance its steps need not be accurate, only stable: what the slow modes then make of it is right in any case
+is smaller than the tolerance its steps need not be accurate, only stable: what the slow modes then make of it is right anyhow
 (over a decay at the rate a, the sum of its steps is 1/a exactly, whatever their length). So while stiff contacts hold, steps may
 be as long as those of the trajectory itself. Modes that swing, or grow, always need accurate steps.
 """

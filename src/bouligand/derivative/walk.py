@@ -19,6 +19,7 @@ from ..memory.pool import pool_of
 from ..system.interrupts import answered
 from .differences import take_steps
 from .failures import raise_failed, raise_user_error
+from .patterns import take_pattern
 from .refinement import divide, fastest_rates
 from .stretch import cut
 from .trajectory_corners import corner_before_break, corner_here, refuse_event_at_break, start_corner
@@ -72,6 +73,7 @@ def walk_along(
             system._probe_jacobians(record.t[0], record.states[0], record.word_start, record.parameters[0][0], params)
         memory.open(system, record, own_rtol, atol, lease.fn, jacobians)
         take_steps(solution, memory, params)
+        take_pattern(system, memory)
         if solution._rates is None or solution._rates.rtol != rtol:
             solution._rates = fastest_rates(system, rtol, len(record), memory)
         stretch = cut(solution, since, until, wanted, observers, divide(system, record, solution._rates, memory))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import FloatArray, IntArray, RecordArray
+    from ..derivative.patterns import Pattern
     from ..derivative.stretch import Stretch
     from ..solution.record import Record
     from ..system.binding import Bound
@@ -81,6 +82,9 @@ class TangentTable(TableMemory):
     rows: FloatArray
     differences: FloatArray
     differences_h: FloatArray
+    Dh: FloatArray
+    row_starts: IntArray
+    dual_out: FloatArray
 
 
 class TangentMemory(Working):
@@ -111,7 +115,12 @@ class TangentMemory(Working):
             rows=np.zeros((DERIVATIVE_ROWS.count, n)),
             differences=np.empty(n + of_p + 1),
             differences_h=np.empty(n + of_p + 1),
-            Dh=np.zeros((0 if system.has("Dh_row") else m, n)),
+            Dh=np.zeros((0, n)),
+            row_starts=np.zeros(0, dtype=np.int64),
+            columns=np.zeros(0, dtype=np.int64),
+            colours=np.zeros(0, dtype=np.int64),
+            check=np.zeros(0),
+            Dh_by_colour=np.zeros((0, 0)),
             Dp_h=np.zeros((m, of_p)),
             Dt_h=np.zeros(m),
             Df=np.zeros((n, n if n <= SMALL or system.has("Df") else 0)),
@@ -138,6 +147,18 @@ class TangentMemory(Working):
         self.v.atol[:] = atol
         g.observer[:], g.b[:] = system.observers, record.word_start
         self.put_record(record.placed)
+
+    def use_whole_Dh(self, system: System) -> None:
+        """Let the core evaluate Dh as a matrix."""
+        if not system.has("Dh_row") and not self.tangents.Dh.size:
+            self.tangents.put("Dh", np.zeros((system.m, system.n)))
+
+    def use_pattern(self, pattern: Pattern) -> None:
+        """Let the core evaluate Dh by colours."""
+        if self.tangents.row_starts is not pattern.row_starts:
+            for name in ("row_starts", "columns", "colours", "check"):
+                self.tangents.put(name, getattr(pattern, name))
+            self.tangents.put("Dh_by_colour", np.zeros((len(pattern.row_starts) - 1, pattern.count + 1)))
 
     def open_stretch(self, stretch: Stretch) -> None:
         """Prepare the replay of a stretch of that record."""

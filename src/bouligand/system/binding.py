@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -71,6 +71,7 @@ class Bound:
         self.has_jacobian = bool(self.fn["Dh"][0])
         self._lock = threading.Lock()
         self._have = {False: False, True: False}  # whether the Jacobians that these need are bound
+        self.pattern: Any = None  # of Dh, with many states: see `derivative.patterns`
         self._no_duals: dict[str, str] = {}  # functions that do not compile for dual numbers, and why
 
     def lease(self, system: System) -> Bound | Lease:

@@ -8,6 +8,7 @@ from ..evaluate import eval_h, failed
 from ..recorded import use_parameters
 from ..state import DUAL, LANES, TIMELESS
 from .jacobians import seed, without_tangents
+from .sparse_rows import eval_h_dual, evaluate_by_colours, row_by_colours
 
 
 @core(inline=True)
@@ -21,7 +22,10 @@ def guard_row(w, t, k, place, out):
         if all_rows(w, t):
             return True
         at.rows_at = place
-    if jac.Dh_row != 0:
+    if w.tangents.row_starts.shape[0] > 0:
+        if row_by_colours(w, t, k, out):
+            return True
+    elif jac.Dh_row != 0:
         if call(jac.Dh_row, t, (address(v.x), k, address(w.p), address(out)), w.fn.context) != 0:
             return failed(w, codes.DH_FAILED, t, v.x)
     else:
@@ -57,6 +61,9 @@ def all_rows(w, t):
     if jac.Dh_row == 0 and jac.Dh != 0:
         if call(jac.Dh, t, (x, p, address(Dh)), fn.context) != 0:
             return failed(w, codes.DH_FAILED, t, v.x)
+    elif w.tangents.row_starts.shape[0] > 0:
+        if evaluate_by_colours(w, t):
+            return True
     elif jac.Dh_row == 0 and jacobian_of_h(w, v.x, differences, Dh, t):
         return True
     if Dp_h.shape[1] == 0:
@@ -105,17 +112,6 @@ def slopes_in_time(w, t):
     per_time = 1.0 / (high - low)
     for k in range(g.width):
         out[k] = (g.h_trial[k] - g.h_end[k]) * per_time
-    return False
-
-
-@core(inline=True)
-def eval_h_dual(w, t):
-    """w.tangents.dual_out = h of the dual numbers there; True if it failed."""
-    tangents, when = w.tangents, min(t, w.s.cap)
-    T, X, P, out = tangents.dual_t, tangents.dual_x, tangents.dual_p, tangents.dual_out
-    T[0] = when
-    if call(tangents.jacobians.h_dual, when, (address(T), address(X), address(P), address(out)), w.fn.context) != 0:
-        return failed(w, codes.DH_FAILED, t, w.v.x)
     return False
 
 

@@ -1,0 +1,96 @@
+"""Rows of Dh by dual numbers where there are many states: columns that no guard has in common share a tangent.
+
+The pattern (see `derivative.patterns`) was found at one state. Where h takes another branch it may be another one; so one tangent
+is used to check each row, and a row that fails is evaluated column by column.
+"""
+
+from .. import codes
+from ..compiler.intrinsics import address, call, compact
+from ..compiler.jit import core
+from ..compiler.tables import work
+from ..evaluate import copy_state, failed
+from ..recorded import use_parameters
+from ..state import DUAL, LANES
+from .jacobians import seed, without_tangents
+
+COLOURS_AT_ONCE = LANES - 1  # the last tangent is for the check
+
+
+@core(inline=True)
+def eval_h_dual(w, t):
+    """w.tangents.dual_out = h of the dual numbers there; True if it failed."""
+    tangents, when = w.tangents, min(t, w.s.cap)
+    T, X, P, out = tangents.dual_t, tangents.dual_x, tangents.dual_p, tangents.dual_out
+    T[0] = when
+    if call(tangents.jacobians.h_dual, when, (address(T), address(X), address(P), address(out)), w.fn.context) != 0:
+        return failed(w, codes.DH_FAILED, t, w.v.x)
+    return False
+
+
+@core
+def evaluate_by_colours(w, t):
+    """All rows of Dh at v.x, a column for each colour, and the check of each. True if h failed."""
+    compact()
+    v, g, X, out = w.v, w.g, w.tangents.dual_x, w.tangents.dual_out
+    colours, check, rows = w.tangents.colours, w.tangents.check, w.tangents.Dh_by_colour
+    count = rows.shape[1] - 1
+    without_tangents(w.p, w.tangents.dual_p)
+    for first in range(0, count, COLOURS_AT_ONCE):
+        without_tangents(v.x, X)
+        for i in range(v.width):
+            if first <= colours[i] < first + COLOURS_AT_ONCE:
+                X[DUAL * i + 1 + colours[i] - first] = 1.0
+            X[DUAL * i + LANES] = check[i]
+        if eval_h_dual(w, t):
+            return True
+        for k in range(g.width):
+            for q in range(min(COLOURS_AT_ONCE, count - first)):
+                rows[k, first + q] = out[DUAL * k + 1 + q]
+            rows[k, count] = out[DUAL * k + LANES]
+    return False
+
+
+@core
+def row_by_colours(w, t, k, out):
+    """out = row k of Dh, from what `evaluate_by_colours` has left; column by column if the pattern does not hold. True if h
+    failed."""
+    compact()
+    starts, columns, colours = w.tangents.row_starts, w.tangents.columns, w.tangents.colours
+    check, row = w.tangents.check, w.tangents.Dh_by_colour[k]
+    total, size = 0.0, 0.0
+    for i in range(w.v.width):
+        out[i] = 0.0
+    for place in range(starts[k], starts[k + 1]):
+        i = columns[place]
+        out[i] = row[colours[i]]
+        total += out[i] * check[i]
+        size += abs(out[i] * check[i])
+    known = row[row.shape[0] - 1]
+    if abs(total - known) <= 1e-11 * (size + abs(known)):
+        return False
+    X, P, dual_out = w.tangents.dual_x, w.tangents.dual_p, w.tangents.dual_out
+    without_tangents(w.v.x, X)
+    without_tangents(w.p, P)
+    for first in range(0, w.v.width, LANES):
+        many = min(LANES, w.v.width - first)
+        seed(X, first, many, 1.0)
+        if eval_h_dual(w, t):
+            return True
+        seed(X, first, many, 0.0)
+        for q in range(many):
+            out[first + q] = dual_out[DUAL * k + 1 + q]
+    return False
+
+
+@core(entry=True)
+def mark_columns(table, first, many, mark):
+    """w.tangents.dual_out = h at the first record, with the tangents ``mark`` in some columns: NaN shows which guards depend on
+    them. True if h failed."""
+    compact()
+    w = work(table)
+    use_parameters(w, 0)
+    copy_state(w.states[0], w.v.x)
+    without_tangents(w.v.x, w.tangents.dual_x)
+    without_tangents(w.p, w.tangents.dual_p)
+    seed(w.tangents.dual_x, first, many, mark)
+    return eval_h_dual(w, w.steps[0].t)

@@ -1,0 +1,85 @@
+"""The pattern of Dh for systems with many states: which guards depend on which states, and states that share a tangent.
+
+A tangent that is NaN stays NaN through every operation, so that the guards that it reaches depend on its state, whatever the
+values are. States that no guard has in common get the same colour; the rows of Dh then take one evaluation of h for seven
+colours, instead of one for eight states.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.entries import Kernel
+from ..core.state import DUAL, LANES
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray, IntArray
+    from ..memory.extras import TangentMemory
+    from ..system.system import System
+
+_mark_columns = Kernel("tangents.sparse_rows", "mark_columns", "what derivatives need", quickly=True)
+
+FEW = 3 * LANES  # states up to which a pattern does not pay
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The columns of each row (of row k those from row_starts[k] on), and the colour of each column."""
+
+    row_starts: IntArray
+    columns: IntArray
+    colours: IntArray
+    check: FloatArray
+
+    @property
+    def count(self) -> int:
+        """Number of colours."""
+        return int(self.colours.max()) + 1
+
+
+def take_pattern(system: System, memory: TangentMemory) -> None:
+    """Give the workspace, in which a record is open, the pattern of Dh where that pays; else room for the whole of Dh."""
+    jacobians, bound = memory.tangents.jacobians[0], system._bind()
+    given = jacobians["Dh"] or jacobians["Dh_row"] or not jacobians["h_dual"]
+    if given or system.n <= FEW or not system.m:
+        memory.use_whole_Dh(system)
+        return
+    if bound.pattern is None:
+        bound.pattern = _find(system, memory)
+    memory.use_pattern(bound.pattern)
+
+
+def _find(system: System, memory: TangentMemory) -> Pattern:
+    found: list[tuple[IntArray, IntArray]] = []
+    for first in range(0, system.n, LANES):
+        many = min(LANES, system.n - first)
+        if _mark_columns(memory.address, first, many, np.nan):
+            raise ValueError("h fails at the start of the trajectory")
+        marked = np.isnan(memory.tangents.dual_out[: DUAL * system.m].reshape(system.m, DUAL)[:, 1 : 1 + many])
+        rows, columns = np.nonzero(marked)
+        found.append((rows, first + columns))
+    rows, columns = (np.concatenate([pair[q] for pair in found]) for q in (0, 1))
+    order = np.lexsort((columns, rows))
+    rows, columns = rows[order], columns[order]
+    starts = np.searchsorted(rows, np.arange(system.m + 1))
+    check = np.random.default_rng(0).uniform(0.5, 1.5, system.n)
+    return Pattern(starts, columns, _coloured(system.n, rows, columns), check)
+
+
+def _coloured(n: int, rows: IntArray, columns: IntArray) -> IntArray:
+    """A colour for each column, one after the other: the first that no column has which shares a row with it."""
+    colours = np.zeros(n, dtype=np.int64)
+    taken: dict[int, set[int]] = {}  # the colours in each row
+    order = np.argsort(columns, kind="stable")
+    bounds = np.searchsorted(columns[order], np.arange(n + 1))
+    for i in range(n):
+        mine = rows[order[bounds[i] : bounds[i + 1]]]
+        others: set[int] = set().union(*(taken.get(int(k), ()) for k in mine))
+        colour = next(c for c in range(n + 1) if c not in others)
+        colours[i] = colour
+        for k in mine:
+            taken.setdefault(int(k), set()).add(colour)
+    return colours
