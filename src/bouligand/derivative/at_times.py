@@ -162,7 +162,7 @@ class BDerivativeAtTimes(Generic[Gradient]):
         out, read = np.empty((len(self._moments), rows, n)), np.empty((len(self._on_way) * rows, n))
         requested = (self._moments[self._on_way], read) if len(self._on_way) else ()
         passages = [self._whole._propagate(D, None, jumps=jumps, requested=requested)]
-        out[self._on_way] = read.reshape(-1, rows, n)
+        out[self._on_way] = read.reshape(len(self._on_way), rows, n)
         self._units.project(out)
         out[-1] = D[:, :n]
         if self._moments[0] == self.since:

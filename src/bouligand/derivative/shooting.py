@@ -189,10 +189,13 @@ class Shooting:
     def _attempt(self, theta: ArrayLike) -> Solution | None:
         """The trajectory; None if the integration failed and there is a value for that."""
         try:
-            return self.solution(theta)
+            solution = self.solution(theta)
         except BouligandError as error:
             self._note(error)
             return None
+        if self.failed is not None and not solution.success:  # (with on_failure="return")
+            return None
+        return solution
 
     def _note(self, error: BouligandError) -> None:
         """Note a failure, and raise it unless there is a value for that."""
