@@ -232,7 +232,10 @@ class BDerivativeAtTimes(Generic[Gradient]):
         array([[ 0.2 , -0.02],
                [ 1.  , -0.2 ]])
         """
-        columns = columns_of(self.system, wrt)
+        return self._columns(columns_of(self.system, wrt), dx, dp)
+
+    def _columns(self, columns: list[int], dx: ArrayLike | None, dp: Parameters | None) -> FloatArray:
+        """The columns of these states and parameters, at each time."""
         if not self.params and any(column >= self.n for column in columns):
             raise ValueError("parameters in wrt need a derivative with parameters: sol.bderivative(t, params=True)")
         z = self._selecting(dx, dp, "matrix")

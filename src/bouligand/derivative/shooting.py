@@ -53,7 +53,7 @@ class Shooting:
         Their values in x0 and p.
     solves : int
         Number of integrations so far.
-    error : BouligandError or None
+    error : Exception or None
         The reason, if the last integration failed.
     system, t_span, x0, p, options
         As given.
@@ -114,7 +114,7 @@ class Shooting:
                 raise ValueError(f"failed must be a number, such as math.inf, or None; got {failed!r}")
             self.failed = float(value)
         self.solves = 0
-        self.error: BouligandError | None = None
+        self.error: BaseException | None = None
         self._theta: ty.FloatArray | None = None
         self._direction: ty.FloatArray = np.ones(len(self.free))
         self._solution: Solution | ty.MaybeNone = None
@@ -194,6 +194,7 @@ class Shooting:
             self._note(error)
             return None
         if self.failed is not None and not solution.success:  # (with on_failure="return")
+            self.error = solution.error
             return None
         return solution
 
