@@ -282,7 +282,8 @@ def calls():
         Call(sol.word, {"t": 0.5}, {"t": [*no_times, None], "side": ["up", None, 1, ["left"]]}),
         Call(sol.rate, {"t": 0.5}, {"t": [*no_times, None, [0.5, 0.6]], "side": ["up", None, 1, ["left"]]}),
         Call(sol.bderivative, {}, {
-            "t": ["a", 1j, np.nan, -1.0, 5.0, 0.0, [], [5.0], ["a"], [np.nan], [[0.5]], object()], "rtol": ["a", 0.0, -1.0, np.nan, 1j, [1.0]], "since": ["a", 1j, np.nan, -1.0, 5.0, 2.0, [1.0], object()],
+            "t": ["a", 1j, np.nan, -1.0, 5.0, 0.0, [], [5.0], ["a"], [np.nan], [[0.5]], object()],
+            "rtol": ["a", 0.0, -1.0, np.nan, 1j, [1.0]], "since": ["a", 1j, np.nan, -1.0, 5.0, 2.0, [1.0], object()],
             "event": ["a", 99, -99, 1.5, [0], object(), True], "merge": ["a", -1.0, np.nan, np.inf, 1j, [1.0], object()],
         }),
         Call(B, {"dx": [0.1, 0.0]}, {
@@ -295,7 +296,7 @@ def calls():
             "wrt": ["nobody", 5, [None], object()], "t": [*no_times, [[0.5]]], "dx": several, "dp": [{"nobody": 1.0}, {"k": "a"}],
         }),
         Call(sol.bderivative([0.3, 0.5]).matrix, {}, {"wrt": ["p", "nobody", 5, [None]], "dx": several}),
-        Call(sol.bderivative([0.3, 0.4, 0.5]).vjp, {"w": [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]}, {"w": [*several, None], "dx": several}),
+        Call(sol.bderivative([0.3, 0.4, 0.5]).vjp, {"w": np.ones((3, 2))}, {"w": [*several, None], "dx": several}),
         Call(B.event_times, {"dx": [0.1, 0.0]}, {"dx": several, "dt0": ["a", np.nan, None]}),
         Call(B.pieces, {}, {"limit": ["a", None, 0, -1, 1.5, np.nan, object()]}),
         Call(bd.Corner, {"F": {(-1,): (1.0,), (1,): (2.0,)}, "Dh": [[1.0]]}, {
