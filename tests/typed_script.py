@@ -223,6 +223,16 @@ def derivatives(sol: bd.Solution, with_parameters: bool) -> None:
     assert_type(both.vjp([1.0, 0.0]), tuple[Array, Array])
     by_start, by_parameters = both.vjp([1.0, 0.0])
     assert_type(by_parameters, Array)
+    many = sol.bderivative([0.1, 0.9])
+    assert_type(many, bd.BDerivativeAtTimes)
+    assert_type(many([1.0, 0.0]), Array)
+    assert_type(many.matrix(wrt=("z", "vz")), Array)
+    assert_type(many.vjp(np.ones((2, 2))), Array)
+    assert_type(many.corners, list[TrajectoryCorner])
+    assert_type(many.is_linear, bool | None)
+    with_both = sol.bderivative(np.array([0.1, 0.9]), params=True, rtol=1e-4)
+    assert_type(with_both.vjp(np.ones((2, 2))), tuple[Array, Array])
+    assert_type(sol.sensitivity("p", [0.1, 0.9]), Array)
     either = sol.bderivative(event=-1, params=with_parameters).vjp(np.ones(2))
     assert_type(either, Array | tuple[Array, Array])
     assert by_start.shape == (either[0] if isinstance(either, tuple) else either).shape
@@ -255,6 +265,13 @@ def shooting(system: bd.System) -> None:
     assert_type(shot.solution([2.0, 9.81]), bd.Solution)
     height = shot.value_and_gradient(lambda x: (x[0], [1.0, 0.0]))
     assert_type(height([2.0, 9.81]), tuple[float, Array])
+    fit = shot.fit([0.1, 0.2], [1.9, 1.8], observe="z", weights=[1.0, 2.0])
+    assert_type(fit, bd.Fit)
+    assert_type(fit([2.0, 9.81]), Array)
+    assert_type(fit.jacobian([2.0, 9.81]), Array)
+    assert_type(fit.cost_and_gradient([2.0, 9.81]), tuple[float, Array])
+    speed = shot.fit([0.1, 0.2], [1.9, 1.8], observe=lambda x: ([x[1]], [[0.0, 1.0]]))
+    assert_type(speed.t, Array)
 
 
 def models() -> bd.System:

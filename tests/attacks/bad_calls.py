@@ -282,7 +282,8 @@ def calls():
         Call(sol.word, {"t": 0.5}, {"t": [*no_times, None], "side": ["up", None, 1, ["left"]]}),
         Call(sol.rate, {"t": 0.5}, {"t": [*no_times, None, [0.5, 0.6]], "side": ["up", None, 1, ["left"]]}),
         Call(sol.bderivative, {}, {
-            "t": ["a", 1j, np.nan, -1.0, 5.0, 0.0, [1.0], object()], "since": ["a", 1j, np.nan, -1.0, 5.0, 2.0, [1.0], object()],
+            "t": ["a", 1j, np.nan, -1.0, 5.0, 0.0, [], [5.0], ["a"], [np.nan], [[0.5]], object()],
+            "rtol": ["a", 0.0, -1.0, np.nan, 1j, [1.0]], "since": ["a", 1j, np.nan, -1.0, 5.0, 2.0, [1.0], object()],
             "event": ["a", 99, -99, 1.5, [0], object(), True], "merge": ["a", -1.0, np.nan, np.inf, 1j, [1.0], object()],
         }),
         Call(B, {"dx": [0.1, 0.0]}, {
@@ -291,6 +292,11 @@ def calls():
         }),
         Call(B.matrix, {"dx": [0.1, 0.0]}, {"dx": several, "wrt": ["y", None, 1, ["x"]], "dt0": ["a", np.nan, None, object()]}),
         Call(B.vjp, {"w": [1.0, 0.0]}, {"w": [*several, None], "dx": several}),
+        Call(sol.sensitivity, {}, {
+            "wrt": ["nobody", 5, [None], object()], "t": [*no_times, [[0.5]]], "dx": several, "dp": [{"nobody": 1.0}, {"k": "a"}],
+        }),
+        Call(sol.bderivative([0.3, 0.5]).matrix, {}, {"wrt": ["p", "nobody", 5, [None]], "dx": several}),
+        Call(sol.bderivative([0.3, 0.4, 0.5]).vjp, {"w": np.ones((3, 2))}, {"w": [*several, None], "dx": several}),
         Call(B.event_times, {"dx": [0.1, 0.0]}, {"dx": several, "dt0": ["a", np.nan, None]}),
         Call(B.pieces, {}, {"limit": ["a", None, 0, -1, 1.5, np.nan, object()]}),
         Call(bd.Corner, {"F": {(-1,): (1.0,), (1,): (2.0,)}, "Dh": [[1.0]]}, {
@@ -305,7 +311,13 @@ def calls():
         }),
         Call(bd.Shooting, {"system": s, "t_span": (0.0, 0.2), "x0": [2.0, 0.0]}, {
             "system": no_system, "x0": several, "p": wrong_p, "free": [5, ["nobody"], [None], [1], "nobody", object()],
+            "failed": ["a", np.nan, 1j, [1.0], object()],
         }),
+        Call(bd.Shooting(s, (0.0, 0.2), [2.0, 0.0]).fit, {"t": [0.1], "data": [[1.0, 0.0]]}, {
+            "t": ["a", [], [np.nan], 1j, [[0.1]], object(), [0.1, 0.2]], "data": ["a", [np.nan], 5.0, [[1.0]], None, object()],
+            "observe": [5, "nobody", ["z", None], object()], "weights": ["a", np.nan, [1.0, 2.0], None, object()],
+            "rtol": ["a", None, np.nan, object()],
+        }, {"t": ("t must", "data must"), "observe": ("observe", "data must")}),
         Call(bd.Shooting(s, (0.0, 0.2), [2.0, 0.0]), {"theta": [2.0, 0.0]}, {"theta": [*several, None]}),
         Call(bd.models.oscillators, {"count": 2}, {"count": [*counts(), 10**9], "a": ["a", np.nan, None, [1.0]]}),
         Call(bd.models.plate, {"contacts": 2}, {

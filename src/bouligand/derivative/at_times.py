@@ -162,7 +162,7 @@ class BDerivativeAtTimes(Generic[Gradient]):
         out, read = np.empty((len(self._moments), rows, n)), np.empty((len(self._on_way) * rows, n))
         requested = (self._moments[self._on_way], read) if len(self._on_way) else ()
         passages = [self._whole._propagate(D, None, jumps=jumps, requested=requested)]
-        out[self._on_way] = read.reshape(-1, rows, n)
+        out[self._on_way] = read.reshape(len(self._on_way), rows, n)
         self._units.project(out)
         out[-1] = D[:, :n]
         if self._moments[0] == self.since:
@@ -232,7 +232,10 @@ class BDerivativeAtTimes(Generic[Gradient]):
         array([[ 0.2 , -0.02],
                [ 1.  , -0.2 ]])
         """
-        columns = columns_of(self.system, wrt)
+        return self._columns(columns_of(self.system, wrt), dx, dp)
+
+    def _columns(self, columns: list[int], dx: ArrayLike | None, dp: Parameters | None) -> FloatArray:
+        """The columns of these states and parameters, at each time."""
         if not self.params and any(column >= self.n for column in columns):
             raise ValueError("parameters in wrt need a derivative with parameters: sol.bderivative(t, params=True)")
         z = self._selecting(dx, dp, "matrix")

@@ -28,6 +28,9 @@ NEAR = 30.0  # times the relative tolerance: how near, of the whole time, a cros
 class Chain:
     """The way from ``since`` to ``until`` (or to the row ``wanted`` of the event table): one walk, or several."""
 
+    walks: list[Walk]
+    offsets: list[int]
+
     def __init__(
         self,
         solution: Solution,
@@ -39,21 +42,21 @@ class Chain:
         observers: bool,
         rtol: float | None = None,
     ) -> None:
-        self.walks: list[Walk] = []
-        splits, walk = _splits(solution, since, until, wanted), None
-        for first, last in pairwise((since, *splits)):
-            walk = walk_along(solution, first, last, None, params, merge, observers, rtol, walk)
-            walk.find_corners()
-            self.walks.append(walk)
-        start = splits[-1] if len(splits) else since
-        walk = walk_along(solution, start, until, wanted, params, merge, observers, rtol, walk)
+        self._solution, self._splits = solution, _splits(solution, since, until, wanted)
+        walk, self.walks, self.offsets = None, [], [0]
+        if self._splits.size:
+            for first, last in pairwise((since, *self._splits)):
+                walk = walk_along(solution, first, last, None, params, merge, observers, rtol, walk)
+                walk.find_corners()
+                self.walks.append(walk)
+            since = self._splits[-1]
+        walk = walk_along(solution, since, until, wanted, params, merge, observers, rtol, walk)
         self.walks.append(walk)
         self.n, self.np, self.width, self.merge = walk.n, walk.np, walk.width, walk.merge
         self.stretch, self.starts_on_guard = self.walks[0].stretch, self.walks[0].starts_on_guard
-        # rows of events: each walk counts its own from its start
-        count = len(self.stretch.events)
-        self.offsets = [count - len(walk.stretch.events) for walk in self.walks]
-        self._splits, self._solution = splits, solution
+        if self._splits.size:  # rows of events: each walk counts its own from its start
+            count = len(self.stretch.events)
+            self.offsets = [count - len(walk.stretch.events) for walk in self.walks]
 
     @property
     def rows(self) -> slice:

@@ -53,7 +53,7 @@ class Shooting:
         Their values in x0 and p.
     solves : int
         Number of integrations so far.
-    error : BouligandError or None
+    error : Exception or None
         The reason, if the last integration failed.
     system, t_span, x0, p, options
         As given.
@@ -114,7 +114,7 @@ class Shooting:
                 raise ValueError(f"failed must be a number, such as math.inf, or None; got {failed!r}")
             self.failed = float(value)
         self.solves = 0
-        self.error: BouligandError | None = None
+        self.error: BaseException | None = None
         self._theta: ty.FloatArray | None = None
         self._direction: ty.FloatArray = np.ones(len(self.free))
         self._solution: Solution | ty.MaybeNone = None
@@ -189,10 +189,14 @@ class Shooting:
     def _attempt(self, theta: ArrayLike) -> Solution | None:
         """The trajectory; None if the integration failed and there is a value for that."""
         try:
-            return self.solution(theta)
+            solution = self.solution(theta)
         except BouligandError as error:
             self._note(error)
             return None
+        if self.failed is not None and not solution.success:  # (with on_failure="return")
+            self.error = solution.error
+            return None
+        return solution
 
     def _note(self, error: BouligandError) -> None:
         """Note a failure, and raise it unless there is a value for that."""

@@ -169,11 +169,14 @@ class TangentMemory(Working):
 
     def request(self, times: FloatArray = NO_TIMES, values: FloatArray = NO_MATRIX, *, backwards: bool = False) -> None:
         """Request tangents at these times, to be written to the rows of ``values``; backwards, gradients that are given there."""
-        self.put("t_eval", times)
-        self.put("x_eval", values)
+        if times is not self.t_eval:
+            self.put("t_eval", times)
+            self.put("x_eval", values)
         self.s.eval_count = len(times) if backwards else 0
 
     def release(self) -> None:
-        """As `Working.release`; also the states of the whole record."""
-        super().release()
+        """Forget the record that was replayed (see `Working.release`), the states of the whole of it, and what was requested."""
+        self.put_record(None)
+        if self.t_eval is not NO_TIMES:
+            self.request()
         vars(self.tangents)["whole"] = None

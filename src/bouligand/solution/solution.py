@@ -564,10 +564,10 @@ class Solution:
         """
         from ..derivative.at_times import BDerivativeAtTimes, columns_of
 
-        wrt = wrt if isinstance(wrt, str) else tuple(wrt)
-        params = dp is not None or any(column >= self.system.n for column in columns_of(self.system, wrt))
+        columns = columns_of(self.system, wrt)
+        params = dp is not None or any(column >= self.system.n for column in columns)
         times = self.t if t is None else np.atleast_1d(numbers("t", t))
-        return BDerivativeAtTimes[Any](self, times, None, params, None, rtol).matrix(dx, dp, wrt)
+        return BDerivativeAtTimes[Any](self, times, None, params, None, rtol)._columns(columns, dx, dp)
 
     # -------------------------------------------------------------------------------------------------- the rest
 
