@@ -6,7 +6,8 @@ Times as ratios within one run, to one solve at the same tolerance; errors relat
 import numpy as np
 
 import bouligand as bd
-from bouligand.models.plate import START, field, guard_row, guards
+from bouligand.models.hand import start as hand_start
+from bouligand.models.plate import START
 
 from .speed import interleaved
 
@@ -53,34 +54,61 @@ def plate(rtol, contacts=20):
         print(f"  {name:42s} {seconds / times[0]:6.2f}{error}")
 
 
-def others(rtol=1e-6):
-    """Without the Jacobians of f, and where a solve takes so little that Python counts."""
-    given = bd.models.plate(20)
-    names = {
-        "states": given.states,
-        "guards": given.guards,
-        "params": dict(zip(given.params, given.defaults, strict=True)),
+def cases():
+    """Systems as a user writes them, without Jacobians: name, system, interval, start."""
+    hexapod = np.zeros(12)
+    hexapod[2], hexapod[6] = 0.18, 0.9
+    yield "hopper", bd.models.hopper(), (0.0, 1.3), [2.0, 0.0]
+    yield "three_legs", bd.models.three_legs(), (0.0, 1.0), [0.7, 0.05, -0.03, 0.0, 0.0, 0.0, 0.0]
+    yield "hand 5", bd.models.hand(5), (0.0, 0.1), hand_start(5, 0.002, 0.001)
+    yield "plate 20", bd.models.plate(20), SPAN, START
+    yield "plate 100", bd.models.plate(100), SPAN, START
+    yield "hexapod", bd.models.hexapod(), (0.0, 1.0), hexapod
+    count = 1000
+    start = np.concatenate([np.linspace(-0.5, -0.4, count), np.ones(count)])
+    yield "oscillators 1000", bd.models.oscillators(count), (0.0, 2.0), start
+
+
+def plain(system, jacobians):
+    """A system with nothing but f and h."""
+    functions = {name: system._functions[name].given for name in ("f", "h", "f0", "g", "g_many") if system.has(name)}
+    if system._composed:
+        functions.pop("f", None)
+    params = dict(zip(system.params, system.defaults, strict=True)) if system.params else system.defaults
+    return bd.System(**functions, states=system.states, guards=system.guards, params=params, jacobians=jacobians)
+
+
+def table(rtol=1e-6):
+    """Exact Jacobians by dual numbers next to differences, in solves. The robot: formulas next to differences."""
+    print(f"time in solves, rtol = {rtol:.0e}: B(dx), B.matrix(), B.vjp(w), B.matrix(wrt='p')")
+    for name, system, span, x0 in cases():
+        for jacobians in ("exact", "differences"):
+            _row(f"{name}, {jacobians}", plain(system, jacobians), span, np.asarray(x0), rtol)
+    try:
+        from .robot_jacobians import solo
+    except ImportError:
+        return
+    robot, x0 = solo()
+    for span in ((0.0, 0.16), (0.0, 0.4)):
+        _row(f"Solo12, {span[1]} s, formulas", robot, span, x0, rtol)
+    robot._functions = {
+        name: user for name, user in robot._functions.items() if not name.startswith(("Df", "Dp", "Dt"))
     }
-    cases = {
-        "plate on 20 springs, without Df": (
-            bd.System(field, guards, Dh_row=guard_row, **names),
-            SPAN,
-            START,
-        ),
-        "hopper": (bd.models.hopper(), (0.0, 1.3), [2.0, 0.0]),
-    }
-    print(f"others, rtol = {rtol:.0e}: time in solves of B(dx), B.vjp(w), B.matrix()")
-    for name, (system, span, x0) in cases.items():
-        sol, w = bd.solve(system, span, x0, rtol=rtol), np.ones(system.n)
-        arms = (
-            lambda system=system, span=span, x0=x0: bd.solve(system, span, x0, rtol=rtol),
-            lambda sol=sol, w=w: anew(sol)(w),
-            lambda sol=sol, w=w: anew(sol).vjp(w),
-            lambda sol=sol: anew(sol).matrix(),
-        )
-        whole, *times = interleaved(arms)
-        row = "".join(f"{seconds / whole:8.2f}" for seconds in times)
-        print(f"  {f'{name} ({whole * 1e6:.0f} us)':42s} {row}")
+    robot._bound = None
+    _row("Solo12, 0.16 s, differences", robot, (0.0, 0.16), x0, rtol, rounds=1)
+
+
+def _row(name, system, span, x0, rtol, rounds=5):
+    sol, dx = bd.solve(system, span, x0, rtol=rtol), np.linspace(1.0, -1.0, system.n)
+    arms = [lambda: bd.solve(system, span, x0, rtol=rtol), lambda: anew(sol)(dx)]
+    if system.n <= 100:  # (the whole matrix of a thousand states is nobody's wish)
+        arms += [lambda: anew(sol).matrix(dx), lambda: anew(sol).vjp(dx, dx)]
+        if len(system.defaults):
+            arms.append(lambda: anew(sol, params=True).matrix(dx, wrt="p"))
+    whole, *times = interleaved(arms, rounds=rounds)
+    row = "".join(f"{seconds / whole:8.2f}" for seconds in times)
+    sizes = f"n = {system.n}, {len(system.defaults)} parameters, {len(sol.events)} events"
+    print(f"  {name:30s} {row:32s}  ({sizes}; a solve {whole * 1e6:.0f} us)", flush=True)
 
 
 def corners(sizes=(125, 250, 500, 1000, 2000)):
@@ -107,13 +135,13 @@ def _through(sol, m):
     corner = sol.bderivative().corners[0]
     assert corner.units == m
     D = np.sin(np.arange(float(sol.system.n)))[None]
-    return lambda: corner._turn(D.copy())
+    return lambda: corner._pass(D.copy())
 
 
 def main():
     plate(1e-6)
     plate(1e-9)
-    others()
+    table()
     corners()
 
 

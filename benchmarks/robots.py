@@ -12,7 +12,7 @@ import warnings
 import mujoco
 import numpy as np
 from numba import njit, types
-from tests import robots
+from tests.helpers import robots
 
 from bouligand.bridges import mujoco as mj
 from bouligand.bridges.mujoco import compiled

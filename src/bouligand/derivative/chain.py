@@ -105,6 +105,11 @@ class Chain:
         for walk in self.walks:
             walk.record_crossings()
 
+    @property
+    def by_duals(self) -> bool:
+        """Whether perturbations are propagated by dual numbers."""
+        return self.walks[0].memory.by_duals
+
     def find_corners(self) -> None:
         """As `Walk.find_corners`, on all of them."""
         for walk in self.walks:

@@ -32,6 +32,7 @@ OF_X, OF_P, OF_T = 0, 1, 2  # as in the core
 _LARGEST = DERIVATIVE_ROWS.places["largest"][0]
 RATIO = np.sqrt(10.0)  # between the steps of a ladder
 RUNGS = 64  # most of them
+ROUND_OFF = 1000.0  # units in the last place by which a function may change for no reason
 PLACES = 5  # records at which a step is measured
 NOTICED = 100.0, 1e-8  # a warning is due where the error is larger than both: the first times rtol, and the second
 
@@ -144,15 +145,19 @@ def _table(
     rows = np.unique(np.linspace(0, len(record) - 1, PLACES).astype(np.int64))
     if what == OF_T:  # inside steps there is room on both sides
         rows = rows[:1] if len(rows) < 3 else rows[1:-1]
-    size, apart = np.zeros((2, len(tops), rungs))
+    size, apart, rounded = np.zeros((3, len(tops), rungs))
     width = system.m if of_h else system.n
     memory.g.b[:] = record.word_start
     bound = system._bind()
     with answered(bound):
         arguments = (of_h, what, rows, wanted.astype(np.int64), np.ascontiguousarray(tops), RATIO)
-        _tabulate(memory.address, *arguments, *np.zeros((3, width)), size, apart)
+        _tabulate(memory.address, *arguments, *np.zeros((3, width)), size, apart, rounded)
     failure = bound.failures.take()  # (a step may leave the domain of a function: that step is not taken)
     if failure is not None and not isinstance(failure, Exception):  # Ctrl-C
         raise failure
     memory.g.b[:] = record.word_start
-    return size, apart
+    # (what no step changes by more than round-off is no dependence)
+    unchanged = ~(np.where(np.isfinite(size), size, 0.0) > ROUND_OFF * rounded).any(axis=1)
+    size[unchanged] = apart[unchanged] = 0.0
+    rounded[unchanged] = 0.0
+    return size, np.maximum(apart, rounded)

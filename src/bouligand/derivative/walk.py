@@ -183,10 +183,11 @@ class Walk:
     def _rows_of_tangents(self, tangents: int) -> FloatArray:
         """The workspace of the stages: a row holds the state as dual numbers, all tangents at once, or both sides of one (see
         `core.tangents.step_tangents`), rounded up to a multiple of four."""
-        if self.memory.has_Df or (not self.memory.has_duals and self.n <= SMALL):
+        by_duals = self.memory.by_duals
+        if self.memory.has_Df or (not by_duals and self.n <= SMALL):
             width = self.n * -4 * (-tangents // 4)
         else:
-            width = -4 * (-(DUAL if self.memory.has_duals else 2) * self.n // 4)
+            width = -4 * (-(DUAL if by_duals else 2) * self.n // 4)
         return np.zeros((TANGENT_ROWS.count, width))
 
     def _drift(self, carried: Tangents, corner: TrajectoryCorner, record: int) -> None:

@@ -98,9 +98,12 @@ class TangentMemory(Working):
         return bool(self.tangents.__dict__["jacobians"]["Df"][0])
 
     @property
-    def has_duals(self) -> bool:
-        """Whether f can be evaluated with dual numbers."""
-        return bool(self.tangents.__dict__["jacobians"]["f_dual"][0])
+    def by_duals(self) -> bool:
+        """Whether perturbations are propagated by dual numbers (see `core.tangents.step_tangents`)."""
+        jacobians = self.tangents.jacobians[0]
+        if jacobians["Df"] or not jacobians["f_dual"]:
+            return False
+        return not (self.parameters_differentiated and jacobians["Dp_f"]) or len(self.v.x) > SMALL
 
     def __init__(self, system: System, params: bool) -> None:
         n, m, parameters = system.n, system.m, len(system.defaults)

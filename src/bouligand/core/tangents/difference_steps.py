@@ -42,14 +42,13 @@ def guess_steps(table):
 
 
 @core(entry=True)
-def tabulate_differences(table, of_h, what, rows, wanted, tops, ratio, ahead, behind, moved, size, apart):
+def tabulate_differences(table, of_h, what, rows, wanted, tops, ratio, ahead, behind, moved, size, apart, rounded):
     """Central differences of f (or, with ``of_h``, of h) at some records, over the steps ``tops[i] / ratio^q`` of column i.
 
     For each of the ``wanted`` columns (of the states, of the parameters, or of time: ``what``) ``size[i, q]`` becomes the largest
-    entry at step q over all these records, ``apart[i, q]`` the largest difference to the entry at the step before, or what
-    rounding the function may have changed it by; infinite where a function failed or is not finite. ``ahead``, ``behind`` and
-    ``moved`` are rows of workspace. g.b holds the word at the start, and is
-    changed along the way.
+    entry at step q over all these records, ``apart[i, q]`` the largest difference to the entry at the step before, and
+    ``rounded[i, q]`` what rounding the function may have changed an entry by; infinite where a function failed or is not finite.
+    ``ahead``, ``behind`` and ``moved`` are rows of workspace. g.b holds the word at the start, and is changed along the way.
     """
     compact()
     w = work(table)
@@ -70,16 +69,17 @@ def tabulate_differences(table, of_h, what, rows, wanted, tops, ratio, ahead, be
                 if what == OF_T and meets_break(w, t - step, t + step):
                     continue
                 gap = difference(w, of_h, what, i, t, step, ahead)
-                largest, change = 0.0, 0.0
+                largest, change, noise = 0.0, 0.0, 0.0
                 for k in range(count):
                     slope = ahead[k] / gap if gap > 0.0 else math.inf
                     # (a value that some step has changed is rounded by others, even where these change it no more)
                     moved[k] = 1.0 if slope != 0.0 or (follows and moved[k] == 1.0) else 0.0
-                    away = max(abs(slope - behind[k]), moved[k] * EPS * abs(first[k]) / gap if gap > 0.0 else math.inf)
+                    away = abs(slope - behind[k])
+                    noise = max(noise, moved[k] * EPS * abs(first[k]) / gap if gap > 0.0 else math.inf)
                     largest = max(largest, abs(slope)) if slope - slope == 0.0 else math.inf
                     change = max(change, away) if away - away == 0.0 else math.inf
                     behind[k] = slope
-                size[i, q] = max(size[i, q], largest)
+                size[i, q], rounded[i, q] = max(size[i, q], largest), max(rounded[i, q], noise)
                 if follows:
                     apart[i, q] = max(apart[i, q], change)
                 follows = True

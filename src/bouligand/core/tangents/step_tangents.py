@@ -154,7 +154,7 @@ def propagate_tangents(w, D, of_p, tv, formula, length, known, inside):
     if tangents == 0:
         return False  # the caller only wants to find the corners
     jac, bad = w.tangents.jacobians, False
-    if jac.Df == 0 and jac.f_dual != 0:
+    if jac.Df == 0 and jac.f_dual != 0 and (jac.Dp_f == 0 or D.shape[1] == n or n > SMALL):
         for a in range(0, tangents, LANES):
             bad = bad or propagate_duals(w, D, a, tv, formula, length, inside)
         return bad
