@@ -5,26 +5,23 @@ relative, against the Jacobian at rtol = 1e-12, of differences with the best of 
 one adjoint.
 """
 
+from typing import Any
+
 import numpy as np
 
 import bouligand as bd
 from bouligand.models.hexapod import START as HEXAPOD_START
 from bouligand.models.plate import START, field, guard_row, guards
-
-from .speed import interleaved
+from bouligand.reporting.timing import interleaved
 
 SAMPLES = (10, 50, 200)
 
 
-def cases():
+def cases() -> dict[str, Any]:
     """Name -> system, interval, start, names of the unknowns."""
     plate, hopper = bd.models.plate(8), bd.models.hopper()
-    names = {
-        "states": plate.states,
-        "guards": plate.guards,
-        "params": dict(zip(plate.params, plate.defaults, strict=True)),
-    }
-    plain = bd.System(field, guards, Dh_row=guard_row, **names)
+    params = dict(zip(plate.params, plate.defaults, strict=True))
+    plain = bd.System(field, guards, Dh_row=guard_row, states=plate.states, guards=plate.guards, params=params)
     ten = ("mass", "inertia", "L0", "k", "c", "s0", "s2", "s4", "s6", "z")
     legs = ("mass", "Ix", "Iy", "Iz", "length", "width", "k", "c", "mu", "z")
     return {
@@ -39,7 +36,7 @@ def cases():
 
 
 def fit_of(system, span, x0, free, samples, rtol):
-    t = np.linspace(*span, samples + 1)[1:]
+    t = np.linspace(span[0], span[1], samples + 1)[1:]
     shot = bd.Shooting(system, span, x0, free=free, rtol=rtol)
     return shot.fit(t, np.zeros((samples, system.n)))
 
