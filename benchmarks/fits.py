@@ -35,15 +35,16 @@ def cases() -> dict[str, Any]:
     }
 
 
-def fit_of(system, span, x0, free, samples, rtol):
+def fit_of(case, samples, rtol):
+    system, span, x0, free = case
     t = np.linspace(span[0], span[1], samples + 1)[1:]
     shot = bd.Shooting(system, span, x0, free=free, rtol=rtol)
     return shot.fit(t, np.zeros((samples, system.n)))
 
 
-def compare(system, span, x0, free, samples, rtol):
+def compare(case, samples, rtol):
     """Times of the residuals, the Jacobian, central differences and the gradient; and the errors of both Jacobians."""
-    fit, other = (fit_of(system, span, x0, free, samples, rtol) for _ in range(2))
+    fit, other = (fit_of(case, samples, rtol) for _ in range(2))
     theta = fit.shot.start
     sizes = np.where(theta == 0.0, 1.0, np.abs(theta))
 
@@ -61,7 +62,7 @@ def compare(system, span, x0, free, samples, rtol):
         return fit(theta)
 
     times = interleaved([solved, lambda: first(fit.jacobian), differences, lambda: first(fit.cost_and_gradient)])
-    exact = fit_of(system, span, x0, free, samples, 1e-12).jacobian(theta)
+    exact = fit_of(case, samples, 1e-12).jacobian(theta)
 
     def error(J):
         return (np.abs(J - exact) / np.abs(exact).max(axis=0)).max()
@@ -78,7 +79,7 @@ def main(samples=SAMPLES, rtol=1e-6, chosen=None):
     )
     for name, case in (chosen or cases()).items():
         for count in samples:
-            (solve, jacobian, differences, gradient), ours, theirs = compare(*case, count, rtol)
+            (solve, jacobian, differences, gradient), ours, theirs = compare(case, count, rtol)
             row = f"{jacobian / solve:9.2f} {gradient / solve:9.2f} {differences / jacobian:8.2f} {ours:9.1e} {theirs:9.1e}"
             print(f"  {name:42s} {count:8d} {row}")
 
