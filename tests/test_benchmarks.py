@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks import page, peers, problems, quadruped, ties, work
+from benchmarks import fits, page, peers, problems, quadruped, ties, work
 
 from bouligand.models.oscillators import exact
 from bouligand.reporting.results import load
@@ -116,3 +116,12 @@ def test_filling_a_page(tmp_path):
     assert page.fill(target, {"one": "new \\1"}) == ["two"]
     want = "before\n<!-- one -->\nnew \\1\n<!-- /one -->\n<!-- two -->\nkept\n<!-- /two -->\nafter\n"
     assert target.read_text() == want
+
+
+def test_fits(capsys):
+    case = fits.cases()["hopper, 2 unknowns"]
+    fits.main(samples=(7,), chosen={"hopper": case})
+    *_, name, samples, jacobian, gradient, ratio, ours, differences = capsys.readouterr().out.split()
+    assert (name, samples) == ("hopper", "7")
+    assert float(ours) < 1e-4
+    assert min(map(float, (jacobian, gradient, ratio, differences))) > 0.0

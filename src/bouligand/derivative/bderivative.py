@@ -580,7 +580,7 @@ class BDerivative(Generic[Gradient]):
         """Propagate the gradient g (changed in place) back along one walk, with the passages through its corners."""
         stretch = walk.stretch
         walk.memory.request(*requested, backwards=True)
-        here = (stretch.end, int(np.searchsorted(stretch.events["t"], stretch.t[stretch.end], side="right")))
+        here = (stretch.end, int(stretch.events["t"].searchsorted(stretch.t[stretch.end], side="right")))
         for corner, passage in zip(walk.corners[::-1], passages[::-1], strict=True):
             first, behind = corner.event_rows.start, corner.event_rows.stop
             if corner.mode not in (TO_GUARD, AT_END):

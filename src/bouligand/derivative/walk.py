@@ -247,7 +247,7 @@ class Walk:
         at.rows_at = -1
         at.record, at.event = start
         at.quiet = len(stretch.events) if quiet is None else quiet
-        at.leg = max(int(np.searchsorted(stretch.legs, start[0], side="left")) - 1, 0)
+        at.leg = max(int(stretch.legs.searchsorted(start[0])) - 1, 0)
         memory.g.b[:] = stretch.word_after(start[1])
         at_once = _STAGES if self.n <= SMALL else 1  # number of stages whose Jacobians are stored
         Df, Dp_f = np.empty((at_once, self.n, self.n)), np.empty((at_once, self.n, self.np))

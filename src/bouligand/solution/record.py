@@ -135,6 +135,8 @@ def word_after(word: FloatArray, events: RecordArray) -> FloatArray:
     """The word after these rows of ``events``, starting from ``word``. (Of several flips of one guard the last one counts.)"""
     word = word.copy()
     if len(events):
-        flips = events[events["shown"] != MARGIN]
-        word[flips["guard"]] = flips["sign"]
+        guard, sign, flips = events["guard"], events["sign"], events["shown"] != MARGIN
+        if not flips.all():
+            guard, sign = guard[flips], sign[flips]
+        word[guard] = sign
     return word
