@@ -94,7 +94,7 @@ def table(rtol=1e-6):
     robot._functions = {
         name: user for name, user in robot._functions.items() if not name.startswith(("Df", "Dp", "Dt"))
     }
-    robot._bound = None
+    robot._bound = robot._pool = None
     _row("Solo12, 0.16 s, differences", robot, (0.0, 0.16), x0, rtol, rounds=1)
 
 

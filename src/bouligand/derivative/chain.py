@@ -108,7 +108,7 @@ class Chain:
     @property
     def by_duals(self) -> bool:
         """Whether perturbations are propagated by dual numbers."""
-        return self.walks[0].memory.by_duals
+        return self.walks[0].memory.ways.by_duals
 
     def find_corners(self) -> None:
         """As `Walk.find_corners`, on all of them."""

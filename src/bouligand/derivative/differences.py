@@ -50,6 +50,9 @@ class Steps:
 
 def take_steps(solution: Solution, memory: TangentMemory, params: bool) -> None:
     """Fill the steps of differences into the workspace in which the record of this solution is open."""
+    if not memory.ways.differenced:
+        _guess(memory.address)  # (as units of length)
+        return
     tangents, known = memory.tangents, solution._difference_steps
     if known is None:
         known = solution._difference_steps = {}

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 _mark_columns = Kernel("tangents.sparse_rows", "mark_columns", "what derivatives need", quickly=True)
 
-FEW = 3 * LANES  # states up to which a pattern does not pay
-
 
 @dataclass(frozen=True)
 class Pattern:
@@ -41,12 +39,10 @@ class Pattern:
 
 
 def take_pattern(system: System, memory: TangentMemory) -> None:
-    """Give the workspace, in which a record is open, the pattern of Dh where that pays; else room for the whole of Dh."""
-    jacobians, bound = memory.tangents.jacobians[0], system._bind()
-    given = jacobians["Dh"] or jacobians["Dh_row"] or not jacobians["h_dual"]
-    if given or system.n <= FEW or not system.m:
-        memory.use_whole_Dh(system)
+    """Give the workspace, in which a record is open, the pattern of Dh where that pays."""
+    if not memory.ways.by_colours or not system.m:
         return
+    bound = system._bind()
     if bound.pattern is None:
         bound.pattern = _find(system, memory)
     memory.use_pattern(bound.pattern)

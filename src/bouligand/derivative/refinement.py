@@ -73,7 +73,7 @@ def fastest_rates(system: System, rtol: float, rows: int, memory: TangentMemory)
     """The rates of the fastest modes, excited or not, along the record that is open in ``memory`` (see
     `core.tangents.fastest_mode`)."""
     out = np.zeros(rows)
-    given = system.n <= SMALL and memory.has_Df
+    given = system.n <= SMALL and memory.ways.Df
     with answered(system._bind()):
         worst = _fastest_modes(memory.address, bounds(rtol), given, out)
     if worst < 0.0:

@@ -66,9 +66,9 @@ def walk_along(
     system, record, (own_rtol, atol) = solution.system, solution.record, solution._tolerances
     rtol = own_rtol if rtol is None else rtol
     bound, kind = system._bind(), "tangents and p" if params else "tangents"
+    jacobians = bound.jacobians(system, params)
     lease, memory = bound.lease(system), pool_of(system).borrow(kind, system)
     try:
-        jacobians = bound.jacobians(system, params)
         if params not in system._jacobians_probed:
             system._probe_jacobians(record.t[0], record.states[0], record.word_start, record.parameters[0][0], params)
         memory.open(system, record, own_rtol, atol, lease.fn, jacobians)
@@ -183,8 +183,8 @@ class Walk:
     def _rows_of_tangents(self, tangents: int) -> FloatArray:
         """The workspace of the stages: a row holds the state as dual numbers, all tangents at once, or both sides of one (see
         `core.tangents.step_tangents`), rounded up to a multiple of four."""
-        by_duals = self.memory.by_duals
-        if self.memory.has_Df or (not by_duals and self.n <= SMALL):
+        has_Df, by_duals, *_ = self.memory.ways
+        if has_Df or (not by_duals and self.n <= SMALL):
             width = self.n * -4 * (-tangents // 4)
         else:
             width = -4 * (-(DUAL if by_duals else 2) * self.n // 4)

@@ -92,23 +92,11 @@ class TangentMemory(Working):
 
     tangents: TangentTable
 
-    @property
-    def has_Df(self) -> bool:
-        """Whether the system has the Jacobian Df."""
-        return bool(self.tangents.__dict__["jacobians"]["Df"][0])
-
-    @property
-    def by_duals(self) -> bool:
-        """Whether perturbations are propagated by dual numbers (see `core.tangents.step_tangents`)."""
-        jacobians = self.tangents.jacobians[0]
-        if jacobians["Df"] or not jacobians["f_dual"]:
-            return False
-        return not (self.parameters_differentiated and jacobians["Dp_f"]) or len(self.v.x) > SMALL
-
     def __init__(self, system: System, params: bool) -> None:
         n, m, parameters = system.n, system.m, len(system.defaults)
         super().__init__(n, m, parameters, units=system.unit, reset=system.reset)
         of_p = self.parameters_differentiated = parameters if params else 0
+        self.ways = system._bind().ways[params]
         self.position = np.zeros(len(POSITION), dtype=np.int64)  # (a record, but copied and filled as plain integers)
         self.at = _Position(self.position.data.cast("B"))
         tangents = TangentTable(
@@ -118,7 +106,7 @@ class TangentMemory(Working):
             rows=np.zeros((DERIVATIVE_ROWS.count, n)),
             differences=np.empty(n + of_p + 1),
             differences_h=np.empty(n + of_p + 1),
-            Dh=np.zeros((0, n)),
+            Dh=np.zeros((0 if system.has("Dh_row") or self.ways.by_colours else m, n)),
             row_starts=np.zeros(0, dtype=np.int64),
             columns=np.zeros(0, dtype=np.int64),
             colours=np.zeros(0, dtype=np.int64),
@@ -150,11 +138,6 @@ class TangentMemory(Working):
         self.v.atol[:] = atol
         g.observer[:], g.b[:] = system.observers, record.word_start
         self.put_record(record.placed)
-
-    def use_whole_Dh(self, system: System) -> None:
-        """Let the core evaluate Dh as a matrix."""
-        if not system.has("Dh_row") and not self.tangents.Dh.size:
-            self.tangents.put("Dh", np.zeros((system.m, system.n)))
 
     def use_pattern(self, pattern: Pattern) -> None:
         """Let the core evaluate Dh by colours."""

@@ -12,7 +12,7 @@ from ..core.state import FUNCTIONS, JACOBIANS, TIMELESS
 from ..errors import FunctionWarning, PerformanceWarning
 from .addresses import WritesArgumentError, is_callback, user_data
 from .caught import Failures
-from .exact import Jacobians, dual_function, sources
+from .exact import Jacobians, Ways, dual_function, sources, ways
 from .frozen import Value, values_of
 from .user_memory import Lease
 from .warning import warn_user
@@ -71,6 +71,7 @@ class Bound:
         self.has_jacobian = bool(self.fn["Dh"][0])
         self._lock = threading.Lock()
         self._have = {False: False, True: False}  # whether the Jacobians that these need are bound
+        self.ways: dict[bool, Ways] = {}  # how derivatives are propagated, without parameters and with them
         self.pattern: Any = None  # of Dh, with many states: see `derivative.patterns`
         self._no_duals: dict[str, str] = {}  # functions that do not compile for dual numbers, and why
 
@@ -113,6 +114,7 @@ class Bound:
                 missing = {key for key in needed if params or not key.startswith("Dp")} - known
                 if missing and name + "_dual" not in known and system._jacobians != "differences":
                     self._take_dual(system, system._functions[name])
+            self.ways[params] = ways(system, mine, params)
             self._have[params] = True
         return self._jacobians
 

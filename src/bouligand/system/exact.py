@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..core.state import LANES, SMALL
 from .addresses import Keyed
 
 if TYPE_CHECKING:
@@ -14,11 +15,35 @@ if TYPE_CHECKING:
     from .system import System
 
 NAMES = ("Df", "Dp_f", "Dh", "Dp_h", "Dt_h")
+FEW = 3 * LANES  # states up to which colours of columns do not pay
 KINDS = ("auto", "exact", "differences")
 _SHAPES = {
     "f": ("dual n", "m", "dual p", "dual n"),
     "h": ("dual t", "dual n", "dual p", "dual m"),
 }
+
+
+class Ways(NamedTuple):
+    """How derivatives are propagated with the Jacobians that a system has."""
+
+    Df: bool  # it is given
+    by_duals: bool  # tangents by f of dual numbers
+    by_colours: bool  # rows of Dh by the colours of its columns (see `derivative.patterns`)
+    differenced: bool  # some Jacobian by differences
+
+
+def ways(system: System, addresses: Any, params: bool) -> Ways:
+    """The same, after the Jacobians have been bound."""
+    has = {name: bool(addresses[name][0]) for name in addresses.dtype.names}
+    params = params and len(system.defaults) > 0
+    f = has["f_dual"] or (has["Df"] and (has["Dp_f"] or not params))
+    h = has["h_dual"] or ((has["Dh"] or has["Dh_row"]) and has["Dt_h"] and (has["Dp_h"] or not params))
+    return Ways(
+        Df=has["Df"],
+        by_duals=has["f_dual"] and not has["Df"] and (not (params and has["Dp_f"]) or system.n > SMALL),
+        by_colours=has["h_dual"] and not (has["Dh"] or has["Dh_row"]) and system.n > FEW,
+        differenced=not (f and (h or not system.m)),
+    )
 
 
 class Jacobians:
