@@ -74,10 +74,10 @@ def tabulate_differences(table, of_h, what, rows, wanted, tops, ratio, ahead, be
                     slope = ahead[k] / gap if gap > 0.0 else math.inf
                     # (a value that some step has changed is rounded by others, even where these change it no more)
                     moved[k] = 1.0 if slope != 0.0 or (follows and moved[k] == 1.0) else 0.0
-                    away = abs(slope - behind[k])
                     noise = max(noise, moved[k] * EPS * abs(first[k]) / gap if gap > 0.0 else math.inf)
-                    largest = max(largest, abs(slope)) if slope - slope == 0.0 else math.inf
-                    change = max(change, away) if away - away == 0.0 else math.inf
+                    fits = math.isfinite(slope)
+                    largest = max(largest, abs(slope)) if fits else math.inf
+                    change = max(change, abs(slope - behind[k])) if fits and math.isfinite(behind[k]) else math.inf
                     behind[k] = slope
                 size[i, q], rounded[i, q] = max(size[i, q], largest), max(rounded[i, q], noise)
                 if follows:
