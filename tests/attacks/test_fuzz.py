@@ -53,6 +53,12 @@ def test_between_crossings_the_closed_form_is_a_matrix_exponential():
     np.testing.assert_allclose(follow(problem).x, (expm(0.7 * M) @ np.r_[problem.x0, 0.0, 1.0])[:-2], rtol=1e-12)
 
 
+@pytest.mark.parametrize(("kind", "seed"), [("starts", 600128), ("combined", 20090)])
+def test_a_guard_that_a_perturbed_start_crosses_back_is_refused(kind, seed):
+    found = attack(kind, seed)
+    assert "NotEventSelectedError" in str(found), found
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_some_of_each_kind(kind):
     for seed in range(12 if kind != "spans" else 5):

@@ -21,6 +21,8 @@ from ..compiler.tables import work
 from ..evaluate import eval_f
 from ..state import AT_END, AT_START, TO_GUARD
 
+BEYOND = 2  # done, but not by a crossing: a perturbed start is behind that guard
+
 
 @core(entry=True)
 def pass_corner(table, D, dt0, order, times, jumps):
@@ -42,7 +44,7 @@ def pass_corner(table, D, dt0, order, times, jumps):
         for u in range(done.shape[0]):
             if corner.side[u] * (offset[u] + row_times(corner, u, D[0]) + corner.Dt_h[u] * dt0[0]) <= 0.0:
                 flip(w, u)
-                done[u] = 1
+                done[u] = BEYOND
     if eval_f(w, t, v.x, v.f):
         return s.status, crossed
     if mode == AT_START:
@@ -98,6 +100,7 @@ def next_crossing(w, leader):
     for u in range(done.shape[0]):
         if done[u] == 1:
             continue
+        # (a guard that the start is beyond must be left behind, under every word on the way: else it is crossed back)
         hdot = corner.Dt_h[u]
         for q in range(corner.count[u]):
             if corner.index[u, q] < v.width:
@@ -107,8 +110,11 @@ def next_crossing(w, leader):
             if field_jumps(w, u):
                 corner.plan.culprit = corner.flips[corner.firsts[u]]
                 return u, 0.0, 0.0
-            flip(w, u)
+            if done[u] != BEYOND:
+                flip(w, u)
             done[u] = 1
+            continue
+        if done[u] == BEYOND:
             continue
         when = -(corner.offset[u] + row_times(corner, u, leader)) / hdot
         if when < soonest:
