@@ -142,6 +142,10 @@ def test_system_tells_where_its_jacobians_come_from():
     assert "jacobians='differences'" in bd.System(swing, half, **names, jacobians="differences").jacobians.reason
 
 
+def mass_matrix(t, x, b, p):
+    return np.linalg.solve(np.array([[2.0 + math.cos(x[0]), 0.5], [0.5, 1.0]]), x)
+
+
 def test_what_has_no_rule_is_differenced_and_named():
     def f(t, x, b, p):
         z = complex(x[0], x[1])
@@ -155,5 +159,6 @@ def test_what_has_no_rule_is_differenced_and_named():
     assert 0.0 < B.error < 1e-8
     with pytest.raises(TypeError, match=r"jacobians='exact': f does not compile for dual numbers"):
         bd.solve(bd.System(f, half, n=2, m=1, jacobians="exact"), (0.0, 0.2), [0.1, 0.2]).bderivative()
+    assert "Fill the array instead" in bd.System(mass_matrix, half, n=2, m=1).jacobians.reason
     with pytest.raises(ValueError, match="jacobians must be 'auto'"):
         bd.System(f, half, n=2, m=1, jacobians="symbolic")

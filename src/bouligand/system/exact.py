@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -114,6 +115,11 @@ def _compiled(name: str, keyed: Keyed, in_place: bool) -> tuple[int, object]:
 
 def _in_one_line(error: Exception) -> str:
     """What a Numba error is about: the operation that it misses, and the line of code."""
+    if any(frame.name == "list_to_list" for frame in traceback.extract_tb(error.__traceback__)):
+        return (
+            "it makes an array of a list of lists, of which only some depend on x or p. Fill the array instead "
+            "(M = np.zeros((n, n)), M[0, 0] = ...)"
+        )
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     missing = next((line.strip("> ") for line in lines if line.startswith(">>>")), "")
     code = next((lines[i + 1] for i, line in enumerate(lines[:-1]) if line.startswith('File "')), "")
