@@ -88,9 +88,9 @@ def stable_bounds() -> FloatArray:
     directions = np.exp(1j * (np.pi - np.linspace(0.0, np.arctan(DAMPED), 5)))
     for scheme in SCHEMES:
         stages = scheme.stages - 1
-        A, b, one = scheme.A[:stages, :stages], scheme.b[:stages], np.ones(stages)
+        A, b, one = scheme.A[:stages, :stages], scheme.b[:stages], np.ones((1, stages, 1))
         z = (lengths[:, None] * directions).ravel()
-        left = np.abs(1.0 + z * (np.linalg.solve(np.eye(stages) - z[:, None, None] * A, one[:, None])[..., 0] @ b))
+        left = np.abs(1.0 + z * (np.linalg.solve(np.eye(stages) - z[:, None, None] * A, one)[..., 0] @ b))
         true = np.exp(z.real)
         wrong = (left > np.maximum(SMALLER, 1.1 * true)).reshape(len(lengths), -1).any(axis=1)
         table[METHODS[scheme.name]] = lengths[np.argmax(wrong)] if wrong.any() else lengths[-1]
