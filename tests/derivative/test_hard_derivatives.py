@@ -186,7 +186,8 @@ def test_a_stiff_contact_that_is_not_excited():
     rest = [-9.81e-4, 0.0]
     sol = bd.solve(foot, (0.0, 0.5), rest, rtol=1e-8)
     A = np.array([[0.0, 1.0], [-1e4, -4e3]])
-    close(sol.bderivative().matrix(), expm(0.5 * A), 1e-6)
+    exact = expm(np.pad(0.5 * A, (0, 1)))[:2, :2]  # (padded: SciPy 1.12 gives NaN for two by two)
+    close(sol.bderivative().matrix(), exact, 1e-6)
 
 
 def test_perturbations_that_would_take_forever_are_refused():

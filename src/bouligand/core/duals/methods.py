@@ -10,6 +10,9 @@ from numba.extending import overload_method
 
 from .arrays import for_floats
 from .number import is_array
+from .reductions import STAND_INS
+
+_sum_of, _prod_of, _mean_of, _max_of, _min_of = (STAND_INS[f] for f in (np.sum, np.prod, np.mean, np.max, np.min))
 
 PREFIX = "_of_duals_"
 NAMES = ("sum", "prod", "mean", "max", "min", "dot", "astype", "fill")
@@ -17,27 +20,27 @@ NAMES = ("sum", "prod", "mean", "max", "min", "dot", "astype", "fill")
 
 @overload_method(types.Array, PREFIX + "sum")
 def _sum(a):
-    return (lambda a: np.sum(a)) if is_array(a) else lambda a: a.sum()
+    return (lambda a: _sum_of(a)) if is_array(a) else lambda a: a.sum()
 
 
 @overload_method(types.Array, PREFIX + "prod")
 def _prod(a):
-    return (lambda a: np.prod(a)) if is_array(a) else lambda a: a.prod()
+    return (lambda a: _prod_of(a)) if is_array(a) else lambda a: a.prod()
 
 
 @overload_method(types.Array, PREFIX + "mean")
 def _mean(a):
-    return (lambda a: np.mean(a)) if is_array(a) else lambda a: a.mean()
+    return (lambda a: _mean_of(a)) if is_array(a) else lambda a: a.mean()
 
 
 @overload_method(types.Array, PREFIX + "max")
 def _max(a):
-    return (lambda a: np.max(a)) if is_array(a) else lambda a: a.max()
+    return (lambda a: _max_of(a)) if is_array(a) else lambda a: a.max()
 
 
 @overload_method(types.Array, PREFIX + "min")
 def _min(a):
-    return (lambda a: np.min(a)) if is_array(a) else lambda a: a.min()
+    return (lambda a: _min_of(a)) if is_array(a) else lambda a: a.min()
 
 
 @overload_method(types.Array, PREFIX + "dot")

@@ -11,7 +11,7 @@ import types as python_types
 import numpy as np
 from numba import njit
 
-from . import arithmetic, arrays, methods, reductions  # noqa: F401  (they register their functions)
+from . import arithmetic, arrays, methods, reductions  # noqa: F401  (arithmetic registers its functions)
 
 _MAKERS = {
     np.zeros: arrays.zeros,
@@ -27,17 +27,26 @@ _MAKERS = {
     np.ascontiguousarray: arrays.asarray,
     np.eye: arrays.eye,
     np.identity: arrays.eye,
+    **reductions.STAND_INS,
 }
 _NEW_NAMES = {name: methods.PREFIX + name for name in methods.NAMES}
 _OF_USERS = {"error_model": "numpy", "boundscheck": True, "nogil": True, "forceinline": True}
 _KEPT = ("fastmath", "error_model", "nogil", "boundscheck", "forceinline")
 
 
+def _is_maker(value):
+    try:
+        return value in _MAKERS
+    except TypeError:  # (what has no hash)
+        return False
+
+
 def _numpy():
     """NumPy as the copy sees it."""
     module = python_types.ModuleType("numpy")
     module.__dict__.update({key: value for key, value in vars(np).items() if not key.startswith("__")})
-    module.__dict__.update({maker.__name__: ours for maker, ours in _MAKERS.items()})
+    names = {key: _MAKERS[value] for key, value in vars(np).items() if _is_maker(value)}
+    module.__dict__.update(names)
     return _with_renamed(module)
 
 
@@ -74,10 +83,7 @@ def _copy(function, known):
             return _copy(value, known)
         if isinstance(value, python_types.ModuleType):
             return _module(value, names, swapped)
-        try:
-            return _MAKERS.get(value, value)
-        except TypeError:  # (what has no hash is no maker)
-            return value
+        return _MAKERS[value] if _is_maker(value) else value
 
     spaces = {key: value for key, value in {**vars(builtins), **python.__globals__}.items() if key in names}
     fresh = {"__builtins__": __builtins__, "__name__": python.__module__}

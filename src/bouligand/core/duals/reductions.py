@@ -13,10 +13,20 @@ from .number import is_array, is_dual, some_dual
 # --------------------------------------------------------------------------------------------------- sums and extremes
 
 
+# NumPy's functions, and what the copy of a user's function calls instead (some of Numba's own rules for them, which are asked
+# first, fail on dual numbers)
+STAND_INS: dict = {}
+
+
 def _reduction(function, impl):
-    @overload(function)
+    def stand_in(a):
+        """Of an array of dual numbers, or of another."""
+
+    @overload(stand_in)
     def of_array(a):
-        return impl if is_array(a) else None
+        return impl if is_array(a) else lambda a: function(a)
+
+    STAND_INS[function] = stand_in
 
 
 def _sum(a):
@@ -34,7 +44,10 @@ def _prod(a):
 
 
 def _mean(a):
-    return np.sum(a) / a.size
+    total = zero()
+    for value in a.flat:
+        total = total + value
+    return total / a.size
 
 
 def _max(a):
