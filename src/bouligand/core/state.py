@@ -325,6 +325,7 @@ CORNER = Table(
 
 # rows of tangents: their values, those of a stage's state, those of the stages; backwards, also a stage's weight
 TANGENT_ROWS = Rows("tangent", "own", "state", "slopes x 16", "weight", state_and_slopes=("state", 0, 17))
+OF_X, OF_P, OF_T = 0, 1, 2  # what differences vary
 LANES = 8  # tangents of a dual number,
 DUAL = 1 + LANES  # which has its value before them
 SMALL = 64  # up to this many states Df is formed as a matrix by differences

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.entries import Kernel
-from ..core.state import DERIVATIVE_ROWS
+from ..core.state import DERIVATIVE_ROWS, OF_P, OF_T, OF_X
 from ..errors import DerivativeWarning
 from ..system.interrupts import answered
 from ..system.warning import warn_user
@@ -28,7 +28,6 @@ _tabulate = Kernel(
     "tangents.difference_steps", "tabulate_differences", "differences that know their error", quickly=True
 )
 
-OF_X, OF_P, OF_T = 0, 1, 2  # as in the core
 _LARGEST = DERIVATIVE_ROWS.places["largest"][0]
 RATIO = np.sqrt(10.0)  # between the steps of a ladder
 RUNGS = 64  # most of them

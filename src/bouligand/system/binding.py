@@ -70,8 +70,8 @@ class Bound:
         self.compiled = Compiled("; ".join(reasons))
         self.has_jacobian = bool(self.fn["Dh"][0])
         self._lock = threading.Lock()
-        self._have = {False: False, True: False}  # whether the Jacobians that these need are bound
-        self.ways: dict[bool, Ways] = {}  # how derivatives are propagated, without parameters and with them
+        # how derivatives are propagated, without parameters and with them, once the Jacobians that these need are bound
+        self.ways: dict[bool, Ways] = {}
         self.pattern: Any = None  # of Dh, with many states: see `derivative.patterns`
         self._no_duals: dict[str, str] = {}  # functions that do not compile for dual numbers, and why
 
@@ -98,7 +98,7 @@ class Bound:
     def jacobians(self, system: System, params: bool) -> RecordArray:
         """The addresses of the functions that only derivatives need, bound when first asked for: those given in parameters, which
         may take seconds to compile, only with ``params``."""
-        if self._have[params]:
+        if params in self.ways:
             return self._jacobians
         with self._lock:
             mine = self._jacobians
@@ -115,7 +115,6 @@ class Bound:
                 if missing and name + "_dual" not in known and system._jacobians != "differences":
                     self._take_dual(system, system._functions[name])
             self.ways[params] = ways(system, mine, params)
-            self._have[params] = True
         return self._jacobians
 
     def _take_dual(self, system: System, user: UserFunction) -> None:

@@ -12,35 +12,18 @@ from .arrays import for_floats
 from .number import is_array
 from .reductions import STAND_INS
 
-_sum_of, _prod_of, _mean_of, _max_of, _min_of = (STAND_INS[f] for f in (np.sum, np.prod, np.mean, np.max, np.min))
-
 PREFIX = "_of_duals_"
-NAMES = ("sum", "prod", "mean", "max", "min", "dot", "astype", "fill")
+NAMES = (*STAND_INS, "dot", "astype", "fill")
 
 
-@overload_method(types.Array, PREFIX + "sum")
-def _sum(a):
-    return (lambda a: _sum_of(a)) if is_array(a) else lambda a: a.sum()
+def _without_arguments(name, function):
+    @overload_method(types.Array, PREFIX + name)
+    def method(a):
+        return lambda a: function(a)
 
 
-@overload_method(types.Array, PREFIX + "prod")
-def _prod(a):
-    return (lambda a: _prod_of(a)) if is_array(a) else lambda a: a.prod()
-
-
-@overload_method(types.Array, PREFIX + "mean")
-def _mean(a):
-    return (lambda a: _mean_of(a)) if is_array(a) else lambda a: a.mean()
-
-
-@overload_method(types.Array, PREFIX + "max")
-def _max(a):
-    return (lambda a: _max_of(a)) if is_array(a) else lambda a: a.max()
-
-
-@overload_method(types.Array, PREFIX + "min")
-def _min(a):
-    return (lambda a: _min_of(a)) if is_array(a) else lambda a: a.min()
+for _name, _stand_in in STAND_INS.items():
+    _without_arguments(_name, _stand_in)
 
 
 @overload_method(types.Array, PREFIX + "dot")

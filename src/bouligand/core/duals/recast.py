@@ -11,7 +11,7 @@ import types as python_types
 import numpy as np
 from numba import njit
 
-from . import arithmetic, arrays, methods, reductions  # noqa: F401  (arithmetic registers its functions)
+from . import arithmetic, arrays, elementwise, methods, reductions  # noqa: F401  (some only register their functions)
 
 _MAKERS = {
     np.zeros: arrays.zeros,
@@ -27,11 +27,16 @@ _MAKERS = {
     np.ascontiguousarray: arrays.asarray,
     np.eye: arrays.eye,
     np.identity: arrays.eye,
-    **reductions.STAND_INS,
+    **{getattr(np, name): ours for name, ours in reductions.STAND_INS.items()},
 }
 _NEW_NAMES = {name: methods.PREFIX + name for name in methods.NAMES}
-_OF_USERS = {"error_model": "numpy", "boundscheck": True, "nogil": True, "forceinline": True}
-_KEPT = ("fastmath", "error_model", "nogil", "boundscheck", "forceinline")
+_OF_USERS = {
+    "error_model": "numpy",
+    "boundscheck": True,
+    "nogil": True,
+    "forceinline": True,
+}  # as in `compiler.wrapping`
+_KEPT = ("fastmath", *_OF_USERS)
 
 
 def _is_maker(value):
@@ -90,7 +95,7 @@ def _copy(function, known):
     cells = None if python.__closure__ is None else tuple(python_types.CellType() for _ in python.__closure__)
     copy = python_types.FunctionType(_renamed(python.__code__), fresh, python.__name__, python.__defaults__, cells)
     copy.__module__, copy.__kwdefaults__ = python.__module__, python.__kwdefaults__
-    options = dict(_OF_USERS)
+    options = _OF_USERS
     if hasattr(function, "py_func"):
         options = {key: value for key, value in function.targetoptions.items() if key in _KEPT}
     # (rewrites of array expressions, and wrappers for Python, ask for a NumPy dtype)

@@ -13,12 +13,14 @@ from .number import is_array, is_dual, some_dual
 # --------------------------------------------------------------------------------------------------- sums and extremes
 
 
-# NumPy's functions, and what the copy of a user's function calls instead (some of Numba's own rules for them, which are asked
-# first, fail on dual numbers)
+# Names of NumPy's functions, and what the copy of a user's function calls instead: some of Numba's own rules for them, which are
+# asked first, fail on dual numbers
 STAND_INS: dict = {}
 
 
-def _reduction(function, impl):
+def _reduction(name, impl):
+    function = getattr(np, name)
+
     def stand_in(a):
         """Of an array of dual numbers, or of another."""
 
@@ -26,7 +28,7 @@ def _reduction(function, impl):
     def of_array(a):
         return impl if is_array(a) else lambda a: function(a)
 
-    STAND_INS[function] = stand_in
+    STAND_INS[name] = stand_in
 
 
 def _sum(a):
@@ -70,11 +72,11 @@ def _min(a):
     return best
 
 
-_reduction(np.sum, _sum)
-_reduction(np.prod, _prod)
-_reduction(np.mean, _mean)
-_reduction(np.max, _max)
-_reduction(np.min, _min)
+_reduction("sum", _sum)
+_reduction("prod", _prod)
+_reduction("mean", _mean)
+_reduction("max", _max)
+_reduction("min", _min)
 
 
 @overload(sum)

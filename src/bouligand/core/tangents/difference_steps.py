@@ -7,8 +7,8 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f, eval_h
 from ..recorded import catch_up, use_parameters
+from ..state import OF_T, OF_X
 
-OF_X, OF_P, OF_T = 0, 1, 2  # what is varied
 EPS = 2.2e-16
 
 
