@@ -39,7 +39,7 @@ Path: TypeAlias = str | os.PathLike[str]
 
 Compile: TypeAlias = Literal["auto"] | bool
 JacobianSource: TypeAlias = Literal["auto", "exact", "differences"]
-Method: TypeAlias = Literal["auto", "dopri5", "dop853", "bosh3"]
+Method: TypeAlias = Literal["auto", "dopri5", "dop853", "bosh3", "stiff"]
 Projection: TypeAlias = Literal[2, 3, 5, "tangent", "midpoint", "rk4"]
 Side: TypeAlias = Literal["left", "right"]
 Status: TypeAlias = Literal["running", "finished", "terminated", "failed"]

@@ -86,6 +86,11 @@ SCALARS = record(
     "look_at: int",  # count of evaluations of f at which to look at the clock again,
     "looked_at: int",  # and at which it was looked at since when time is taken
     "middle_known: int",  # 1: g.h_middle is h in the middle of the step that was taken
+    "stiffness: int",  # whether stiff steps may be taken: EXPLICIT_ONLY, IF_NEEDED, AT_HAND (A is at hand), ALWAYS
+    "explicit: int",  # the scheme of steps that are not stiff
+    "weigh_at: int",  # count of steps at which to see again whether stability limits them,
+    "wait: int",  # and how many steps later after that
+    "A_at: int",  # steps and events at which w.stiff.A was evaluated; -1: not at all
     "dt",  # the natural length of a smooth step, which survives events
     "rtol",
     "atol",  # the absolute tolerance of all components; negative: the row v.atol is given
@@ -108,6 +113,7 @@ SCALARS = record(
     "reach",  # how far ahead to look for a landing, if two stages have shown that the step could be longer; else 0
     "dt_span",  # the natural length of a spanning step (0: not known yet)
     "hops_until",  # no spanning step before this time: one was rejected here
+    "rate",  # of the fastest mode, from A
     "looked",  # the clock at the first look since the caller was returned to; 0: none yet
     # the last ones are written together with the state, which follows in memory: see `memory.working`
     "t",
@@ -323,6 +329,16 @@ CORNER = Table(
     done="integers",
 )
 
+# of stiff steps: A is Df, or near it; factors of I - gamma s A, with the rows in the order of ``pivots``
+STIFF_ROWS = Rows(
+    "stiff",
+    "mode",  # the eigenvector of the fastest mode, found by iteration;
+    "image",  # A times it
+    "before",  # of a stage: the sum over the stages before it
+)
+STIFF = Table("stiff", A="matrix", factors="matrix", pivots="integers", columns="integers", rows=STIFF_ROWS)
+EXPLICIT_ONLY, IF_NEEDED, AT_HAND, ALWAYS = 0, 1, 2, 3  # whether stiff steps may be taken
+
 # rows of tangents: their values, those of a stage's state, those of the stages; backwards, also a stage's weight
 TANGENT_ROWS = Rows("tangent", "own", "state", "slopes x 16", "weight", state_and_slopes=("state", 0, 17))
 OF_X, OF_P, OF_T = 0, 1, 2  # what differences vary
@@ -351,6 +367,7 @@ WORK = Table(
     reset="matrix",
     Dh="matrix",
     spans=SPANS,
+    stiff=STIFF,
     tangents=TANGENTS,
     corner=CORNER,
 )

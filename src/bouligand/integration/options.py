@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..core.schemes import METHODS
-from ..core.state import SCALARS
+from ..core.schemes import METHODS, STIFF
+from ..core.state import ALWAYS, EXPLICIT_ONLY, IF_NEEDED, SCALARS
 from ..core.views import record_view
 from ..system.arguments import finite_numbers, number, numbers, whole
 from ..system.declarations import guard_index
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ..memory.working import IntegrationMemory
     from ..system.system import System
 
+FIRST_LOOK = 16  # steps after which to see for the first time whether stability limits them
+NEVER = 2**62
 PROJECTIONS: dict[str | int, int] = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
 
 
@@ -67,7 +69,11 @@ def settings(rtol: float, atol: ArrayLike | None, method: str, max_step: float, 
     s.probe = 1e-3
     s.cap = 1e300
     s.max_steps = min(max_steps, 2**62)
-    s.scheme = METHODS["dopri5" if rtol > 2e-5 else "dop853"] if method == "auto" else METHODS[method]
+    s.explicit = METHODS[method if method not in ("auto", "stiff") else "dopri5" if rtol > 2e-5 else "dop853"]
+    s.scheme = STIFF if method == "stiff" else s.explicit
+    s.stiffness = {"auto": IF_NEEDED, "stiff": ALWAYS}.get(method, EXPLICIT_ONLY)
+    s.weigh_at = FIRST_LOOK if method == "auto" else NEVER
+    s.A_at = -1
     s.atol = 0.01 * rtol if atol is None else _absolute(atol, 1)
     return head.data.toreadonly()
 

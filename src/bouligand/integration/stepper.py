@@ -18,7 +18,7 @@ from ..solution.solution import Solution
 from ..system import interrupts
 from ..system.arguments import one_of
 from ..system.system import System
-from . import options, spanning
+from . import options, spanning, stiff
 from .failures import failure
 from .start_word import consistent_word
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .. import _typing as ty
-    from ..memory.extras import SpanMemory
+    from ..memory.extras import SpanMemory, StiffMemory
     from ..memory.working import IntegrationMemory
     from ..system.binding import Bound
     from ..system.user_memory import Lease
@@ -93,7 +93,7 @@ class Stepper:
 
     __slots__ = (
         *("system", "status", "error"),
-        *("_memory", "_lease", "_p", "_legs", "_spans"),
+        *("_memory", "_lease", "_p", "_legs", "_spans", "_stiff"),
     )
 
     system: System
@@ -104,6 +104,7 @@ class Stepper:
     _p: ty.FloatArray
     _legs: list[tuple[int, ty.FloatArray]] | None  # row of the record and parameters, for each change
     _spans: SpanMemory | None
+    _stiff: StiffMemory | None
 
     def __init__(
         self,
@@ -156,7 +157,7 @@ class Stepper:
             if isinstance(system, System):
                 raise
             raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}") from None
-        self._legs = self._spans = self.error = None
+        self._legs = self._spans = self._stiff = self.error = None
         work.parameters[:] = self._p
         try:
             t0, tf = t_span
@@ -185,12 +186,15 @@ class Stepper:
             system._look(t0, work.v, self._p)
         if system._is_sum and not special and spanning.possible(system, rtol, method):
             work.s.may_span = 1
+        if special or method == "stiff" or system._is_sum or system._expects_stiff or system.n > stiff.LARGEST:
+            stiff.prepare(self, method)
         self.status = RUNNING
 
     def __reduce__(self) -> tuple[Any, ...]:
         spans = None if self._spans is None else self._spans.contents()
+        stiff = None if self._stiff is None else self._stiff.contents()
         rest = {name: getattr(self, name) for name in ("status", "error", "_p", "_legs")}
-        return _stepper_again, (type(self), self.system, rest, self._memory.contents(), spans)
+        return _stepper_again, (type(self), self.system, rest, self._memory.contents(), spans, stiff)
 
     def _set_rare_options(
         self,
@@ -334,6 +338,9 @@ class Stepper:
         if self._spans is not None:
             pool_of(self.system).give_back("spans", self._spans)
             self._spans = None
+        if self._stiff is not None:
+            pool_of(self.system).give_back("stiff", self._stiff)
+            self._stiff = None
         self._lease.give_back()
         if self.error is not None and (on_failure == "raise" or not isinstance(self.error, Exception)):
             raise self.error
@@ -388,6 +395,8 @@ class Stepper:
                 memory.grow("record")
             elif code == codes.EVENTS_FULL:
                 memory.grow("events")
+            elif code == codes.WEIGH:
+                stiff.weigh(self)
             elif code == codes.TERMINATED:
                 self.status = TERMINATED
                 return
@@ -450,11 +459,16 @@ class Stepper:
 
 
 def _stepper_again(
-    kind: type[Stepper], system: System, rest: dict[str, Any], contents: Any, spans: dict[str, Any] | None
+    kind: type[Stepper],
+    system: System,
+    rest: dict[str, Any],
+    contents: Any,
+    spans: dict[str, Any] | None,
+    stiffly: dict[str, Any] | None,
 ) -> Stepper:
     """A stepper that was pickled, in memory of its own."""
     stepper, bound = kind.__new__(kind), system._bind()
-    stepper.system, stepper._spans = system, None
+    stepper.system, stepper._spans, stepper._stiff = system, None, None
     for name, value in rest.items():
         setattr(stepper, name, value)
     memory = stepper._memory = pool_of(system).integration(system)
@@ -464,6 +478,10 @@ def _stepper_again(
     memory.s.looked, memory.s.look_at = 0.0, memory.s.f_calls  # (a time of another process's clock means nothing here)
     if spans is not None:
         stepper._borrow_spans().restore(spans)
+    if stiffly is not None:
+        evaluated = memory.s.A_at
+        stiff.provide(stepper).restore(stiffly)
+        memory.s.A_at = evaluated
     return stepper
 
 

@@ -1,4 +1,4 @@
-"""The additional workspaces of spanning steps and of derivatives."""
+"""The additional workspaces of spanning steps, stiff steps and derivatives."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from ..core.state import (
     POSITION,
     SMALL,
     SPANS,
+    STIFF,
+    STIFF_ROWS,
     SUM_ROWS,
     TANGENTS,
     USER_DATA,
@@ -73,6 +75,41 @@ class SpanMemory(TableMemory):
     def use(self, lease: Bound | Lease) -> None:
         """Let ``g_many`` use the same user data as the other functions of an integration."""
         self.context[USER_DATA] = lease.context[USER_DATA]
+
+
+class StiffMemory(TableMemory):
+    """The workspace of stiff steps: the matrix A, its factors, and (``tangents``) what its evaluation needs."""
+
+    A: FloatArray
+    rows: FloatArray
+
+    def __init__(self, system: System) -> None:
+        n, parameters = system.n, len(system.defaults)
+        super().__init__(
+            STIFF,
+            A=np.zeros((n, n)),
+            factors=np.empty((n, n)),
+            pivots=np.zeros(n, dtype=np.int64),
+            columns=np.zeros(n, dtype=np.int64),
+            rows=np.zeros((STIFF_ROWS.count, n)),
+        )
+        self.tangents = TangentTable(
+            TANGENTS,
+            jacobians=system._bind().jacobians(system, False),
+            dual_x=np.zeros(DUAL * n),
+            dual_p=np.zeros(DUAL * parameters),
+            dual_out=np.zeros(DUAL * n),
+        )
+        self.size = 2 * self.A.size
+
+    def contents(self) -> dict[str, NDArray[Any]]:
+        """Copies of what is kept from step to step, for `restore`."""
+        return {"A": self.A.copy(), "rows": self.rows.copy()}
+
+    def restore(self, contents: dict[str, NDArray[Any]]) -> None:
+        """Write the `contents` of another one to this one."""
+        for name, values in contents.items():
+            getattr(self, name)[:] = values
 
 
 class TangentTable(TableMemory):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
-from .extras import SpanMemory, TangentMemory
+from .extras import SpanMemory, StiffMemory, TangentMemory
 from .working import ROOM, IntegrationMemory, Working
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ MOST_SPARE = 4  # workspaces of a kind that are kept
 
 _MAKE: dict[str, Callable[[System], Any]] = {
     "spans": SpanMemory,
+    "stiff": StiffMemory,
     "replay": lambda system: Working(system.n, system.m, len(system.defaults), units=system.unit, reset=system.reset),
     "tangents": lambda system: TangentMemory(system, False),
     "tangents and p": lambda system: TangentMemory(system, True),
@@ -25,7 +26,7 @@ _MAKE: dict[str, Callable[[System], Any]] = {
 
 
 class Pool:
-    """The unused workspaces of one system, by kind: "spans", "replay" (of a record), "tangents", "tangents and p".
+    """The unused workspaces of one system, by kind: "spans", "stiff", "replay" (of a record), "tangents", "tangents and p".
 
     A borrowed workspace belongs to its borrower alone until it is given back. The workspace of an integration is not given
     back, because its solution reads from it. It is reused once no reference to it is left.

@@ -5,18 +5,22 @@ The formulas take the number of the scheme as their first argument; those of dop
 
 import numpy as np
 
-from . import DOPRI5, SCHEMES
+from . import BOSH3, DOPRI5, SCHEMES
 from .stages import combination, stage_runner
 
 
+# by number; the first, for no scheme, is not used; stiff steps are of order 3, too, and share its step size control
+_BY_NUMBER = SCHEMES[0], *SCHEMES, BOSH3
+
+
 def _numbers(of, dtype=float):
-    """A value for each scheme, by its number; the first, for no scheme, is not used."""
-    return np.array([of(SCHEMES[0]), *map(of, SCHEMES)], dtype=dtype)
+    """A value for each scheme, by its number."""
+    return np.array(list(map(of, _BY_NUMBER)), dtype=dtype)
 
 
 def _padded(of):
     """An array for each scheme, by its number, filled up with zeros to the size of the largest."""
-    arrays = [of(SCHEMES[0]), *map(of, SCHEMES)]
+    arrays = list(map(of, _BY_NUMBER))
     out = np.zeros((len(arrays), *(max(sizes) for sizes in zip(*(a.shape for a in arrays), strict=True))))
     for q, a in enumerate(arrays):
         out[(q, *map(slice, a.shape))] = a

@@ -1,7 +1,7 @@
 """Dense output: the state at any time inside a step, from the step's own stages.
 
-A smooth step has its scheme's continuous extension. A hop is a cubic between its ends, which is as accurate as the hop; its
-last rung has dopri5's extension. Where a step was cut or corrected to end on a guard, the small difference at its end is
+A smooth step has its scheme's continuous extension. A hop is a cubic between its ends, which is as accurate as the hop, and so is
+a stiff step; a hop's last rung has dopri5's extension. Where a step was cut or corrected to end on a guard, the small difference at its end is
 spread over the step by a cubic with zero slope at both ends, so that x is continuous and x' is right on both sides.
 """
 
@@ -9,7 +9,7 @@ from .. import codes
 from ..compiler.intrinsics import address, compact
 from ..compiler.jit import core
 from ..evaluate import copy_state, failed
-from ..schemes import METHODS, table
+from ..schemes import METHODS, STIFF, table
 from ..schemes.table import dense_stages
 from ..state import BACK, HOP
 from ..unit import make_unit
@@ -55,7 +55,7 @@ def interpolate(v, kind, theta, length, whole, out):
     """out = the state at ``theta`` (0 to 1) of a step that took ``whole``, its first part ``length``."""
     compact()
     base = kind % BACK
-    if base >= HOP and base != HOP + 5:
+    if (base >= HOP and base != HOP + 5) or base == STIFF:
         cubic_between(v, theta, whole, out)
         return
     scheme, stages = (DOPRI5, v.hop_stages) if base >= HOP else (base, v.stages)

@@ -94,7 +94,7 @@ def step_smoothly(w, length, landing, fixed, tries):
         return outcomes.NOT_FINITE if error == math.inf else outcomes.REJECTED
     natural = min(length * factor, s.dt_max)
     s.dt = max(s.dt, natural) if landing or length < 0.999 * s.dt else natural
-    s.kind, s.length, s.growth = s.scheme, length, 0.0
+    s.length, s.growth = length, 0.0
     if w.fn.fh == 0 and eval_h(w, s.t + length, v.x_end, g.h_end):
         return outcomes.FAILED
     shift, j, finite = passed(g, length, s.target if landing else -1, False, 0.0)
@@ -141,7 +141,7 @@ def hop_back(w, length, aim, j, fixed, tries, near):
             return outcomes.FAILED
         if rung == outcomes.NO_RUNG:
             return shorten(s, length, back)
-        s.kind, s.growth, s.back = s.scheme + BACK * rung, 0.0, back
+        s.kind, s.growth, s.back = s.kind % BACK + BACK * rung, 0.0, back
         whole = length + back
         if eval_h(w, s.t + whole, v.x_end, g.h_end):
             return outcomes.FAILED

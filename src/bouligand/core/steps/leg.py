@@ -50,6 +50,7 @@ def start_anew(w):
         return s.status
     s.rates_known = 0
     s.fresh = 1
+    s.A_at = -1
     for k in range(g.width):
         g.t_last[k] = -math.inf  # a crossing before the break has no say in what happens behind it
     return codes.GO_ON

@@ -6,6 +6,7 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f
 from ..recorded import cap_at_break, catch_up, use_parameters
+from ..schemes import STIFF
 from ..state import BACK, HOP
 from ..unit import make_unit
 from . import outcomes
@@ -55,11 +56,14 @@ def retake(w, row):
     kind, length = steps[row].kind, steps[row].length
     s.t = steps[row - 1].t
     cap_at_break(w, row)
-    s.kind, s.fresh, s.dt = kind, 0, length
+    s.fresh, s.dt, s.weigh_at = 0, length, s.step_count + 1
     copy_state(w.states[row - 1], v.x)
     if eval_f(w, s.t, v.x, v.f):
         return True
     base = kind % BACK
+    if base == STIFF:
+        s.kind = kind
+        return eval_end(w, row)
     if base < HOP:
         s.scheme = base
         error, _ = smooth_step(w, length)
@@ -71,5 +75,13 @@ def retake(w, row):
             return True
         for i in range(v.width):
             v.f_end[i] += steps[row].correction * v.second[i]
+    s.kind = kind
     copy_state(w.states[row], v.x_end)
     return False
+
+
+@core
+def eval_end(w, row):
+    """v.x_end and v.f_end, at the end of a recorded step. True if f failed."""
+    copy_state(w.states[row], w.v.x_end)
+    return eval_f(w, w.steps[row].t, w.v.x_end, w.v.f_end)

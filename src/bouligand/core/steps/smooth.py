@@ -6,8 +6,11 @@ from .. import codes
 from ..compiler.intrinsics import address, compact, rough_power
 from ..compiler.jit import core
 from ..evaluate import eval_f, eval_fh, failed, in_tolerances
-from ..schemes import table
+from ..schemes import STIFF, table
 from ..schemes.table import error_estimate, first_stages, later_stages, result, second_estimate
+from ..state import AT_HAND
+from ..stiff.choice import after_stiff, choose_scheme, look_for_stiffness
+from ..stiff.step import stiff_step
 
 EVALUATION_FAILED = -1.0  # instead of an error estimate, as the next
 GIVEN_UP = 1e300  # rejected after two stages (a step that is not finite has the error inf)
@@ -19,10 +22,18 @@ def smooth_step(w, length):
 
     Directly after an event nothing is known about the new field, and the step size is the old one. Two stages show how long
     a step could be: a trial step that is much too long, or much too short, is rejected before the other stages are evaluated.
+    Sets s.kind.
     """
     compact()
     s, v, fn = w.s, w.v, w.fn
+    if s.stiffness >= AT_HAND:
+        factor = choose_scheme(w, length) if s.fresh == 1 and s.stiffness == AT_HAND else 0.0
+        if factor != 0.0:
+            return EVALUATION_FAILED if factor < 0.0 else GIVEN_UP, factor
+        if s.scheme == STIFF:
+            return try_stiff(w, length)
     scheme, t, cap = s.scheme, s.t, s.cap
+    s.kind = scheme  # (the next step may have another)
     b, p = address(w.g.b), address(w.p)
     bad = first_stages(scheme, fn.f, fn.context, t, length, cap, v.x, v.stages, v.x_trial, b, p)
     s.f_calls += 2
@@ -50,9 +61,27 @@ def smooth_step(w, length):
     error = embedded_error(w, length)
     if error > 1.0:
         return error, max(0.1 if s.fresh == 1 else 0.2, 0.9 * step_factor(error, scheme))
+    if s.step_count >= s.weigh_at:
+        look_for_stiffness(w, length)
     end_derivatives(w, length)
     most = 10.0 if s.fresh == 1 else table.GROWTH[scheme]
     return error, most if error < 1e-10 else min(most, 0.9 * step_factor(error, scheme))
+
+
+@core
+def try_stiff(w, length):
+    """The same by a stiff step."""
+    compact()
+    s = w.s
+    s.kind = STIFF
+    error = stiff_step(w, length)
+    if error == EVALUATION_FAILED:
+        return error, 0.0
+    most = 10.0 if s.fresh == 1 else 5.0
+    factor = most if error < 1e-10 else min(most, 0.9 * step_factor(error, STIFF)) if error < math.inf else 0.1
+    factor = max(factor, 0.15 if s.fresh == 1 else 0.2)
+    after_stiff(w, error, length * factor)
+    return error, factor
 
 
 @core(inline=True)
@@ -79,11 +108,11 @@ def embedded_error(w, length):
     error_estimate(s.scheme, v.x, v.stages, length, v.scratch)
     if table.ESTIMATES[s.scheme] == 1:
         return in_tolerances(w, v.scratch, v.x, v.x_end)
-    second_estimate(s.scheme, v.x, v.stages, length, v.x_trial)
+    second_estimate(s.scheme, v.x, v.stages, length, v.x_smooth)
     fifth, third, total = 0.0, 0.0, 0.0
     for i in range(v.width):
         scale = 1.0 / (v.atol[i] + s.rtol * max(abs(v.x[i]), abs(v.x_end[i])))
-        five, three = abs(v.scratch[i]) * scale, abs(v.x_trial[i]) * scale
+        five, three = abs(v.scratch[i]) * scale, abs(v.x_smooth[i]) * scale
         total += five + three
         fifth, third = max(fifth, five), max(third, three)
     if not total < math.inf:

@@ -7,7 +7,7 @@ from ..compiler.tables import work
 from ..evaluate import eval_h, failed
 from ..recorded import use_parameters
 from ..state import DUAL, LANES, TIMELESS
-from .jacobians import seed, without_tangents
+from ..jacobians import seed, without_tangents
 from .sparse_rows import eval_h_dual, evaluate_by_colours, row_by_colours
 
 

@@ -5,7 +5,7 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state
 from ..recorded import cap_at_break, catch_up, use_parameters
-from .jacobians import jacobian
+from ..jacobians import jacobian
 
 
 @core(entry=True)

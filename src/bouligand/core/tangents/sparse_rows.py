@@ -11,7 +11,7 @@ from ..compiler.tables import work
 from ..evaluate import copy_state, failed
 from ..recorded import use_parameters
 from ..state import DUAL, LANES
-from .jacobians import seed, without_tangents
+from ..jacobians import seed, without_tangents
 
 COLOURS_AT_ONCE = LANES - 1  # the last tangent is for the check
 

@@ -31,7 +31,7 @@ from .formulas import (
     stages_of,
     weight_inside,
 )
-from .jacobians import evaluate_jacobians, without_tangents
+from ..jacobians import evaluate_jacobians, without_tangents
 
 
 @core

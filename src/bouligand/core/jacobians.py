@@ -1,10 +1,10 @@
 """The Jacobians of f at a state: those that were given; else by dual numbers, eight columns at a time; else by differences."""
 
-from .. import codes
-from ..compiler.intrinsics import address, call, compact
-from ..compiler.jit import core
-from ..evaluate import eval_f, failed
-from ..state import DUAL, LANES
+from . import codes
+from .compiler.intrinsics import address, call, compact
+from .compiler.jit import core
+from .evaluate import eval_f, failed
+from .state import DUAL, LANES
 
 
 @core(inline=True)

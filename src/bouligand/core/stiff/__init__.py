@@ -1,0 +1,1 @@
+"""Stiff steps: linearly implicit ones, which fast decaying modes do not limit."""

@@ -1,0 +1,84 @@
+"""A stiff step: ROS34PW2, with a matrix that is near Df (see `schemes.ros34pw2`).
+
+Inside it the state is the cubic between its ends, which has the order of the step.
+"""
+
+import math
+
+from ..compiler.intrinsics import compact
+from ..compiler.jit import core
+from ..evaluate import eval_f, eval_fh, in_tolerances
+from ..schemes import STIFF
+from ..schemes.ros34pw2 import ALPHA, DIAGONAL, ERROR, GAMMA, STAGES, TIMES, WEIGHTS
+from .jacobian import renew
+from .linear import factorise, solve
+
+LOOSEST = 1e-2  # relative tolerance: above it, stiff steps are not reliable where feet slide
+EVALUATION_FAILED = -1.0  # instead of an error estimate (as in `steps.smooth`)
+
+
+@core
+def stiff_step(w, length):
+    """Try a step of this length from v.x to v.x_end. Returns its error in tolerances.
+
+    Leaves x', x'' and x''' at its end in v.f_end, v.second and v.third.
+    """
+    compact()
+    s, v, fn = w.s, w.v, w.fn
+    n, end = v.width, min(s.t + length, s.cap)
+    if renew(w):
+        return EVALUATION_FAILED
+    if factorise(w.stiff, DIAGONAL * length):
+        return math.inf
+    if stages(w, length):
+        return EVALUATION_FAILED
+    for i in range(n):
+        step, error = 0.0, 0.0
+        for q in range(STAGES):
+            step += WEIGHTS[q] * v.stages[q + 1, i]
+            error += ERROR[q] * v.stages[q + 1, i]
+        v.x_end[i] = v.x[i] + length * step
+        v.scratch[i] = length * error
+    error = in_tolerances(w, v.scratch, v.x, v.x_end) * max(s.rtol / LOOSEST, 1.0)
+    if error > 1.0:
+        return error
+    if fn.fh != 0:
+        if eval_fh(w, end, v.x_end, v.f_end):
+            return EVALUATION_FAILED
+    elif eval_f(w, end, v.x_end, v.f_end):
+        return EVALUATION_FAILED
+    total = 0.0
+    for i in range(n):
+        rise = (v.x_end[i] - v.x[i]) / length
+        v.second[i] = (2.0 * v.f[i] + 4.0 * v.f_end[i] - 6.0 * rise) / length
+        v.third[i] = 6.0 * (v.f[i] + v.f_end[i] - 2.0 * rise) / (length * length)
+        total += v.f_end[i]
+    return error if abs(total) < math.inf else math.inf
+
+
+@core
+def stages(w, length):
+    """v.stages[1:5] = the stages of a step from v.x, with factors for this length at hand. True if f failed."""
+    compact()
+    s, v, before = w.s, w.v, w.stiff.rows.before
+    n = v.width
+    for q in range(STAGES):
+        k = v.stages[q + 1]
+        for i in range(n):
+            state, total = 0.0, 0.0
+            for r in range(q):
+                state += ALPHA[q, r] * v.stages[r + 1, i]
+                total += GAMMA[q, r] * v.stages[r + 1, i]
+            v.x_trial[i] = v.x[i] + length * state
+            before[i] = total
+        if q == 0:
+            for i in range(n):
+                k[i] = v.f[i]
+        elif eval_f(w, s.t + TIMES[q] * length, v.x_trial, k):
+            return True
+        for i in range(n):
+            k[i] += before[i]
+        solve(w.stiff, k)
+        for i in range(n):
+            k[i] -= before[i]
+    return False
