@@ -88,6 +88,7 @@ class Robot(System):
             context=memory,
             name=name,
         )
+        self._expects_stiff = True  # contact dampers, friction, damping of joints
         self._take_functions()
 
     # -------------------------------------------------------------------------------------------------------- states
