@@ -36,12 +36,12 @@ def prepare(stepper: Stepper, method: Method) -> None:
         s.stiffness = AT_HAND
 
 
-def provide(stepper: Stepper) -> StiffMemory:
-    """Take a workspace for stiff steps from the pool, with the Jacobians of the system."""
+def provide(stepper: Stepper, evaluated: int = -1) -> StiffMemory:
+    """Take a workspace for stiff steps from the pool, with the Jacobians of the system. ``evaluated``: see ``A_at`` of the core."""
     stiff = stepper._stiff = pool_of(stepper.system).borrow("stiff", stepper.system)
     stepper._memory.put("stiff", stiff)
     stepper._memory.put("tangents", stiff.tangents)
-    stepper._memory.s.A_at = -1
+    stepper._memory.s.A_at = evaluated
     return stiff
 
 
