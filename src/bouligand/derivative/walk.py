@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core import codes
 from ..core.entries import Kernel
+from ..core.schemes import STIFF
 from ..core.state import AT_END, DUAL, SMALL, TANGENT_ROWS, TO_GUARD
 from ..errors import GrazingError
 from ..memory.pool import pool_of
@@ -74,6 +75,8 @@ def walk_along(
         memory.open(system, record, own_rtol, atol, lease.fn, jacobians)
         take_steps(solution, memory, params)
         take_pattern(system, memory)
+        if (record.kind == STIFF).any():
+            memory.take_stiff(system.n)
         if solution._rates is None or solution._rates.rtol != rtol:
             solution._rates = fastest_rates(system, rtol, len(record), memory)
         stretch = cut(solution, since, until, wanted, observers, divide(system, record, solution._rates, memory))

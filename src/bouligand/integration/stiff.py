@@ -37,7 +37,7 @@ def prepare(stepper: Stepper, method: Method) -> None:
 
 
 def provide(stepper: Stepper, evaluated: int = -1) -> StiffMemory:
-    """Take a workspace for stiff steps from the pool, with the Jacobians of the system. ``evaluated``: see ``A_at`` of the core."""
+    """Take a workspace for stiff steps from the pool, with the Jacobians of the system. ``evaluated``: its ``A_at``."""
     stiff = stepper._stiff = pool_of(stepper.system).borrow("stiff", stepper.system)
     stepper._memory.put("stiff", stiff)
     stepper._memory.put("tangents", stiff.tangents)

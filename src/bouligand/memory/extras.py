@@ -77,14 +77,13 @@ class SpanMemory(TableMemory):
         self.context[USER_DATA] = lease.context[USER_DATA]
 
 
-class StiffMemory(TableMemory):
-    """The workspace of stiff steps: the matrix A, its factors, and (``tangents``) what its evaluation needs."""
+class StiffTable(TableMemory):
+    """The matrix A of stiff steps, and its factors."""
 
     A: FloatArray
     rows: FloatArray
 
-    def __init__(self, system: System) -> None:
-        n, parameters = system.n, len(system.defaults)
+    def __init__(self, n: int) -> None:
         super().__init__(
             STIFF,
             A=np.zeros((n, n)),
@@ -93,6 +92,14 @@ class StiffMemory(TableMemory):
             columns=np.zeros(n, dtype=np.int64),
             rows=np.zeros((STIFF_ROWS.count, n)),
         )
+
+
+class StiffMemory(StiffTable):
+    """The workspace of stiff steps: with (``tangents``) what the evaluation of A needs."""
+
+    def __init__(self, system: System) -> None:
+        n, parameters = system.n, len(system.defaults)
+        super().__init__(n)
         self.tangents = TangentTable(
             TANGENTS,
             jacobians=system._bind().jacobians(system, False),
@@ -175,6 +182,11 @@ class TangentMemory(Working):
         self.v.atol[:] = atol
         g.observer[:], g.b[:] = system.observers, record.word_start
         self.put_record(record.placed)
+
+    def take_stiff(self, n: int) -> None:
+        """Let the core replay stiff steps."""
+        if not hasattr(self, "stiff"):
+            self.put("stiff", StiffTable(n))
 
     def use_pattern(self, pattern: Pattern) -> None:
         """Let the core evaluate Dh by colours."""

@@ -8,7 +8,6 @@ import numpy as np
 from . import BOSH3, DOPRI5, SCHEMES
 from .stages import combination, stage_runner
 
-
 # by number; the first, for no scheme, is not used; stiff steps are of order 3, too, and share its step size control
 _BY_NUMBER = SCHEMES[0], *SCHEMES, BOSH3
 

@@ -1,8 +1,8 @@
 """Dense output: the state at any time inside a step, from the step's own stages.
 
-A smooth step has its scheme's continuous extension. A hop is a cubic between its ends, which is as accurate as the hop, and so is
-a stiff step; a hop's last rung has dopri5's extension. Where a step was cut or corrected to end on a guard, the small difference at its end is
-spread over the step by a cubic with zero slope at both ends, so that x is continuous and x' is right on both sides.
+A smooth step has its scheme's continuous extension. A hop, or a stiff step, is a cubic between its ends, which is as accurate as
+the step; a hop's last rung has dopri5's extension. Where a step was cut or corrected to end on a guard, the small difference at
+its end is spread over the step by a cubic with zero slope at both ends, so that x is continuous and x' is right on both sides.
 """
 
 from .. import codes

@@ -1,7 +1,7 @@
 """Which steps to take: explicit ones, or stiff ones where the stability of explicit ones would limit them.
 
-Stability limits an explicit step to about three times the time of the fastest mode, 1 / rate. Stiff steps cost more each, and are of
-order 3: they are worth their cost where the tolerance would let them be several times longer than that.
+Stability limits an explicit step to about three times the time of the fastest mode, 1 / rate. Stiff steps cost more each, and are
+of order 3: they are worth their cost where the tolerance would let them be several times longer than that.
 
 - Without A at hand, a cheap estimate of the rate from the last stages of a step is looked at every few steps; where that raises
   suspicion, the caller is asked (`codes.WEIGH`): it measures the rate and provides Jacobians.

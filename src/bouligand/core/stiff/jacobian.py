@@ -1,8 +1,8 @@
 """A, the matrix of stiff steps: Df at the present state where it is given or comes from dual numbers, else forward differences.
 
-It is evaluated at each step: feet that stick or slide change it by orders of magnitude without an event, and a method with the A
-of another state is unstable without that its error estimate shows it. Forward differences, which take n evaluations of f, are kept
-for a few steps.
+It is evaluated at each step: feet that stick or slide change it by orders of magnitude without an event, and with the A of
+another state the method may be unstable, which its error estimate does not show. Forward differences, which take n evaluations of f, are
+kept for a few steps.
 """
 
 import math
@@ -23,7 +23,7 @@ def renew(w):
     s, v, jac = w.s, w.v, w.tangents.jacobians
     now = s.step_count + s.event_count
     exact = jac.Df != 0 or jac.f_dual != 0
-    if s.A_at == now or (not exact and s.fresh == 0 and s.tries == 0 and 0 <= s.A_at and now < s.A_at + KEPT):
+    if s.A_at == now or (not exact and s.fresh == 0 and s.tries == 0 and s.A_at >= 0 and now < s.A_at + KEPT):
         return False
     s.A_at = now
     if exact:

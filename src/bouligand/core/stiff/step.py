@@ -8,7 +8,6 @@ import math
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import eval_f, eval_fh, in_tolerances
-from ..schemes import STIFF
 from ..schemes.ros34pw2 import ALPHA, DIAGONAL, ERROR, GAMMA, STAGES, TIMES, WEIGHTS
 from .jacobian import renew
 from .linear import factorise, solve

@@ -14,7 +14,9 @@ from ..compiler.jit import core
 from ..compiler.tables import rows_of, work
 from ..evaluate import eval_f
 from ..recorded import cap_at_break, use_parameters
-from ..state import MARGIN, SHOWN, SWITCH, TANGENT_ROWS
+from ..schemes import STIFF
+from ..state import BACK, MARGIN, SHOWN, SWITCH, TANGENT_ROWS
+from ..stiff.tangents import pull_stiff, push_stiff
 from ..unit import without_scaling
 from .formulas import formula_of
 from .near_ties import (
@@ -102,7 +104,11 @@ def push(table, D, of_p, tv, times, crossings, merge):
             known = False
         length = steps[record + 1].t - steps[record].t
         cap_at_break(w, record + 1)
-        if propagate_tangents(w, D, of_p, tv, formula_of(steps[record + 1].kind), length, known, inside):
+        kind = steps[record + 1].kind
+        if kind % BACK == STIFF:
+            if push_stiff(w, D, of_p, tv, length, inside):
+                return s.status
+        elif propagate_tangents(w, D, of_p, tv, formula_of(kind), length, known, inside):
             return s.status
         at.record = record + 1
         s.eval_count += inside
@@ -278,7 +284,11 @@ def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event):
         go_to_record(w, record - 1)
         length = steps[record].t - steps[record - 1].t
         cap_at_break(w, record)
-        if propagate_adjoint(w, gradient, tv, Df, Dp_f, formula_of(steps[record].kind), length, inside):
+        kind = steps[record].kind
+        if kind % BACK == STIFF:
+            if pull_stiff(w, gradient, tv, length, inside):
+                return s.status
+        elif propagate_adjoint(w, gradient, tv, Df, Dp_f, formula_of(kind), length, inside):
             return s.status
         at.record = record - 1
         s.eval_count -= inside

@@ -5,9 +5,9 @@ from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import eval_h, failed
+from ..jacobians import seed, without_tangents
 from ..recorded import use_parameters
 from ..state import DUAL, LANES, TIMELESS
-from ..jacobians import seed, without_tangents
 from .sparse_rows import eval_h_dual, evaluate_by_colours, row_by_colours
 
 

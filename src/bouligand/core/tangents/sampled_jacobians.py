@@ -4,8 +4,8 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state
-from ..recorded import cap_at_break, catch_up, use_parameters
 from ..jacobians import jacobian
+from ..recorded import cap_at_break, catch_up, use_parameters
 
 
 @core(entry=True)

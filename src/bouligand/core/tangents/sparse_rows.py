@@ -9,9 +9,9 @@ from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, failed
+from ..jacobians import seed, without_tangents
 from ..recorded import use_parameters
 from ..state import DUAL, LANES
-from ..jacobians import seed, without_tangents
 
 COLOURS_AT_ONCE = LANES - 1  # the last tangent is for the check
 

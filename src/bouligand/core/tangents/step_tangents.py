@@ -19,6 +19,7 @@ from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.vectors import multiply
 from ..evaluate import eval_f, failed
+from ..jacobians import evaluate_jacobians, without_tangents
 from ..state import DUAL, LANES, SMALL
 from .formulas import (
     FIRST,
@@ -31,7 +32,6 @@ from .formulas import (
     stages_of,
     weight_inside,
 )
-from ..jacobians import evaluate_jacobians, without_tangents
 
 
 @core

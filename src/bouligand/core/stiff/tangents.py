@@ -1,0 +1,256 @@
+"""Tangents of a stiff step, and their adjoint: the same method applied to the variational equation.
+
+A is held fixed, which is right to the order of the method: that is the same for every A, also in the variational equation, whose
+own A has this one on its diagonal. So no second derivatives are needed, and fast modes do not limit these steps either.
+"""
+
+from .. import codes
+from ..compiler.intrinsics import address, call, compact
+from ..compiler.jit import core
+from ..compiler.vectors import multiply
+from ..evaluate import eval_f, failed
+from ..jacobians import jacobian, without_tangents
+from ..schemes.ros34pw2 import ALPHA, DIAGONAL, GAMMA, STAGES, TIMES, WEIGHTS
+from ..state import DUAL, LANES
+from .linear import factorise, solve_many, solve_transposed
+from .step import stages
+
+START, END = 5, 6  # rows of slopes that are used for the slopes of tangents at both ends
+
+
+@core
+def replay(w, length):
+    """The stages of a step from v.x, and its factors. True if a function failed."""
+    compact()
+    s, v = w.s, w.v
+    t = min(s.t, s.cap)
+    if eval_f(w, s.t, v.x, v.f) or Df_at(w, t, v.x):
+        return True
+    if factorise(w.stiff, DIAGONAL * length):
+        return failed(w, codes.DF_FAILED, t, v.x)
+    return stages(w, length)
+
+
+@core(inline=True)
+def Df_at(w, t, x):
+    """w.stiff.A = Df (its factors are at hand: from then on A serves as memory). True if a function failed."""
+    return jacobian(w, w.tangents.jacobians.Df, x, w.tangents.differences, w.stiff.A, t, x)
+
+
+@core(inline=True)
+def Dp_f_at(w, t, x):
+    """w.tangents.Dp_f, if it has columns. True if a function failed."""
+    J = w.tangents.Dp_f
+    return J.shape[1] > 0 and jacobian(w, w.tangents.jacobians.Dp_f, w.p, w.tangents.differences[w.v.width :], J, t, x)
+
+
+@core
+def place(w, q, length):
+    """v.x_trial = the state of a stage (STAGES: the end); returns its time."""
+    compact()
+    s, v = w.s, w.v
+    for i in range(v.width):
+        total = 0.0
+        for r in range(min(q, STAGES)):
+            total += (ALPHA[q, r] if q < STAGES else WEIGHTS[r]) * v.stages[r + 1, i]
+        v.x_trial[i] = v.x[i] + length * total
+    return min(s.t + (TIMES[q] if q < STAGES else 1.0) * length, s.cap)
+
+
+@core
+def push_stiff(w, D, of_p, tv, length, inside):
+    """Propagate all tangents over a stiff step from v.x (see `tangents.step_tangents`). True if a function failed."""
+    compact()
+    n, tangents, jac = w.v.width, D.shape[0], w.tangents.jacobians
+    if tangents == 0:
+        return False
+    if replay(w, length):
+        return True
+    by_duals = jac.Df == 0 and jac.f_dual != 0 and (jac.Dp_f == 0 or D.shape[1] == n)
+    many = LANES if by_duals else tv.width // n
+    for first in range(0, tangents, many):
+        last = min(first + many, tangents)
+        for i in range(n):
+            for a in range(many):
+                tv.own[i * many + a] = D[first + a, i] if first + a < last else 0.0
+        for q in range(STAGES):
+            if push_stage(w, D, of_p, tv, length, (q, first, last, many), by_duals):
+                return True
+        for i in range(n * many):
+            total = 0.0
+            for r in range(STAGES):
+                total += WEIGHTS[r] * tv.slopes[r, i]
+            tv.state[i] = tv.own[i] + length * total
+        if inside > 0:
+            when = place(w, STAGES, length)
+            if slopes(w, D, of_p, tv, tv.slopes[END], when, (first, last, many), by_duals):
+                return True
+            write_inside(w, D, tv, length, inside, (first, last, many))
+        for a in range(first, last):
+            for i in range(n):
+                D[a, i] = tv.state[i * many + a - first]
+    return False
+
+
+@core
+def push_stage(w, D, of_p, tv, length, which, by_duals):
+    """tv.slopes[q] = a stage of the tangents: ``which`` are q, the first tangent, the last, and how many there are in a row."""
+    compact()
+    q, first, last, many = which
+    out, width = tv.slopes[q], w.v.width * many
+    for i in range(width):
+        state, total = 0.0, 0.0
+        for r in range(q):
+            state += ALPHA[q, r] * tv.slopes[r, i]
+            total += GAMMA[q, r] * tv.slopes[r, i]
+        tv.state[i] = tv.own[i] + length * state
+        tv.weight[i] = total
+    if slopes(w, D, of_p, tv, out, place(w, q, length), (first, last, many), by_duals):
+        return True
+    for i in range(width):
+        if q == 0:
+            tv.slopes[START, i] = out[i]
+        out[i] += tv.weight[i]
+    solve_many(w.stiff, out, many)
+    for i in range(width):
+        out[i] -= tv.weight[i]
+    return False
+
+
+@core
+def slopes(w, D, of_p, tv, out, t, which, by_duals):
+    """out = Df(v.x_trial) tv.state + Dp_f dp. True if a function failed."""
+    compact()
+    v, n, J = w.v, w.v.width, w.tangents.Dp_f
+    first, last, many = which
+    if by_duals:
+        return slopes_by_duals(w, D, tv, out, t, which)
+    if Df_at(w, t, v.x_trial) or (of_p.shape[0] > 0 and Dp_f_at(w, t, v.x_trial)):
+        return True
+    multiply(w.stiff.A, tv.state, out)
+    for q in range(of_p.shape[0]):
+        a, j = of_p[q, 0], of_p[q, 1]
+        if first <= a < last:
+            for i in range(n):
+                out[i * many + a - first] += J[i, j] * D[a, n + j]
+    return False
+
+
+@core
+def slopes_by_duals(w, D, tv, out, t, which):
+    """The same by f of dual numbers, which carry the tangents."""
+    compact()
+    v, fn, X, P, Y = w.v, w.fn, w.tangents.dual_x, w.tangents.dual_p, w.tangents.dual_out
+    n = v.width
+    first, last, many = which
+    without_tangents(v.x_trial, X)
+    without_tangents(w.p, P)
+    for a in range(last - first):
+        for i in range(n):
+            X[DUAL * i + 1 + a] = tv.state[i * many + a]
+        for i in range(n, D.shape[1]):
+            P[DUAL * (i - n) + 1 + a] = D[first + a, i]
+    w.s.f_calls += 1
+    if call(w.tangents.jacobians.f_dual, t, (address(X), address(w.g.b), address(P), address(Y)), fn.context) != 0:
+        return failed(w, codes.F_FAILED, t, v.x_trial)
+    for i in range(n):
+        for a in range(many):
+            out[i * many + a] = Y[DUAL * i + 1 + a] if a < last - first else 0.0
+    return False
+
+
+@core(inline=True)
+def hermite(theta):
+    """Weights of both ends and of their slopes (times the length), in the cubic between them."""
+    u = 1.0 - theta
+    return u * u * (1.0 + 2.0 * theta), theta * theta * (3.0 - 2.0 * theta), theta * u * u, -theta * theta * u
+
+
+@core
+def write_inside(w, D, tv, length, inside, which):
+    """x_eval = the tangents at the requested times inside the step: the cubic between its ends, as of the trajectory."""
+    compact()
+    s, tangents = w.s, D.shape[0]
+    first, last, many = which
+    for q in range(s.eval_count, s.eval_count + inside):
+        start, end, rise, fall = hermite((w.t_eval[q] - s.t) / length)
+        for a in range(first, last):
+            for i in range(w.v.width):
+                k = i * many + a - first
+                slope = rise * tv.slopes[START, k] + fall * tv.slopes[END, k]
+                w.x_eval[q * tangents + a, i] = start * tv.own[k] + end * tv.state[k] + length * slope
+
+
+@core
+def pull_stiff(w, gradient, tv, length, inside):
+    """The adjoint of a stiff step from v.x, applied to a gradient (see `step_tangents.propagate_adjoint`)."""
+    compact()
+    s, v = w.s, w.v
+    n = v.width
+    if replay(w, length):
+        return True
+    for i in range(n):
+        tv.own[i], tv.slopes[START, i], tv.slopes[END, i] = 0.0, 0.0, 0.0
+    for q in range(s.eval_count - inside, s.eval_count):
+        start, end, rise, fall = hermite((w.t_eval[q] - s.t) / length)
+        for i in range(n):
+            given = w.x_eval[q, i]
+            tv.own[i] += start * given  # of the start alone
+            gradient[i] += end * given
+            tv.slopes[START, i] += rise * length * given
+            tv.slopes[END, i] += fall * length * given
+    if inside > 0:
+        when = place(w, STAGES, length)
+        if pull_slope(w, gradient, tv.slopes[END], gradient, when):
+            return True
+    for q in range(STAGES):
+        for i in range(n):
+            tv.slopes[q, i] = length * WEIGHTS[q] * gradient[i]
+    for i in range(n):
+        gradient[i] += tv.own[i]
+    for q in range(STAGES - 1, -1, -1):
+        if pull_stage(w, gradient, tv, length, q):
+            return True
+    return False
+
+
+@core
+def pull_stage(w, gradient, tv, length, q):
+    """The adjoint of one stage: tv.slopes[q] is its weight; those of the stages before it are changed."""
+    compact()
+    n, weight = w.v.width, tv.slopes[q]
+    for i in range(n):
+        tv.weight[i] = weight[i]
+        tv.state[i] = 0.0
+    solve_transposed(w.stiff, weight)
+    for r in range(q):
+        for i in range(n):
+            tv.slopes[r, i] += GAMMA[q, r] * (weight[i] - tv.weight[i])
+    if q == 0:
+        for i in range(n):
+            weight[i] += tv.slopes[START, i]
+    when = place(w, q, length)
+    if pull_slope(w, gradient, weight, tv.state, when):
+        return True
+    for i in range(n):
+        gradient[i] += tv.state[i]
+        for r in range(q):
+            tv.slopes[r, i] += length * ALPHA[q, r] * tv.state[i]
+    return False
+
+
+@core
+def pull_slope(w, gradient, weight, out, t):
+    """out += Df(v.x_trial)' weight, and to the gradient in the parameters Dp_f' weight. True if a function failed."""
+    compact()
+    v, A, J = w.v, w.stiff.A, w.tangents.Dp_f
+    n = v.width
+    if Df_at(w, t, v.x_trial) or (gradient.shape[0] > n and Dp_f_at(w, t, v.x_trial)):
+        return True
+    for j in range(n):
+        if weight[j] != 0.0:
+            for i in range(n):
+                out[i] += A[j, i] * weight[j]
+            for i in range(gradient.shape[0] - n):
+                gradient[n + i] += J[j, i] * weight[j]
+    return False
