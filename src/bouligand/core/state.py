@@ -204,8 +204,11 @@ ORDERS = {**{HOP + rung: rung for rung in range(1, 6)}, SPAN: 5}  # of the formu
 # ------------------------------------------------------------------------------------------------------ functions
 
 FUNCTIONS = record(*(f"{name}: int" for name in ("f", "h", "fh", "Dh", "g", "g_many", "context")))
-# addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced
-JACOBIANS = record(*(f"{name}: int" for name in ("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h", "f_dual", "h_dual")))
+# addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced. A, of a
+# bridge, is a matrix near Df for stiff steps; it is called directly after f with the same arguments, and may use what f has left
+JACOBIANS = record(
+    *(f"{name}: int" for name in ("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h", "f_dual", "h_dual", "A"))
+)
 TIMELESS = -1  # in place of the address of Dt_h: h does not depend on t
 CONTEXT = ("n", "m", "p", "user data", "ks")  # the words of a function's context; the last one for g_many only
 USER_DATA, LISTED = 3, 4

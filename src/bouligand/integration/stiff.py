@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..core import codes
 from ..core.entries import Kernel
-from ..core.schemes import STIFF
+from ..core.schemes import METHODS, STIFF
 from ..core.state import AT_HAND
+from ..errors import FunctionWarning
 from ..memory.pool import pool_of
+from ..system.warning import warn_user
 from .options import NEVER
 
 if TYPE_CHECKING:
-    from .._typing import Method
+    from .._typing import FloatArray, Method
     from ..memory.extras import StiffMemory
     from .stepper import Stepper
 
 LARGEST = 256  # states up to which stiff steps are taken unasked: their matrices are dense
 LIMITED = 2.0  # length of a step times rate from which on stability may limit it
 LONGEST = 4_096  # steps between two looks, at most
+TIGHT = 1e-7  # relative tolerance below which dop853 takes the steps that are not stiff, where stiff ones are expected
+WRONG = 0.2  # of the size of f's changes: a Df that is further off is wrong
 
 _rate = Kernel("stiff.choice", "measure_by_differences", "what stiff systems need", quickly=True)
 
@@ -28,20 +34,27 @@ def prepare(stepper: Stepper, method: Method) -> None:
     taken, where they would not be possible."""
     system, s = stepper.system, stepper._memory.s
     if method == "stiff":
+        if s.bands:
+            raise ValueError("method='stiff' is not possible together with eps: bands are projected by explicit steps")
         provide(stepper)
     elif s.bands or s.may_span or system.n > LARGEST:
         s.weigh_at = NEVER
     elif system._expects_stiff and method == "auto":
         provide(stepper)
         s.stiffness = AT_HAND
+        if s.rtol >= TIGHT:
+            s.scheme = s.explicit = METHODS["dopri5"]
 
 
 def provide(stepper: Stepper, evaluated: int = -1) -> StiffMemory:
     """Take a workspace for stiff steps from the pool, with the Jacobians of the system. ``evaluated``: its ``A_at``."""
-    stiff = stepper._stiff = pool_of(stepper.system).borrow("stiff", stepper.system)
-    stepper._memory.put("stiff", stiff)
-    stepper._memory.put("tangents", stiff.tangents)
-    stepper._memory.s.A_at = evaluated
+    system, memory = stepper.system, stepper._memory
+    if system._trusts_Df is None:
+        system._trusts_Df = not system.has("Df") or system._expects_stiff or _fits(stepper)
+    stiff: StiffMemory = pool_of(system).borrow("stiff", system)
+    stepper._stiff = stiff
+    stiff.join(memory)
+    memory.s.A_at = evaluated
     return stiff
 
 
@@ -55,7 +68,40 @@ def weigh(stepper: Stepper) -> None:
         s.status = codes.GO_ON
     if rate * s.dt > LIMITED:
         provide(stepper)
-        s.stiffness, s.scheme = AT_HAND, STIFF
+        s.stiffness, s.scheme, s.rate = AT_HAND, STIFF, rate
     else:
         s.wait = min(2 * max(s.wait, 8), LONGEST)
         s.weigh_at = s.step_count + s.wait
+
+
+def _fits(stepper: Stepper) -> bool:
+    """Whether the user's Df at the present state is what differences of f say, as far as these agree among themselves."""
+    system, t, x, b, p = stepper.system, stepper.t, stepper.x, stepper._memory.g.b.copy(), stepper._p
+    f = system.function("f")
+    try:
+        Df = np.asarray(system.function("Df")(t, x, b, p), dtype=float)
+        here = f(t, x, b, p)
+        size = np.maximum(np.abs(x), 1e-3 * max(np.abs(x).max(initial=0.0), 1e-3))
+        one, other = (_differences(f, t, x, b, p, here, step * size) for step in (1e-6, 1e-5))
+    except Exception:  # (what fails here fails in the core as well, which reports it)
+        return True
+    scale = (np.abs(one) @ size + np.abs(Df) @ size)[:, None] + 1e-300
+    off, doubt = np.abs(Df - one) * size / scale, np.abs(one - other) * size / scale
+    wrong = ~(off <= WRONG) & (doubt <= 0.1 * WRONG)
+    if not wrong.any():
+        return True
+    i, j = (int(q) for q in np.argwhere(wrong)[0])
+    names = system.states
+    warn_user(
+        f"Df is wrong at t = {t:g}: the derivative of {names[i]}' with respect to {names[j]} is {Df[i, j]:.6g}, but differences "
+        f"of f say {one[i, j]:.6g}. Stiff steps go on with differences; derivatives would use it",
+        FunctionWarning,
+    )
+    return False
+
+
+def _differences(
+    f: object, t: float, x: FloatArray, b: FloatArray, p: FloatArray, here: FloatArray, steps: FloatArray
+) -> FloatArray:
+    columns = [(f(t, x + d, b, p) - here) / d.max() for d in np.diag(steps)]  # type: ignore[operator]
+    return np.array(columns).T

@@ -102,12 +102,17 @@ class StiffMemory(StiffTable):
         super().__init__(n)
         self.tangents = TangentTable(
             TANGENTS,
-            jacobians=system._bind().jacobians(system, False),
+            jacobians=system._bind().jacobians_of_steps(system),
             dual_x=np.zeros(DUAL * n),
             dual_p=np.zeros(DUAL * parameters),
             dual_out=np.zeros(DUAL * n),
         )
         self.size = 2 * self.A.size
+
+    def join(self, memory: Working) -> None:
+        """Let a run of the core use it."""
+        memory.put("stiff", self)
+        memory.put("tangents", self.tangents)
 
     def contents(self) -> dict[str, NDArray[Any]]:
         """Copies of what is kept from step to step, for `restore`."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core import codes
 from ..core.entries import Kernel
+from ..core.schemes import STIFF
 from ..core.state import SPAN
 from ..errors import FunctionError
 from ..memory.pool import pool_of
@@ -51,6 +52,9 @@ def _replay(system: System, record: Record, ordered: FloatArray, out: FloatArray
     if spans is not None:
         spans.use(lease)
         memory.put("spans", spans)
+    stiff = pool.borrow("stiff", system) if (record.kind == STIFF).any() else None
+    if stiff is not None:
+        stiff.join(memory)
     entry, done = _sample_spans if spanning else _sample, 0
     try:
         with answered(system._bind()):
@@ -66,6 +70,8 @@ def _replay(system: System, record: Record, ordered: FloatArray, out: FloatArray
         pool.give_back("replay", memory)
         if spans is not None:
             pool.give_back("spans", spans)
+        if stiff is not None:
+            pool.give_back("stiff", stiff)
         lease.give_back()
 
 

@@ -103,7 +103,7 @@ class Bound:
         with self._lock:
             mine = self._jacobians
             for name in JACOBIANS.names:
-                wanted = name in system._functions and (params or not name.startswith("Dp"))
+                wanted = name in system._functions and name != "A" and (params or not name.startswith("Dp"))
                 if wanted and mine[name][0] == 0:
                     self._take(system, system._functions[name], mine, [])
             if mine["Dt_h"][0] == 0 and system._functions["h"].ignores_time():
@@ -115,6 +115,17 @@ class Bound:
                 if missing and name + "_dual" not in known and system._jacobians != "differences":
                     self._take_dual(system, system._functions[name])
             self.ways[params] = ways(system, mine, params)
+        return self._jacobians
+
+    def jacobians_of_steps(self, system: System) -> RecordArray:
+        """The addresses of what stiff steps need: A where a bridge has it, else the Jacobians; none where Df was found wrong."""
+        if system._trusts_Df is False:
+            return np.zeros(1, dtype=JACOBIANS)
+        if "A" not in system._functions:
+            return self.jacobians(system, False)
+        with self._lock:
+            if self._jacobians["A"][0] == 0:
+                self._take(system, system._functions["A"], self._jacobians, [])
         return self._jacobians
 
     def _take_dual(self, system: System, user: UserFunction) -> None:

@@ -40,6 +40,7 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
     "Dh": ("n", "p", ("m", "n")),
     "Dh_row": ("n", "k", "p", "n"),
     "Df": ("n", "m", "p", ("n", "n")),
+    "A": ("n", "m", "p", ("n", "n")),  # of a bridge (see `core.state.JACOBIANS`)
     "Dt_h": ("n", "p", "m"),
     "Dp_f": ("n", "m", "p", ("n", "p")),
     "Dp_h": ("n", "p", ("m", "p")),

@@ -221,6 +221,7 @@ class System:
         self._special = bool(self.direction.any() or self.observers.any())  # something that most systems do not have
         self._plain = not (self._special or self.unit.size or self.breakpoints.size)
         self._expects_stiff = False  # whether stiff steps are to be expected from the start: set by bridges
+        self._trusts_Df: bool | None = None  # whether Df, if given, was compared with differences, and fits
         self._bound: Bound | None = None
         self._probed = False
         self._settled = False  # whether there is nothing to look at before an integration

@@ -103,6 +103,23 @@ def _Df(t, x, b, p, out, ctx):
     return status
 
 
+def _A(t, x, b, p, out, ctx):
+    """Df without what changes slowly, the inertia of the bodies in motion: for stiff steps, directly after f."""
+    w, n = read_int(ctx, USER_DATA), read_int(ctx, 0)
+    _clear(out, n * n)
+    _clear(read_int(w, at.FORCES), n * read_int(w, at.NV))
+    _positions(w, x, out, n)
+    velocities(w)
+    add_contacts(w, x, b, p, out, n)
+    add_joints(w)
+    _lift(w, x)
+    add_actuators(w, x, out, n)
+    status = add_control(w, t, x, p, out, n)
+    if status == 0:
+        _accelerate(w, n, out)
+    return status
+
+
 @core
 def _add_law_parameters(w, x, contact, spot, p, out, count):
     """To FORCES the effect of the parameters of one contact that pushes; to ``out`` (n, count) that on its bristles."""
@@ -194,7 +211,14 @@ def _Dh_of_pairs(t, x, p, out, ctx):
 
 
 # with their numbers of addresses
-_FUNCTIONS = {"Dh": (_Dh_of_pairs, 3), "Df": (_Df, 4), "Dp_f": (_Dp_f, 4), "Dp_h": (_Dp_h, 3), "Dt_h": (_Dt_h, 3)}
+_FUNCTIONS = {
+    "Dh": (_Dh_of_pairs, 3),
+    "Df": (_Df, 4),
+    "A": (_A, 4),
+    "Dp_f": (_Dp_f, 4),
+    "Dp_h": (_Dp_h, 3),
+    "Dt_h": (_Dt_h, 3),
+}
 _entries: dict = {}
 _lock = threading.Lock()
 

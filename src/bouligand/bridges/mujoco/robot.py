@@ -306,7 +306,7 @@ class Robot(System):
             name: _Function(name, function, self._contexts)
             for name, function in _low_level(self.memory, bool(self.guards)).items()
         }
-        names = ("Df", "Dp_f", "Dp_h", "Dt_h") if self.guards else ("Df", "Dp_f")
+        names = ("Df", "A", "Dp_f", "Dp_h", "Dt_h") if self.guards else ("Df", "A", "Dp_f")
         if self._without_formula:
             self._no_jacobians = f"no formula for {self._without_formula}"
         else:

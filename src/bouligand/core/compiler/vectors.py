@@ -130,3 +130,74 @@ else:
 
     def multiply(J, vector, out):
         out[:] = (J @ vector.reshape(J.shape[0], -1)).ravel()
+
+
+if JIT:
+
+    def _fours(builder, begin, end):
+        """How far vectors of four reach between two places."""
+        return builder.add(begin, builder.and_(builder.sub(end, begin), INT64(-4)))
+
+    def _add_product(builder, a, b, total):
+        kind, name = ir.FunctionType(a.type, [a.type] * 3), "v4f64" if a.type == FOUR else "f64"
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.{name}"), [a, b, total])
+
+    @intrinsic
+    def add_row(typingctx, F, i, k, begin, factor):
+        """F[i, begin:] += factor F[k, begin:]."""
+        signature = types.void(F, types.int64, types.int64, types.int64, types.float64)
+
+        def codegen(context, builder, signature, args):
+            _, i, k, begin, factor = args
+            matrix = context.make_array(signature.args[0])(context, builder, args[0])
+            columns = cgutils.unpack_tuple(builder, matrix.shape)[1]
+            target, source = (builder.gep(matrix.data, [builder.mul(row, columns)]) for row in (i, k))
+            four, whole = everywhere(builder, factor), _fours(builder, begin, columns)
+            with cgutils.for_range_slice(builder, begin, whole, INT64(4)) as (j, _):
+                to, of = (builder.bitcast(builder.gep(row, [j]), FOUR.as_pointer()) for row in (target, source))
+                total = _add_product(builder, four, builder.load(of, align=8), builder.load(to, align=8))
+                builder.store(total, to, align=8)
+            with cgutils.for_range_slice(builder, whole, columns, INT64(1)) as (j, _):
+                to, of = (builder.gep(row, [j]) for row in (target, source))
+                builder.store(_add_product(builder, factor, builder.load(of), builder.load(to)), to)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    @intrinsic
+    def row_product(typingctx, F, i, begin, end, y):
+        """The sum of F[i, j] y[j] from ``begin`` up to ``end``."""
+        signature = types.float64(F, types.int64, types.int64, types.int64, y)
+
+        def codegen(context, builder, signature, args):
+            _, i, begin, end, _ = args
+            matrix = context.make_array(signature.args[0])(context, builder, args[0])
+            vector = context.make_array(signature.args[4])(context, builder, args[4]).data
+            row = builder.gep(matrix.data, [builder.mul(i, cgutils.unpack_tuple(builder, matrix.shape)[1])])
+            sums = cgutils.alloca_once(builder, FOUR)
+            builder.store(ir.Constant(FOUR, [0.0] * 4), sums)
+            whole = _fours(builder, begin, end)
+            with cgutils.for_range_slice(builder, begin, whole, INT64(4)) as (j, _):
+                one, other = (builder.bitcast(builder.gep(of, [j]), FOUR.as_pointer()) for of in (row, vector))
+                product = builder.load(one, align=8), builder.load(other, align=8), builder.load(sums)
+                builder.store(_add_product(builder, *product), sums)
+            lanes = builder.load(sums)
+            first, *others = (builder.extract_element(lanes, INT32(lane)) for lane in range(4))
+            total = cgutils.alloca_once(builder, DOUBLE)
+            for lane in others:
+                first = builder.fadd(first, lane)
+            builder.store(first, total)
+            with cgutils.for_range_slice(builder, whole, end, INT64(1)) as (j, _):
+                one, other = (builder.load(builder.gep(of, [j])) for of in (row, vector))
+                builder.store(_add_product(builder, one, other, builder.load(total)), total)
+            return builder.load(total)
+
+        return signature, codegen
+
+else:
+
+    def add_row(F, i, k, begin, factor):
+        F[i, begin:] += factor * F[k, begin:]
+
+    def row_product(F, i, begin, end, y):
+        return F[i, begin:end] @ y[begin:end]

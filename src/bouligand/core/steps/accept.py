@@ -7,8 +7,7 @@ from ..compiler.vectors import copy
 from ..evaluate import copy_state, eval_f
 from ..guards import advance_guards
 from ..recorded import write_step
-from ..schemes import STIFF
-from ..state import BACK, HOP
+from ..state import HOP
 from ..unit import make_unit_with_slope
 from .crossing import cross_and_evaluate
 from .dense import requested
@@ -29,8 +28,6 @@ def accept(w, landed):
         return cross_and_evaluate(w, j)
     if s.stop - end <= 4e-16 * max(abs(end), whole):
         end = s.stop  # (or a landing that ended behind it, by less than it resolves)
-    if s.kind % BACK == STIFF and landed and eval_f(w, end, v.x_end, v.f_end):
-        return s.status  # (its end was moved onto the guard: inside it the state is the cubic between its ends)
     if s.eval_count < t_eval.shape[0] and t_eval[s.eval_count] <= end and requested(w, s.length, end - t):
         return s.status
     row = s.record_count

@@ -1,8 +1,8 @@
 """Dense output: the state at any time inside a step, from the step's own stages.
 
-A smooth step has its scheme's continuous extension. A hop, or a stiff step, is a cubic between its ends, which is as accurate as
-the step; a hop's last rung has dopri5's extension. Where a step was cut or corrected to end on a guard, the small difference at
-its end is spread over the step by a cubic with zero slope at both ends, so that x is continuous and x' is right on both sides.
+A smooth step has its scheme's continuous extension. A hop is a cubic between its ends, which is as accurate as the hop; its last
+rung has dopri5's extension. Where a step was cut or corrected to end on a guard, the small difference at its end is
+spread over the step by a cubic with zero slope at both ends, so that x is continuous and x' is right on both sides.
 """
 
 from .. import codes
@@ -12,6 +12,7 @@ from ..evaluate import copy_state, failed
 from ..schemes import METHODS, STIFF, table
 from ..schemes.table import dense_stages
 from ..state import BACK, HOP
+from ..stiff.dense import inside_stiff
 from ..unit import make_unit
 from .inside import cubic_between
 
@@ -55,7 +56,10 @@ def interpolate(v, kind, theta, length, whole, out):
     """out = the state at ``theta`` (0 to 1) of a step that took ``whole``, its first part ``length``."""
     compact()
     base = kind % BACK
-    if (base >= HOP and base != HOP + 5) or base == STIFF:
+    if base == STIFF:
+        inside_stiff(v, theta, length, whole, out)
+        return
+    if base >= HOP and base != HOP + 5:
         cubic_between(v, theta, whole, out)
         return
     scheme, stages = (DOPRI5, v.hop_stages) if base >= HOP else (base, v.stages)

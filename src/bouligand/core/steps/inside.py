@@ -1,7 +1,7 @@
 """Inside a step: states between its ends, and where in it a guard was crossed first.
 
-Only h is evaluated here. States are those of the cubic through both ends and their slopes, which is accurate enough to bracket a
-crossing; a hop of its own then lands on it.
+Only h is evaluated here. States are those of the cubic through both ends and their slopes (of a stiff step, of its extension),
+which is accurate enough to bracket a crossing; a hop of its own then lands on it.
 """
 
 from ..compiler.intrinsics import compact
@@ -9,6 +9,9 @@ from ..compiler.jit import core
 from ..compiler.vectors import copy
 from ..evaluate import eval_h
 from ..guards import wrong_at
+from ..schemes import STIFF
+from ..state import BACK
+from ..stiff.dense import inside_stiff
 
 
 @core
@@ -20,6 +23,15 @@ def cubic_between(v, theta, length, out):
         rise = v.x_end[i] - v.x[i]
         ends = u * (length * v.f[i] - rise) - theta * (length * v.f_end[i] - rise)
         out[i] = v.x[i] + theta * (rise + u * ends)
+
+
+@core(inline=True)
+def between(w, theta, whole, out):
+    """out = about the state at theta of the step that is being taken."""
+    if w.s.kind % BACK == STIFF:
+        inside_stiff(w.v, theta, w.s.length, whole, out)
+    else:
+        cubic_between(w.v, theta, whole, out)
 
 
 @core
@@ -46,7 +58,7 @@ def locate(w, length):
         # a secant, kept away from the ends, alternating with bisection
         part = 0.5 if turn % 3 == 2 else min(max(part, 0.02), 0.98)
         theta = low + part * (high - low)
-        cubic_between(v, theta, length, v.x_trial)
+        between(w, theta, length, v.x_trial)
         if eval_h(w, s.t + theta * length, v.x_trial, g.h_trial):
             return -2.0, -1
         k = wrong_at(g, g.h_trial)

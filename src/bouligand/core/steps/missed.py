@@ -11,7 +11,7 @@ from ..evaluate import eval_h
 from ..guards import bias_of_rates, rates
 from ..state import BACK, HOP
 from . import outcomes
-from .inside import cubic_between
+from .inside import between
 from .search import FAILED, search_guards
 
 WINDING = 0.05  # of the way in a step: more than this off a cubic
@@ -28,7 +28,7 @@ def find_missed_touch(w, length):
     s, v, g = w.s, w.v, w.g
     if rates(w, True, length):
         return outcomes.FAILED
-    cubic_between(v, 0.5, length, v.x_trial)
+    between(w, 0.5, length, v.x_trial)
     if eval_h(w, s.t + 0.5 * length, v.x_trial, g.h_middle):
         return outcomes.FAILED
     s.middle_known = 1
@@ -71,7 +71,7 @@ def passed_before(w, whole, target):
     """
     compact()
     s, v, g = w.s, w.v, w.g
-    cubic_between(v, 0.5, whole, v.x_trial)
+    between(w, 0.5, whole, v.x_trial)
     if eval_h(w, s.t + 0.5 * whole, v.x_trial, g.h_middle):
         return FAILED
     s.middle_known = 1

@@ -9,7 +9,7 @@ from ..guards import bias_of_rates, rates
 from ..state import SHOWN, SWITCH
 from .crossing import note
 from .dense import prepare
-from .inside import cubic_between
+from .inside import between
 from .search import FAILED, PLACES, dips, h_inside, lowest_about, lowest_near, next_place
 
 MOST_INSIDE = 2 * PLACES  # crossings of one observer in one step
@@ -27,7 +27,7 @@ def observe(w, length, whole, landed):
     if landed and rates(w, True, whole):
         return True
     if s.middle_known == 0:
-        cubic_between(v, 0.5, whole, v.x_trial)
+        between(w, 0.5, whole, v.x_trial)
         if eval_h(w, s.t + 0.5 * whole, v.x_trial, g.h_middle):
             return True
     some, rough = mark_observers(g, whole, bias_of_rates(s, whole), s.winding)

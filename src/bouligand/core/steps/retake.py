@@ -8,6 +8,7 @@ from ..evaluate import copy_state, eval_f
 from ..recorded import cap_at_break, catch_up, use_parameters
 from ..schemes import STIFF
 from ..state import BACK, HOP
+from ..stiff.step import replay
 from ..unit import make_unit
 from . import outcomes
 from .dense import interpolate, prepare
@@ -62,9 +63,9 @@ def retake(w, row):
         return True
     base = kind % BACK
     if base == STIFF:
-        s.kind = kind
-        return eval_end(w, row)
-    if base < HOP:
+        if replay(w, length):
+            return True
+    elif base < HOP:
         s.scheme = base
         error, _ = smooth_step(w, length)
         if error == EVALUATION_FAILED or prepare(w, kind, length):
@@ -78,10 +79,3 @@ def retake(w, row):
     s.kind = kind
     copy_state(w.states[row], v.x_end)
     return False
-
-
-@core
-def eval_end(w, row):
-    """v.x_end and v.f_end, at the end of a recorded step. True if f failed."""
-    copy_state(w.states[row], w.v.x_end)
-    return eval_f(w, w.steps[row].t, w.v.x_end, w.v.f_end)

@@ -1,15 +1,17 @@
 """A, the matrix of stiff steps: Df at the present state where it is given or comes from dual numbers, else forward differences.
 
 It is evaluated at each step: feet that stick or slide change it by orders of magnitude without an event, and with the A of
-another state the method may be unstable, which its error estimate does not show. Forward differences, which take n evaluations of f, are
-kept for a few steps.
+another state the method may be unstable, which its error estimate does not show. Forward differences, which take n evaluations
+of f, are kept for a few steps.
 """
 
 import math
 
-from ..compiler.intrinsics import compact
+from .. import codes
+from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
-from ..evaluate import copy_state, eval_f, in_tolerances
+from ..compiler.vectors import row_product
+from ..evaluate import copy_state, eval_f, failed, in_tolerances
 from ..jacobians import jacobian
 
 KEPT = 4  # steps for which differences are kept, unless one is rejected
@@ -22,6 +24,11 @@ def renew(w):
     compact()
     s, v, jac = w.s, w.v, w.tangents.jacobians
     now = s.step_count + s.event_count
+    if jac.A != 0:
+        if s.A_at == now:
+            return False
+        s.A_at = now
+        return eval_f(w, s.t, v.x, v.scratch) or after_f(w, min(s.t, s.cap), v.x)
     exact = jac.Df != 0 or jac.f_dual != 0
     if s.A_at == now or (not exact and s.fresh == 0 and s.tries == 0 and s.A_at >= 0 and now < s.A_at + KEPT):
         return False
@@ -29,6 +36,17 @@ def renew(w):
     if exact:
         return jacobian(w, jac.Df, v.x, w.tangents.differences, w.stiff.A, min(s.t, s.cap), v.x)
     return forward_differences(w)
+
+
+@core(inline=True)
+def after_f(w, t, x):
+    """A by the bridge's function, directly after f at the same state. True if it failed."""
+    if (
+        call(w.tangents.jacobians.A, t, (address(x), address(w.g.b), address(w.p), address(w.stiff.A)), w.fn.context)
+        == 0
+    ):
+        return False
+    return failed(w, codes.DF_FAILED, t, x)
 
 
 @core
@@ -63,10 +81,7 @@ def measure_rate(w):
         rows.mode[i] = 0.3 * rows.mode[i] + (some if i % 2 == 0 else -some)
     for turn in range(4):
         for i in range(n):
-            total = 0.0
-            for j in range(n):
-                total += A[i, j] * rows.mode[j]
-            rows.image[i] = total
+            rows.image[i] = row_product(A, i, 0, n, rows.mode)
         before, after = in_tolerances(w, rows.mode, v.x, v.x), in_tolerances(w, rows.image, v.x, v.x)
         if not 1e-300 < after < math.inf or before == 0.0:
             w.s.rate = 0.0
@@ -85,14 +100,8 @@ def natural_step(w):
     compact()
     v, A, rows = w.v, w.stiff.A, w.stiff.rows
     for i in range(v.width):
-        total = 0.0
-        for j in range(v.width):
-            total += A[i, j] * v.f[j]
-        rows.before[i] = total
+        rows.before[i] = row_product(A, i, 0, v.width, v.f)
     for i in range(v.width):
-        total = 0.0
-        for j in range(v.width):
-            total += A[i, j] * rows.before[j]
-        rows.image[i] = total
+        rows.image[i] = row_product(A, i, 0, v.width, rows.before)
     third = in_tolerances(w, rows.image, v.x, v.x)
     return 3.0 / max(third, 1e-300) ** (1.0 / 3.0) if third < math.inf else 0.0

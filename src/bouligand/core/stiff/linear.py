@@ -8,9 +8,9 @@ fill in the zeros.
 import math
 
 from ..compiler.jit import core
+from ..compiler.vectors import add_row, row_product
 
 SMALL_PIVOT = 0.1  # of the largest in its column
-REORDERED = {"reassoc", "contract"}  # sums as vector code
 
 
 @core
@@ -47,16 +47,15 @@ def factorise(stiff, scale):
                 continue
             factor = F[i, k] * inverse
             F[i, k] = factor
-            if 2 * some < n - k:
+            if 4 * some < n - k:
                 for q in range(some):
                     F[i, columns[q]] -= factor * F[k, columns[q]]
             else:
-                for j in range(k + 1, n):
-                    F[i, j] -= factor * F[k, j]
+                add_row(F, i, k, k + 1, -factor)
     return False
 
 
-@core(fastmath=REORDERED)
+@core
 def solve(stiff, y):
     """y = the solution of ``(I - scale A) u = y``."""
     F, pivots = stiff.factors, stiff.pivots
@@ -66,15 +65,9 @@ def solve(stiff, y):
         if row != k:
             y[k], y[row] = y[row], y[k]
     for i in range(1, n):
-        total = y[i]
-        for j in range(i):
-            total -= F[i, j] * y[j]
-        y[i] = total
+        y[i] -= row_product(F, i, 0, i, y)
     for i in range(n - 1, -1, -1):
-        total = y[i]
-        for j in range(i + 1, n):
-            total -= F[i, j] * y[j]
-        y[i] = total * F[i, i]
+        y[i] = (y[i] - row_product(F, i, i + 1, n, y)) * F[i, i]
 
 
 @core

@@ -1,15 +1,14 @@
-"""A stiff step: ROS34PW2, with a matrix that is near Df (see `schemes.ros34pw2`).
-
-Inside it the state is the cubic between its ends, which has the order of the step.
-"""
+"""A stiff step: ROS34PW2, with a matrix that is near Df (see `schemes.ros34pw2`)."""
 
 import math
 
+from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..evaluate import eval_f, eval_fh, in_tolerances
+from ..evaluate import eval_f, eval_fh, failed, in_tolerances
 from ..schemes.ros34pw2 import ALPHA, DIAGONAL, ERROR, GAMMA, STAGES, TIMES, WEIGHTS
-from .jacobian import renew
+from .dense import end_derivatives
+from .jacobian import after_f, renew
 from .linear import factorise, solve
 
 LOOSEST = 1e-2  # relative tolerance: above it, stiff steps are not reliable where feet slide
@@ -46,13 +45,27 @@ def stiff_step(w, length):
             return EVALUATION_FAILED
     elif eval_f(w, end, v.x_end, v.f_end):
         return EVALUATION_FAILED
+    if w.tangents.jacobians.A != 0:  # (now, for the next step: f was evaluated there)
+        s.A_at = s.step_count + s.event_count + 1
+        if after_f(w, end, v.x_end):
+            return EVALUATION_FAILED
+    end_derivatives(v, length)
     total = 0.0
     for i in range(n):
-        rise = (v.x_end[i] - v.x[i]) / length
-        v.second[i] = (2.0 * v.f[i] + 4.0 * v.f_end[i] - 6.0 * rise) / length
-        v.third[i] = 6.0 * (v.f[i] + v.f_end[i] - 2.0 * rise) / (length * length)
         total += v.f_end[i]
     return error if abs(total) < math.inf else math.inf
+
+
+@core
+def replay(w, length):
+    """The stages of a recorded step from v.x, with x' there at hand. True if a function failed."""
+    compact()
+    w.s.A_at = -1
+    if renew(w):
+        return True
+    if factorise(w.stiff, DIAGONAL * length):
+        return failed(w, codes.DF_FAILED, w.s.t, w.v.x)
+    return stages(w, length)
 
 
 @core

@@ -12,10 +12,9 @@ from ..evaluate import eval_f, failed
 from ..jacobians import jacobian, without_tangents
 from ..schemes.ros34pw2 import ALPHA, DIAGONAL, GAMMA, STAGES, TIMES, WEIGHTS
 from ..state import DUAL, LANES
+from .dense import weight
 from .linear import factorise, solve_many, solve_transposed
 from .step import stages
-
-START, END = 5, 6  # rows of slopes that are used for the slopes of tangents at both ends
 
 
 @core
@@ -46,15 +45,15 @@ def Dp_f_at(w, t, x):
 
 @core
 def place(w, q, length):
-    """v.x_trial = the state of a stage (STAGES: the end); returns its time."""
+    """v.x_trial = the state of a stage; returns its time."""
     compact()
     s, v = w.s, w.v
     for i in range(v.width):
         total = 0.0
-        for r in range(min(q, STAGES)):
-            total += (ALPHA[q, r] if q < STAGES else WEIGHTS[r]) * v.stages[r + 1, i]
+        for r in range(q):
+            total += ALPHA[q, r] * v.stages[r + 1, i]
         v.x_trial[i] = v.x[i] + length * total
-    return min(s.t + (TIMES[q] if q < STAGES else 1.0) * length, s.cap)
+    return min(s.t + TIMES[q] * length, s.cap)
 
 
 @core
@@ -82,9 +81,6 @@ def push_stiff(w, D, of_p, tv, length, inside):
                 total += WEIGHTS[r] * tv.slopes[r, i]
             tv.state[i] = tv.own[i] + length * total
         if inside > 0:
-            when = place(w, STAGES, length)
-            if slopes(w, D, of_p, tv, tv.slopes[END], when, (first, last, many), by_duals):
-                return True
             write_inside(w, D, tv, length, inside, (first, last, many))
         for a in range(first, last):
             for i in range(n):
@@ -108,8 +104,6 @@ def push_stage(w, D, of_p, tv, length, which, by_duals):
     if slopes(w, D, of_p, tv, out, place(w, q, length), (first, last, many), by_duals):
         return True
     for i in range(width):
-        if q == 0:
-            tv.slopes[START, i] = out[i]
         out[i] += tv.weight[i]
     solve_many(w.stiff, out, many)
     for i in range(width):
@@ -159,26 +153,20 @@ def slopes_by_duals(w, D, tv, out, t, which):
     return False
 
 
-@core(inline=True)
-def hermite(theta):
-    """Weights of both ends and of their slopes (times the length), in the cubic between them."""
-    u = 1.0 - theta
-    return u * u * (1.0 + 2.0 * theta), theta * theta * (3.0 - 2.0 * theta), theta * u * u, -theta * theta * u
-
-
 @core
 def write_inside(w, D, tv, length, inside, which):
-    """x_eval = the tangents at the requested times inside the step: the cubic between its ends, as of the trajectory."""
+    """x_eval = the tangents at the requested times inside the step, by its extension."""
     compact()
     s, tangents = w.s, D.shape[0]
     first, last, many = which
     for q in range(s.eval_count, s.eval_count + inside):
-        start, end, rise, fall = hermite((w.t_eval[q] - s.t) / length)
+        theta = (w.t_eval[q] - s.t) / length
         for a in range(first, last):
             for i in range(w.v.width):
-                k = i * many + a - first
-                slope = rise * tv.slopes[START, k] + fall * tv.slopes[END, k]
-                w.x_eval[q * tangents + a, i] = start * tv.own[k] + end * tv.state[k] + length * slope
+                k, total = i * many + a - first, 0.0
+                for r in range(STAGES):
+                    total += weight(r, theta) * tv.slopes[r, k]
+                w.x_eval[q * tangents + a, i] = tv.own[k] + length * total
 
 
 @core
@@ -189,25 +177,15 @@ def pull_stiff(w, gradient, tv, length, inside):
     n = v.width
     if replay(w, length):
         return True
-    for i in range(n):
-        tv.own[i], tv.slopes[START, i], tv.slopes[END, i] = 0.0, 0.0, 0.0
-    for q in range(s.eval_count - inside, s.eval_count):
-        start, end, rise, fall = hermite((w.t_eval[q] - s.t) / length)
-        for i in range(n):
-            given = w.x_eval[q, i]
-            tv.own[i] += start * given  # of the start alone
-            gradient[i] += end * given
-            tv.slopes[START, i] += rise * length * given
-            tv.slopes[END, i] += fall * length * given
-    if inside > 0:
-        when = place(w, STAGES, length)
-        if pull_slope(w, gradient, tv.slopes[END], gradient, when):
-            return True
     for q in range(STAGES):
         for i in range(n):
             tv.slopes[q, i] = length * WEIGHTS[q] * gradient[i]
-    for i in range(n):
-        gradient[i] += tv.own[i]
+    for q in range(s.eval_count - inside, s.eval_count):
+        theta = (w.t_eval[q] - s.t) / length
+        for i in range(n):
+            gradient[i] += w.x_eval[q, i]
+            for r in range(STAGES):
+                tv.slopes[r, i] += length * weight(r, theta) * w.x_eval[q, i]
     for q in range(STAGES - 1, -1, -1):
         if pull_stage(w, gradient, tv, length, q):
             return True
@@ -218,19 +196,16 @@ def pull_stiff(w, gradient, tv, length, inside):
 def pull_stage(w, gradient, tv, length, q):
     """The adjoint of one stage: tv.slopes[q] is its weight; those of the stages before it are changed."""
     compact()
-    n, weight = w.v.width, tv.slopes[q]
+    n, share = w.v.width, tv.slopes[q]
     for i in range(n):
-        tv.weight[i] = weight[i]
+        tv.weight[i] = share[i]
         tv.state[i] = 0.0
-    solve_transposed(w.stiff, weight)
+    solve_transposed(w.stiff, share)
     for r in range(q):
         for i in range(n):
-            tv.slopes[r, i] += GAMMA[q, r] * (weight[i] - tv.weight[i])
-    if q == 0:
-        for i in range(n):
-            weight[i] += tv.slopes[START, i]
+            tv.slopes[r, i] += GAMMA[q, r] * (share[i] - tv.weight[i])
     when = place(w, q, length)
-    if pull_slope(w, gradient, weight, tv.state, when):
+    if pull_slope(w, gradient, share, tv.state, when):
         return True
     for i in range(n):
         gradient[i] += tv.state[i]
@@ -240,17 +215,17 @@ def pull_stage(w, gradient, tv, length, q):
 
 
 @core
-def pull_slope(w, gradient, weight, out, t):
-    """out += Df(v.x_trial)' weight, and to the gradient in the parameters Dp_f' weight. True if a function failed."""
+def pull_slope(w, gradient, share, out, t):
+    """out += Df(v.x_trial)' share, and to the gradient in the parameters Dp_f' share. True if a function failed."""
     compact()
     v, A, J = w.v, w.stiff.A, w.tangents.Dp_f
     n = v.width
     if Df_at(w, t, v.x_trial) or (gradient.shape[0] > n and Dp_f_at(w, t, v.x_trial)):
         return True
     for j in range(n):
-        if weight[j] != 0.0:
+        if share[j] != 0.0:
             for i in range(n):
-                out[i] += A[j, i] * weight[j]
+                out[i] += A[j, i] * share[j]
             for i in range(gradient.shape[0] - n):
-                gradient[n + i] += J[j, i] * weight[j]
+                gradient[n + i] += J[j, i] * share[j]
     return False
