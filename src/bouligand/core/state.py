@@ -85,6 +85,8 @@ SCALARS = record(
     "span_tries: int",  # attempts since the last spanning step
     "look_at: int",  # count of evaluations of f at which to look at the clock again,
     "looked_at: int",  # and at which it was looked at since when time is taken
+    "on_graze: int",  # 1: a graze with a finite jump is taken as it was computed, 0: refused
+    "returns: int",  # of the last graze that was judged: 1 if a trajectory beyond the guard comes back,
     "middle_known: int",  # 1: g.h_middle is h in the middle of the step that was taken
     "dt",  # the natural length of a smooth step, which survives events
     "rtol",
@@ -99,6 +101,7 @@ SCALARS = record(
     "correction",  # and the last correction
     "cap",  # the latest time that f and h may see: just before the breakpoint at which the present leg ends
     "margin",  # of a refused grazing: the smallest |h| found
+    "effect",  # what crossing it or not makes a difference of, in tolerances
     "probe",  # of dt: how far ahead h is evaluated for hdot
     "asked_t",  # of a question to the judge: its time,
     "asked_value",  # how long a guard was crossed,
@@ -178,8 +181,12 @@ GUARD_ROWS = Rows(
 # a row for each accepted step; row q of ``states`` is the state at its end, row 0 the start
 STEP = record("t", "kind: int", "length", "back", "correction")
 # a row for each crossing (``shown``: SWITCH, SHOWN or MARGIN); ``record`` is the row of ``steps`` at which it happened
-# (``jumped`` is 1 where the trajectory did not reach the guard, but h itself jumped across zero)
-EVENT = record("t", "guard: int", "sign", "residual", "record: int", "shown: int", "jumped: int")
+# (``jumped`` is 1 where the trajectory did not reach the guard, but h itself jumped across zero; of a MARGIN, ``returns`` is 1 or 0
+# where it was within the tolerance of h, else NOT_JUDGED, and ``effect`` is the difference that crossing it makes, in tolerances)
+EVENT = record(
+    "t", "guard: int", "sign", "residual", "record: int", "shown: int", "jumped: int", "effect", "returns: int"
+)
+NOT_JUDGED = -1
 SWITCH, SHOWN, MARGIN = (
     0,
     1,

@@ -11,7 +11,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import eval_f, eval_h, nudge
 from ..guards import hold
-from ..state import SHOWN, SWITCH
+from ..state import MARGIN, NOT_JUDGED, SHOWN, SWITCH
 
 MOST_IN_A_BURST = 100  # crossings of one guard within BURST_TIME of the whole interval: chattering
 BURST_TIME = 1e-10
@@ -25,6 +25,16 @@ def note(w, t, k, sign, residual, shown):
     s.event_count += 1
     event.t, event.guard, event.sign, event.residual = t, k, sign, residual
     event.record, event.shown, event.jumped = s.record_count - 1, shown, 0
+    event.effect, event.returns = 0.0, NOT_JUDGED
+
+
+@core
+def note_graze(w, t, k, sign, residual):
+    """Write a row for a graze that was judged: a margin within the tolerance of h."""
+    s = w.s
+    note(w, t, k, sign, residual, MARGIN)
+    event = w.events[s.event_count - 1]
+    event.effect, event.returns = s.effect, s.returns
 
 
 @core

@@ -1,11 +1,10 @@
-"""Grazing: where it is uncertain whether a guard is crossed, how much the crossing changes the state, in tolerances."""
+"""Grazing: what is known of a guard that may be crossed or not: its rates, and within which distance nobody can tell."""
 
 import math
 
-from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
+from ..evaluate import copy_state, eval_Dh, eval_f, eval_h
 
 
 @core
@@ -69,13 +68,23 @@ def dwell_time(depth, bend):
 def tolerance_of_guard(w, t, x, j):
     """How much h_j changes when every component of x changes by its tolerance: within that, h_j may be zero.
 
-    Leaves in v.scratch the change of that size that raises h_j most.
+    Leaves in v.scratch the change of that size that raises h_j most; components that do not move h_j stay as they are.
+    Negative if a function failed.
     """
     compact()
     s, v, g = w.s, w.v, w.g
+    total = 0.0
+    if w.fn.Dh != 0 and w.Dh.shape[0] == g.width:
+        if eval_Dh(w, t, x):
+            return -1.0
+        for i in range(v.width):
+            size = v.atol[i] + s.rtol * abs(x[i])
+            total += abs(w.Dh[j, i]) * size
+            v.scratch[i] = signed(size, w.Dh[j, i])
+        return total
     if eval_h(w, t, x, g.h_trial):
         return -1.0
-    here, total = g.h_trial[j], 0.0
+    here = g.h_trial[j]
     copy_state(x, v.x_trial)
     for i in range(v.width):
         size = v.atol[i] + s.rtol * abs(x[i])
@@ -85,88 +94,14 @@ def tolerance_of_guard(w, t, x, j):
             return -1.0
         v.x_trial[i] = x[i]
         total += abs(g.h_trial[j] - here) * size / step
-        v.scratch[i] = size if g.h_trial[j] >= here else -size
+        v.scratch[i] = signed(size, g.h_trial[j] - here)
     return total
 
 
-@core
-def jump_on_guard(w, t, x, k, value, unsure):
-    """The jump of f, in tolerances per time, on guard k itself: at the state nearest to x, where h_k is ``value``.
-
-    That state is within about a tolerance in every component, where h_k is zero within its tolerance. It is needed where f is
-    continuous across the guard (a spring, a force that ends where it is zero): evaluated beside the guard, f seems to jump.
-    To be called after tolerance_of_guard. Negative if f failed.
-    """
-    compact()
-    v, g = w.v, w.g
-    part = 0.0
-    for _ in range(3):
-        part = min(max(part + value / max(unsure, 1e-300), -3.0), 3.0)
-        for i in range(v.width):
-            v.x_trial[i] = x[i] - part * v.scratch[i]
-        if eval_h(w, t, v.x_trial, g.h_trial):
-            return -1.0
-        value = g.h_trial[k]
-    if eval_f(w, t, v.x_trial, v.hop_stages[1]):
-        return -1.0
-    g.b[k] = -g.b[k]
-    failed = eval_f(w, t, v.x_trial, v.hop_stages[2])
-    g.b[k] = -g.b[k]
-    if failed:
-        return -1.0
-    for i in range(v.width):
-        v.scratch[i] = v.hop_stages[2, i] - v.hop_stages[1, i]
-    return in_tolerances(w, v.scratch, x, v.x_trial)
-
-
-@core
-def comes_back(w, t, k):
-    """Whether the flow beyond guard k bends back to it: 1, 0 (it is pulled on), or -1 if a function failed.
-
-    To be called after jump_on_guard, for its state on the guard and x' beyond it; g.b[k] is the side before.
-    """
-    compact()
-    s, v, g = w.s, w.v, w.g
-    sigma, b = 0.01 * s.dt, g.b[k]
-    copy_state(v.x_trial, v.x_smooth)
-    if eval_h(w, t, v.x_trial, g.h_trial):
-        return -1
-    here = g.h_trial[k]
-    for i in range(v.width):
-        v.x_trial[i] = v.x_smooth[i] + sigma * v.hop_stages[2, i]
-    g.b[k] = -b
-    failed = eval_f(w, t + sigma, v.x_trial, v.f_smooth)
-    g.b[k] = b
-    for i in range(v.width):
-        v.x_trial[i] = v.x_smooth[i] + 0.5 * sigma * (v.hop_stages[2, i] + v.f_smooth[i])
-    if failed or eval_h(w, t + sigma, v.x_trial, g.h_trial):
-        return -1
-    once = g.h_trial[k]
-    for i in range(v.width):
-        v.x_trial[i] = v.x_smooth[i] + 2.0 * sigma * v.f_smooth[i]
-    if eval_h(w, t + 2.0 * sigma, v.x_trial, g.h_trial):
-        return -1
-    return 1 if b * (g.h_trial[k] - 2.0 * once + here) > 0.0 else 0
-
-
-@core
-def graze_matters(w, j):
-    """At the present state, on guard j with hdot near zero: GRAZING if crossing it or not differs by more than the tolerance.
-
-    The dwell time beyond the guard is uncertain by the time a parabola with the present h'' takes through the tolerance of h.
-    """
-    compact()
-    s, v, g = w.s, w.v, w.g
-    bend = second_rate(w, j, v.hop_stages[0])
-    unsure = tolerance_of_guard(w, s.t, v.x, j)
-    if unsure < 0.0 or bend < 0.0:
-        return s.status
-    jump = jump_on_guard(w, s.t, v.x, j, g.h[j], unsure)
-    if jump < 0.0:
-        return s.status
-    s.margin = abs(g.h[j])
-    dwell = min(dwell_time(unsure, bend), 2.0 * unsure / max(abs(g.hdot[j]), 1e-300))
-    return codes.GRAZING if jump * dwell > 1.0 else codes.GO_ON
+@core(inline=True)
+def signed(size, sign):
+    """``size`` with the sign of ``sign``, zero if that is zero."""
+    return size if sign > 0.0 else -size if sign < 0.0 else 0.0
 
 
 @core

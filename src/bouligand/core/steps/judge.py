@@ -14,18 +14,10 @@ from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f, in_tolerances
 from ..guards import hold
 from ..state import MARGIN, SHOWN, SWITCH
-from .crossing import note
-from .grazing import (
-    comes_back,
-    dwell_time,
-    graze_matters,
-    jump_on_guard,
-    other_word,
-    second_rate,
-    tolerance_of_guard,
-    two_sided_rate,
-)
+from .crossing import note, note_graze
+from .grazing import dwell_time, other_word, second_rate, tolerance_of_guard, two_sided_rate
 from .leg import start_anew
+from .verdict import verdict
 
 
 @core(entry=True)
@@ -80,9 +72,9 @@ def stuck(w, j):
                 return codes.NOT_EVENT_SELECTED
         # (at a terminal event it does not matter what would come after it)
         return codes.GO_ON if s.ending == 1 and s.ended_by == j else codes.SLIDING
-    matters = graze_matters(w, j)
-    if matters != codes.GO_ON:
-        return matters
+    answer = stays_or_crosses(w, j)
+    if answer != codes.GO_ON:
+        return answer
     # undo the crossing: the trajectory touched the guard and stays on its side
     for row in range(s.event_count - 1, -1, -1):
         if events[row].guard == j and events[row].shown != MARGIN:
@@ -95,10 +87,30 @@ def stuck(w, j):
     hold(w, j)
     g.t_last[j] = -math.inf
     note(w, s.t, j, g.b[j], g.h[j], SWITCH)
-    note(w, s.t, j, g.b[j], g.h[j], MARGIN)
+    note_graze(w, s.t, j, g.b[j], g.b[j] * g.h[j])
     copy_state(v.hop_stages[0], v.f)
     s.rates_known = 0
     return codes.GO_ON
+
+
+@core
+def stays_or_crosses(w, j):
+    """The verdict on guard j, which was crossed with hdot near zero, seen from the side before.
+
+    The dwell time beyond the guard is uncertain by the time a parabola with the present h'' takes through the tolerance of h.
+    """
+    compact()
+    s, v, g = w.s, w.v, w.g
+    g.b[j] = -g.b[j]
+    bend = second_rate(w, j, v.hop_stages[0])
+    unsure = tolerance_of_guard(w, s.t, v.x, j)
+    answer = s.status
+    if unsure >= 0.0 and bend >= 0.0:
+        s.margin = abs(g.h[j])
+        dwell = min(dwell_time(unsure, bend), 2.0 * unsure / max(abs(g.hdot[j]), 1e-300))
+        answer = verdict(w, s.t, v.x, j, bend, unsure, dwell)
+    g.b[j] = -g.b[j]
+    return answer
 
 
 @core
@@ -155,21 +167,13 @@ def came_near(w, k, lowest, bend):
         return s.status
     if lowest > 10.0 * unsure:
         return codes.GO_ON
-    note(w, when, k, g.b[k], lowest, MARGIN)
     if lowest > unsure:
+        note(w, when, k, g.b[k], lowest, MARGIN)
         return codes.GO_ON
-    jump = jump_on_guard(w, when, v.x_near, k, g.b[k] * lowest, unsure)
-    if jump < 0.0:
-        return s.status
     s.margin = lowest
-    dwell = dwell_time(unsure, bend)
-    if jump > 0.0 and jump * dwell <= 1.0:
-        # (that is for those that come back; one that is pulled on beyond the guard stays there)
-        back = comes_back(w, when, k)
-        if back < 0:
-            return s.status
-        dwell = dwell if back == 1 else s.tf - when
-    return codes.GRAZING if jump * dwell > 1.0 else codes.GO_ON
+    answer = verdict(w, when, v.x_near, k, bend, unsure, dwell_time(unsure, bend))
+    note_graze(w, when, k, g.b[k], lowest)
+    return answer
 
 
 @core
@@ -191,15 +195,40 @@ def crossed_back(w, j):
         return s.status
     if s.margin > unsure:
         return codes.GO_ON
-    jump = jump_on_guard(w, s.t, v.x, j, g.h[j], unsure)
-    if jump * s.asked_value <= 1.0:
-        return s.status if jump < 0.0 else codes.GO_ON
+    when = back_to_turn(w, j, bend)
+    if when < 0.0:
+        return s.status
+    answer = verdict(w, s.t - when, v.x_near, j, bend, unsure, s.asked_value)
+    note_graze(w, s.t - when, j, g.b[j], -s.margin)
+    if answer != codes.GRAZING and answer != codes.ESCAPES:
+        return answer
     # crossed repeatedly at ever shorter intervals, until they are below the tolerance?
     crossings = 0
     for row in range(max(s.event_count - 40, 0), s.event_count):
         if events[row].guard == j and events[row].t > s.t - 20.0 * s.asked_value:
             crossings += 1
-    return codes.CHATTERING if crossings >= 4 else codes.GRAZING
+    return codes.CHATTERING if crossings >= 4 else answer
+
+
+@core
+def back_to_turn(w, j, bend):
+    """v.x_near = the state where guard j, which was crossed back just now, was farthest beyond: about where hdot was zero.
+
+    Returns how long ago that was; negative if a function failed.
+    """
+    compact()
+    s, v, g = w.s, w.v, w.g
+    half = 0.5 * s.asked_value
+    for i in range(v.width):
+        v.x_trial[i] = v.x[i] - half * v.f_end[i]
+    g.b[j] = -g.b[j]
+    failed = eval_f(w, s.t - half, v.x_trial, v.hop_stages[1])
+    g.b[j] = -g.b[j]
+    if failed:
+        return -1.0
+    for i in range(v.width):
+        v.x_near[i] = v.x[i] - 0.5 * half * (v.f_end[i] + v.hop_stages[1, i])
+    return half
 
 
 @core
