@@ -185,11 +185,12 @@ def crossed_back(w, j):
         v.scratch[i] = v.f[i] - v.f_end[i]
     if in_tolerances(w, v.scratch, v.x, v.x) * s.asked_value <= 1.0:
         return codes.GO_ON
-    # the depth that it would have reached without the contact: a graze only if that is zero within the tolerance
+    # how deep it was, and how deep it would have been without what crossing it does (the force of a stiff contact, say): a graze only
+    # if both are zero within the tolerance
     bend = second_rate(w, j, v.f)
     if bend < 0.0:
         return s.status
-    s.margin = 0.5 * s.asked_bend * s.asked_bend / max(bend, 1e-300)
+    s.margin = max(0.25 * s.asked_bend * s.asked_value, 0.5 * s.asked_bend * s.asked_bend / max(bend, 1e-300))
     unsure = tolerance_of_guard(w, s.t, v.x, j)
     if unsure < 0.0:
         return s.status

@@ -142,7 +142,11 @@ def lowest_about(w, k, side, length, whole):
         if h_inside(w, right, length, whole, g.h_trial):
             return FAILED, 0.0
         y2 = side * g.h_trial[k] - level
-    return lowest_inside(w, k, side, (left, right, y0, y2), where, length, whole)
+    if g.held[k] == 0.0:
+        return lowest_inside(w, k, side, (left, right, y0, y2), where, length, whole)
+    # (where it starts on its guard, what its landing has left of h is no crossing)
+    place, value = lowest_inside(w, k, side, (left, right, max(y0, 0.0), y2), where, length, whole)
+    return (0.0, NEVER) if place == 0.0 else (place, value)
 
 
 @core
