@@ -172,6 +172,8 @@ GUARD_ROWS = Rows(
     "unsure",  # values of h that are zero within the tolerance, roughly
     "near",  # of those that the judge is asked about: how near it came,
     "near_bend",  # and |h''| there; 0: it is not asked about
+    "settled",  # until when what was found where it came near holds,
+    "settled_h",  # and how near that was
     "former",  # in a spanning step: 1 - tau of its crossing in the previous list,
     "former_back",  # and of its crossing back; 0: none
 )

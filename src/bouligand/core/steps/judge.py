@@ -19,6 +19,8 @@ from .grazing import dwell_time, other_word, second_rate, tolerance_of_guard, tw
 from .leg import start_anew
 from .verdict import verdict
 
+SOON = 100.0  # steps for which a verdict on a graze holds at most
+
 
 @core(entry=True)
 def judge(table):
@@ -167,12 +169,22 @@ def came_near(w, k, lowest, bend):
         return s.status
     if lowest > 10.0 * unsure:
         return codes.GO_ON
+    dwell = dwell_time(max(unsure, lowest), bend)
+    until = when + min(dwell, SOON * s.dt)
     if lowest > unsure:
         note(w, when, k, g.b[k], lowest, MARGIN)
+        g.settled[k], g.settled_h[k] = until, lowest
         return codes.GO_ON
     s.margin = lowest
-    answer = verdict(w, when, v.x_near, k, bend, unsure, dwell_time(unsure, bend))
+    answer = codes.GO_ON
+    if when <= g.settled[k] and g.settled_h[k] <= unsure:
+        s.effect, s.returns = 0.0, 1
+    else:
+        answer = verdict(w, when, v.x_near, k, bend, unsure, dwell)
     note_graze(w, when, k, g.b[k], lowest)
+    if answer == codes.GO_ON and s.effect == 0.0:
+        # (f has no jump there, which will not change soon)
+        g.settled[k], g.settled_h[k] = until, lowest
     return answer
 
 
@@ -196,40 +208,35 @@ def crossed_back(w, j):
         return s.status
     if s.margin > unsure:
         return codes.GO_ON
-    when = back_to_turn(w, j, bend)
-    if when < 0.0:
-        return s.status
-    answer = verdict(w, s.t - when, v.x_near, j, bend, unsure, s.asked_value)
-    note_graze(w, s.t - when, j, g.b[j], -s.margin)
+    when = s.t - 0.5 * s.asked_value
+    recorded_at(w, when, v.x_near)
+    answer = verdict(w, when, v.x_near, j, bend, unsure, s.asked_value)
+    note_graze(w, when, j, g.b[j], -s.margin)
     if answer != codes.GRAZING and answer != codes.ESCAPES:
         return answer
     # crossed repeatedly at ever shorter intervals, until they are below the tolerance?
     crossings = 0
     for row in range(max(s.event_count - 40, 0), s.event_count):
-        if events[row].guard == j and events[row].t > s.t - 20.0 * s.asked_value:
+        if events[row].guard == j and events[row].shown != MARGIN and events[row].t > s.t - 20.0 * s.asked_value:
             crossings += 1
     return codes.CHATTERING if crossings >= 4 else answer
 
 
 @core
-def back_to_turn(w, j, bend):
-    """v.x_near = the state where guard j, which was crossed back just now, was farthest beyond: about where hdot was zero.
+def recorded_at(w, t, out):
+    """out = the state at a time not long ago, on the straight line between the recorded ones before and after it.
 
-    Returns how long ago that was; negative if a function failed.
+    (Where a guard was beyond for a moment, that is as near to its surface as it is far from it.)
     """
     compact()
-    s, v, g = w.s, w.v, w.g
-    half = 0.5 * s.asked_value
-    for i in range(v.width):
-        v.x_trial[i] = v.x[i] - half * v.f_end[i]
-    g.b[j] = -g.b[j]
-    failed = eval_f(w, s.t - half, v.x_trial, v.hop_stages[1])
-    g.b[j] = -g.b[j]
-    if failed:
-        return -1.0
-    for i in range(v.width):
-        v.x_near[i] = v.x[i] - 0.5 * half * (v.f_end[i] + v.hop_stages[1, i])
-    return half
+    steps, states = w.steps, w.states
+    row = w.s.record_count - 1
+    while row > 1 and steps[row - 1].t > t:
+        row -= 1
+    before, after = steps[row - 1].t, steps[row].t
+    part = (t - before) / (after - before) if after > before else 1.0
+    for i in range(out.shape[0]):
+        out[i] = states[row - 1, i] + part * (states[row, i] - states[row - 1, i])
 
 
 @core

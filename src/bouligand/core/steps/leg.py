@@ -52,6 +52,7 @@ def start_anew(w):
     s.fresh = 1
     for k in range(g.width):
         g.t_last[k] = -math.inf  # a crossing before the break has no say in what happens behind it
+        g.settled[k] = -math.inf
     return codes.GO_ON
 
 

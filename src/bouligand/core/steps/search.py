@@ -159,6 +159,8 @@ def found(w, k, place, value, length, whole, target):
     if value > g.unsure[k] or g.level[k] != 0.0 or k == target:
         return 0.0
     when = s.t + place * whole
+    if when <= g.settled[k] and value >= 0.5 * g.settled_h[k]:
+        return 0.0  # (a foot in stance that comes near again and again)
     if s.question == codes.NEAR and abs(when - s.asked_t) > 1e-3 * whole:
         return 0.5 * (when + s.asked_t - 2.0 * s.t) / whole
     if s.question != codes.NEAR:
