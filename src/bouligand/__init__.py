@@ -9,8 +9,9 @@
 from . import bridges, errors, models, plot
 from .derivative.at_times import BDerivativeAtTimes
 from .derivative.bderivative import BDerivative
-from .derivative.corner import Corner, saltation
+from .derivative.corner import Corner
 from .derivative.fit import Fit
+from .derivative.saltation_matrix import saltation
 from .derivative.shooting import Shooting
 from .errors import *  # noqa: F403  (errors.__all__: a new one is named there alone)
 from .integration.solve import solve
