@@ -25,7 +25,8 @@ NEAR = 12  # h of a guard came near zero and receded again
 BACK_SOON = 13  # a guard was crossed back after a very short time
 CHANGED = 14  # f or h may have changed: a breakpoint, or other parameters
 REFILL = 15  # the paper's printed rule, after each integrated step
-FIRST_QUESTION, LAST_QUESTION = STUCK, REFILL
+BARELY = 16  # a guard was crossed that would have turned back soon
+FIRST_QUESTION, LAST_QUESTION = STUCK, BARELY
 
 # --- failures
 FIRST_FAILURE = 20

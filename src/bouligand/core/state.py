@@ -107,6 +107,7 @@ SCALARS = record(
     "asked_value",  # how long a guard was crossed,
     "asked_bend",  # and how fast it is left
     "soon",  # the time in which the state moves by its tolerance
+    "slope",  # of the guard's distance at the last landing
     "gap",  # residual of the last landing, as a time: guards nearer than that are crossed at the same state
     "reach",  # how far ahead to look for a landing, if two stages have shown that the step could be longer; else 0
     "dt_span",  # the natural length of a spanning step (0: not known yet)
@@ -135,6 +136,7 @@ STATE_ROWS = Rows(
     "f_smooth",  # x' at x_smooth
     "atol",  # absolute tolerance of each component
     "x_near",  # the state at which a guard came near
+    "off",  # where a graze is judged: by how much each component may be off
     "x_failed",  # the state that a failed evaluation was given
     "hop_stages x 7",  # of a hop: x' at its start first
     "stages x 16",  # of a smooth step: x' at the present state first

@@ -132,6 +132,15 @@ def re_arm(w, j):
             flip(w, k, by_matrix)
 
 
+@core(inline=True)
+def ask_if_barely(s, g, j, length):
+    """After a step of this length that landed on guard j: would it have turned back soon? Then the judge looks at its crossing."""
+    slows = g.b[j] * g.hdot[j] - s.slope  # (how fast it was approached at the start of the step, and is now: both negative)
+    if slows < 0.0 and s.bands == 0 and s.slope * length > 0.3 * s.dt * slows and g.observer[j] == 0.0:
+        s.question, s.target = codes.BARELY, j
+        s.asked_value, s.asked_bend = -s.slope, -slows / length
+
+
 @core
 def cross_and_evaluate(w, j):
     """Flip guard j at the present state, and evaluate f with the new word (v.f_end keeps it under the old one)."""

@@ -6,6 +6,8 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import copy_state, eval_Dh, eval_f, eval_h
 
+LAST_STEPS = 16  # whose states say how large a component is
+
 
 @core
 def other_word(w, last, k):
@@ -72,30 +74,44 @@ def tolerance_of_guard(w, t, x, j):
     Negative if a function failed.
     """
     compact()
-    s, v, g = w.s, w.v, w.g
+    v, g = w.v, w.g
     total = 0.0
+    measure_tolerances(w, x)
     if w.fn.Dh != 0 and w.Dh.shape[0] == g.width:
         if eval_Dh(w, t, x):
             return -1.0
         for i in range(v.width):
-            size = v.atol[i] + s.rtol * abs(x[i])
-            total += abs(w.Dh[j, i]) * size
-            v.scratch[i] = signed(size, w.Dh[j, i])
+            total += abs(w.Dh[j, i]) * v.off[i]
+            v.scratch[i] = signed(v.off[i], w.Dh[j, i])
         return total
     if eval_h(w, t, x, g.h_trial):
         return -1.0
     here = g.h_trial[j]
     copy_state(x, v.x_trial)
     for i in range(v.width):
-        size = v.atol[i] + s.rtol * abs(x[i])
-        step = max(size, 1e-8 * abs(x[i]))
+        step = max(v.off[i], 1e-8 * abs(x[i]))
         v.x_trial[i] = x[i] + step
         if eval_h(w, t, v.x_trial, g.h_trial):
             return -1.0
         v.x_trial[i] = x[i]
-        total += abs(g.h_trial[j] - here) * size / step
-        v.scratch[i] = signed(size, g.h_trial[j] - here)
+        total += abs(g.h_trial[j] - here) * v.off[i] / step
+        v.scratch[i] = signed(v.off[i], g.h_trial[j] - here)
     return total
+
+
+@core
+def measure_tolerances(w, x):
+    """v.off = the tolerance of each component, by its largest size in the last steps.
+
+    (A component that passes through zero carries the errors made when it was large.)
+    """
+    compact()
+    s, v, states = w.s, w.v, w.states
+    for i in range(v.width):
+        largest = abs(x[i])
+        for row in range(max(s.record_count - LAST_STEPS, 0), s.record_count):
+            largest = max(largest, abs(states[row, i]))
+        v.off[i] = v.atol[i] + s.rtol * largest
 
 
 @core(inline=True)

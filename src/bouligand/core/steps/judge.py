@@ -36,6 +36,8 @@ def judge(table):
         return refill(w)
     if question == codes.NEAR:  # (that was inside the last step, and says nothing of the guards at hand)
         return near(w)
+    if question == codes.BARELY:
+        return barely_crossed(w, s.target)
     s.judged = 1
     if question == codes.STUCK:
         return stuck(w, s.target)
@@ -113,6 +115,28 @@ def stays_or_crosses(w, j):
         answer = verdict(w, s.t, v.x, j, bend, unsure, dwell)
     g.b[j] = -g.b[j]
     return answer
+
+
+@core
+def barely_crossed(w, j):
+    """Guard j was crossed at the speed s.asked_value, slowing down at s.asked_bend: refuse if it may not have been crossed at all and
+    does not come back. (If it does, that is judged when it is crossed back.)"""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    bend = s.asked_bend
+    s.margin = 0.5 * s.asked_value * s.asked_value / bend
+    unsure = tolerance_of_guard(w, s.t, v.x, j)
+    if unsure < 0.0:
+        return s.status
+    if s.margin > unsure or (s.ending == 1 and s.ended_by == j):
+        return codes.GO_ON
+    g.b[j] = -g.b[j]
+    answer = verdict(w, s.t, v.x, j, bend, unsure, dwell_time(unsure, bend))
+    g.b[j] = -g.b[j]
+    if answer == codes.ESCAPES:
+        note_graze(w, s.t, j, g.b[j], s.margin)
+        return answer
+    return codes.GO_ON if answer == codes.GRAZING else answer
 
 
 @core

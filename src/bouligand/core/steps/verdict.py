@@ -178,11 +178,11 @@ def spread_of_f(w, t, x, k, enough):
     The largest of a few such changes, or the first that is ``enough``. Negative if f failed.
     """
     compact()
-    s, v, g = w.s, w.v, w.g
+    v, g = w.v, w.g
     spread = 0.0
     for turn in range(4):
         for i in range(v.width):
-            size = v.atol[i] + s.rtol * abs(x[i])
+            size = v.off[i]
             if v.scratch[i] != 0.0:
                 size = v.scratch[i]
             elif (i * 7 + turn * 3) % 4 >= 2:
