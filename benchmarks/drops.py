@@ -3,10 +3,11 @@
     python -m benchmarks drops
     python -m benchmarks.drops --robots solo12,ant --laws Spring --friction no --count 40 --rtol 1e-2,1e-3
 
-Each drop is 0.5 s long: a random pose about a stance, a random tilt, random velocities, the lowest foot a few centimetres above the
-floor. The error is that of the state at the end, its largest component in tolerances (``atol + rtol |x|``), against a
-reference at rtol = 1e-9. kappa is how much a small error grows until the end, measured for each drop: the state of the reference is
-moved by a part of a tolerance, at four times, and integrated again. A grazing foot must be decided somehow: an integration that is
+Each drop is 0.5 s long: a random pose about a stance, a random tilt, random velocities, the lowest foot a few
+centimetres above the floor. The error is that of the state at the end, its largest component in tolerances (``atol +
+rtol |x|``), against a reference at rtol = 1e-9. kappa is how much a small error grows until the end, measured for each
+drop: the state of the reference is moved by a part of a tolerance, at four times, and integrated again. A grazing foot
+must be decided somehow: an integration that is
 refused (GrazingError) is of no use, and one that decides wrongly has an error far above kappa tolerances.
 """
 
@@ -35,7 +36,8 @@ FRICTION = {"no": None, "yes": mj.Coulomb(0.7, 0.05)}
 
 @dataclass(frozen=True)
 class Kind:
-    """A robot file and how it stands: angles of its joints in the order of its inputs, gains, and how firm its feet are."""
+    """A robot file and how it stands: angles of its joints in the order of its inputs, gains, and how firm its feet
+    are."""
 
     file: object
     stance: tuple = ()
@@ -83,7 +85,8 @@ def start(robot, stance, seed):
 
 
 def amplification(robot, reference, seed):
-    """kappa: the largest growth, until the end, of a small error made at one of four times; in tolerances of the state."""
+    """kappa: the largest growth, until the end, of a small error made at one of four times; in tolerances of the
+    state."""
     rng = np.random.default_rng(seed)
     end, largest = reference.x[-1], 1.0
     for t in (0.0, 0.12, 0.2, 0.35):
@@ -139,7 +142,17 @@ def measure(kind, law, friction, count, tolerances, tick):
     return rows
 
 
-HEAD = ("rtol", "completed", "error: median", "largest", "median kappa", "largest error / kappa", "f", "margins", "refused")
+HEAD = (
+    "rtol",
+    "completed",
+    "error: median",
+    "largest",
+    "median kappa",
+    "largest error / kappa",
+    "f",
+    "margins",
+    "refused",
+)
 
 
 def main(arguments=None):

@@ -32,7 +32,7 @@ def grazes(solution):
     """A line for each graze at which one of two outcomes was taken."""
     margins = solution.margins
     return [
-        f"guard {solution.system.guards[row['guard']]!r} is grazed at t = {row['t']:.9g}: the other side would make a difference of "
-        f"{row['effect']:.0f} tolerances"
+        f"guard {solution.system.guards[row['guard']]!r} is grazed at t = {row['t']:.9g}: on its other side the outcome would "
+        f"differ by about {row['effect']:.0f} tolerances"
         for row in margins[margins["effect"] > 1.0][:LAST]
     ]

@@ -50,8 +50,8 @@ class Failure(NamedTuple):
     """What a failure means to the user.
 
     ``error`` is the name of the exception in `bouligand.errors`. In ``message`` the caller fills in {where}, {x}, {dt},
-    {max_steps}, {margin}, {effect} and, of the guard concerned, {guard}, {sign} and {h}. ``function`` is the user's function that failed,
-    by its name in `System`; empty if none did.
+    {max_steps}, {margin}, {effect} and, of the guard concerned, {guard}, {sign} and {h}. ``function`` is the user's function
+    that failed, by its name in `System`; empty if none did.
     """
 
     error: str
@@ -84,14 +84,14 @@ FAILURES = {
     GRAZING: Failure(
         "GrazingError",
         "guard {guard!r} is grazed {where}: h comes within {margin:.1e} of zero, too near to decide at this tolerance whether "
-        "it is crossed. f jumps there, and the outcome depends on it, by about {effect:.0f} tolerances. Tighten rtol and atol, move "
-        "the start, or give on_graze='go on' to take the side that was computed.",
+        "it is crossed. f jumps there, and the outcome depends on it, by about {effect:.0f} tolerances. Tighten rtol and atol, "
+        "move the start, or give on_graze='go on' to take the side that was computed.",
     ),
     ESCAPES: Failure(
         "GrazingError",
         "guard {guard!r} is grazed {where}: h comes within {margin:.1e} of zero, too near to decide at this tolerance whether "
-        "it is crossed. f jumps there, and a trajectory that crosses is pulled away from the guard and does not come back: the two "
-        "outcomes are different motions. Tighten rtol and atol, or move the start.",
+        "it is crossed. f jumps there, and a trajectory that crosses is pulled away from the guard and does not come back: "
+        "the two outcomes are different motions. Tighten rtol and atol, or move the start.",
     ),
     NOT_EVENT_SELECTED: Failure(
         "NotEventSelectedError",

@@ -185,8 +185,9 @@ GUARD_ROWS = Rows(
 # a row for each accepted step; row q of ``states`` is the state at its end, row 0 the start
 STEP = record("t", "kind: int", "length", "back", "correction")
 # a row for each crossing (``shown``: SWITCH, SHOWN or MARGIN); ``record`` is the row of ``steps`` at which it happened
-# (``jumped`` is 1 where the trajectory did not reach the guard, but h itself jumped across zero; of a MARGIN, ``returns`` is 1 or 0
-# where it was within the tolerance of h, else NOT_JUDGED, and ``effect`` is the difference that crossing it makes, in tolerances)
+# (``jumped`` is 1 where the trajectory did not reach the guard, but h itself jumped across zero; of a MARGIN,
+# ``returns`` is 1 or 0 where it was within the tolerance of h, else NOT_JUDGED, and ``effect`` is the difference that
+# crossing it makes, in tolerances)
 EVENT = record(
     "t", "guard: int", "sign", "residual", "record: int", "shown: int", "jumped: int", "effect", "returns: int"
 )

@@ -1,9 +1,9 @@
 """The word (mode) at the start if a guard is exactly zero there.
 
-A word is consistent if the flow in that mode moves every such guard, within a short time, to the side that the word has for it; or
-does not move it, where f is the same on both sides (a joint that rests on its limit: the force of its stop begins at zero).
-One consistent word, or several under which f is the same: the first is used. None: the trajectory would slide from the start on.
-Several others: the start is ambiguous, and the user has to give ``b0``.
+A word is consistent if the flow in that mode moves every such guard, within a short time, to the side that the word has
+for it; or does not move it, where f is the same on both sides (a joint that rests on its limit: the force of its stop
+begins at zero). One consistent word, or several under which f is the same: the first is used. None: the trajectory
+would slide from the start on. Several others: the start is ambiguous, and the user has to give ``b0``.
 """
 
 from __future__ import annotations

@@ -142,10 +142,11 @@ class Solution(FromWorkspace, Sensitivities):
     def margins(self) -> RecordArray:
         """Near-grazings, structured array (t, guard, h, decided, effect, returns): where a guard came near zero and turned back.
 
-        ``h`` is how near it came: of the sign of its side, or of the other sign where it was beyond for a moment. ``decided`` where that
-        is within the tolerance of h, so that the other side was possible, too: ``effect`` is then by how much the outcome would
-        differ, in tolerances (0: f has no jump there, the outcome is continuous), and ``returns`` whether a trajectory beyond the guard
-        comes back to it. Of a guard that comes near again and again, only what is clearly nearer is listed.
+        ``h`` is how near it came: of the sign of its side, or of the other sign where it was beyond for a moment.
+        ``decided`` where that is within the tolerance of h, so that the other side was possible, too: ``effect`` is
+        then by how much the outcome would differ, in tolerances (0: f has no jump there, the outcome is continuous),
+        and ``returns`` whether a trajectory beyond the guard comes back to it. Of a guard that comes near again and
+        again, only what is clearly nearer is listed.
         """
         rows = self.record.margins
         out: RecordArray = np.empty(len(rows), dtype=_MARGIN)

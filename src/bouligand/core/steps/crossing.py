@@ -134,8 +134,9 @@ def re_arm(w, j):
 
 @core(inline=True)
 def ask_if_barely(s, g, j, length):
-    """After a step of this length that landed on guard j: would it have turned back soon? Then the judge looks at its crossing."""
-    slows = g.b[j] * g.hdot[j] - s.slope  # (how fast it was approached at the start of the step, and is now: both negative)
+    """After a step of this length that landed on guard j: if it would have turned back soon, the judge looks at its crossing."""
+    # how fast it was approached at the start of the step, and is now: both are negative
+    slows = g.b[j] * g.hdot[j] - s.slope
     if slows < 0.1 * s.slope and s.slope < 0.0 and s.bands == 0 and s.slope * length > 0.3 * s.dt * slows:
         s.question, s.target = codes.BARELY, j
         s.asked_value, s.asked_bend = -s.slope, -slows / length

@@ -119,8 +119,8 @@ def stays_or_crosses(w, j):
 
 @core
 def barely_crossed(w, j):
-    """Guard j was crossed at the speed s.asked_value, slowing down at s.asked_bend: refuse if it may not have been crossed at all and
-    does not come back. (If it does, that is judged when it is crossed back.)"""
+    """Guard j was crossed at the speed s.asked_value, slowing down at s.asked_bend: refuse if it may not have been
+    crossed at all and does not come back. (If it does, that is judged when it is crossed back.)"""
     compact()
     s, v, g = w.s, w.v, w.g
     bend = s.asked_bend
@@ -221,8 +221,8 @@ def crossed_back(w, j):
         v.scratch[i] = v.f[i] - v.f_end[i]
     if in_tolerances(w, v.scratch, v.x, v.x) * s.asked_value <= 1.0:
         return codes.GO_ON
-    # how deep it was, and how deep it would have been without what crossing it does (the force of a stiff contact, say): a graze only
-    # if both are zero within the tolerance
+    # how deep it was, and how deep it would have been without what crossing it does (the force of a stiff contact,
+    # say): a graze only if both are zero within the tolerance
     bend = second_rate(w, j, v.f)
     if bend < 0.0:
         return s.status

@@ -1,15 +1,17 @@
 """The verdict on a graze: may the integration go on, although nobody can tell whether a guard was crossed?
 
-Near a graze the trajectory spends a short time beyond the guard, or none. How much that changes the outcome depends on the jump of f
-where a neighbouring trajectory, within the tolerances, just grazes the guard: where h and hdot are both zero.
+Near a graze the trajectory spends a short time beyond the guard, or none. How much that changes the outcome depends on
+the jump of f where a neighbouring trajectory, within the tolerances, just grazes the guard: where h and hdot are both
+zero.
 
-- The jump vanishes there (the force of a spring ends at depth zero, that of a damper at speed zero): the outcome depends on the depth
-  without a break, and so continuously on the state, as anywhere else. Whichever side was computed is right to the tolerance.
-- The jump is finite: the outcome changes like the square root of the depth, or, if the flow beyond the guard leads away from it, by
-  something finite. That cannot be decided at this tolerance.
+- The jump vanishes there (the force of a spring ends at depth zero, that of a damper at speed zero): the outcome
+  depends on the depth without a break, and so continuously on the state, as anywhere else. Whichever side was computed
+  is right to the tolerance.
+- The jump is finite: the outcome changes like the square root of the depth, or, if the flow beyond the guard leads away
+  from it, by something finite. That cannot be decided at this tolerance.
 
-A jump that is smaller than what f changes by within the tolerances counts as none. As the tolerances shrink, that vanishes and a finite
-jump stays.
+A jump that is smaller than what f changes by within the tolerances counts as none. As the tolerances shrink, that
+vanishes and a finite jump stays.
 """
 
 from .. import codes
@@ -26,9 +28,9 @@ FARTHER = 100.0  # and from there to where hdot is zero
 def verdict(w, t, x, k, bend, unsure, dwell):
     """Guard k, on its side g.b[k], may be grazed near x, with |h''| = bend: GO_ON, GRAZING, ESCAPES, or a failed evaluation.
 
-    ``dwell`` is the time that it may be beyond the guard. To be called after `tolerance_of_guard`, which gave ``unsure``. Leaves in
-    s.effect what crossing it or not makes a difference of, in tolerances (0: no jump that can be told), and in s.returns whether a
-    trajectory beyond the guard would come back.
+    ``dwell`` is the time that it may be beyond the guard. To be called after `tolerance_of_guard`, which gave
+    ``unsure``. Leaves in s.effect what crossing it or not makes a difference of, in tolerances (0: no jump that can be
+    told), and in s.returns whether a trajectory beyond the guard would come back.
     """
     compact()
     s = w.s
@@ -69,7 +71,8 @@ def verdict(w, t, x, k, bend, unsure, dwell):
 def onto_guard(w, t, k, unsure, part):
     """Move v.x_smooth to where h_k is zero, by the components that move h_k: within a few tolerances of where it began.
 
-    The change is ``v.scratch``, of which ``part`` was applied before. Returns the part that then is; less than -FARTHEST: h failed.
+    The change is ``v.scratch``, of which ``part`` was applied before. Returns the part that then is; less than
+    -FARTHEST: h failed.
     """
     compact()
     v, g = w.v, w.g
@@ -89,9 +92,9 @@ def onto_guard(w, t, k, unsure, part):
 def to_graze(w, t, x, k, jump, bend, unsure, dwell):
     """Move v.x_smooth, on guard k, to the nearest state that just grazes it: hdot_k = 0, too. Its time, and the jump of f there.
 
-    The state is moved along the jump of f itself, as the force of a contact would, for a short time, which changes the speed that the
-    guard is approached with; or, where the jump does not change hdot, along the flow to where h_k turns. The jump is negative if a
-    function failed.
+    The state is moved along the jump of f itself, as the force of a contact would, for a short time, which changes the
+    speed that the guard is approached with; or, where the jump does not change hdot, along the flow to where h_k turns.
+    The jump is negative if a function failed.
     """
     compact()
     s, v, g = w.s, w.v, w.g
@@ -173,7 +176,8 @@ def jump_across(w, t, x, k):
 
 @core
 def spread_of_f(w, t, x, k, enough):
-    """How much f changes at v.x_smooth, in tolerances per time, on either side of guard k, where the state changes by its tolerances.
+    """How much f changes at v.x_smooth, in tolerances per time, on either side of guard k, where the state changes by
+    its tolerances.
 
     The largest of a few such changes, or the first that is ``enough``. Negative if f failed.
     """
