@@ -7,6 +7,7 @@ from types import FunctionType
 import pytest
 
 import bouligand as bd
+from bouligand.derivative.margins import Margin
 from bouligand.derivative.pieces import Piece
 from bouligand.derivative.trajectory_corners import TrajectoryCorner
 from bouligand.solution.lazy import lazy
@@ -18,7 +19,7 @@ from bouligand.system.check import Report
 NAMES = {name: getattr(bd, name) for name in bd.__all__}
 MODELS = {f"models.{name}": getattr(bd.models, name) for name in bd.models.__all__}
 RESULTS = {
-    kind.__name__: kind for kind in (Compiled, Counts, Piece, Record, Report, TrajectoryCorner)
+    kind.__name__: kind for kind in (Compiled, Counts, Margin, Piece, Record, Report, TrajectoryCorner)
 }  # of public methods
 EVERYTHING = {**NAMES, **MODELS, **RESULTS}
 ERRORS = {

@@ -45,6 +45,7 @@ Side: TypeAlias = Literal["left", "right"]
 Status: TypeAlias = Literal["running", "finished", "terminated", "failed"]
 
 OnFailure: TypeAlias = Literal["raise", "return"]
+OnGraze: TypeAlias = Literal["raise", "go on"]
 
 
 class SolveOptions(TypedDict, total=False):
@@ -61,6 +62,7 @@ class SolveOptions(TypedDict, total=False):
     terminal: Terminal | None
     breakpoints: ArrayLike | None
     b0: ArrayLike | None
+    on_graze: OnGraze
     on_failure: OnFailure
     progress: bool | str | None
 

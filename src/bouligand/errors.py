@@ -215,9 +215,10 @@ class FunctionWarning(UserWarning):
 
 
 class DerivativeWarning(UserWarning):
-    """A derivative by differences is less accurate than the integration: no step of differences suits f or h.
+    """A derivative is less accurate than the integration, or holds for very small perturbations only.
 
-    The message names the Jacobian and its column. Give that Jacobian, or functions that Numba compiles: theirs are exact.
+    By differences, no step of which suits f or h: the message names the Jacobian and its column. Give that Jacobian, or functions
+    that Numba compiles: theirs are exact. Or a guard is grazed where f jumps: the message names the guard; see ``B.margins``.
     """
 
 

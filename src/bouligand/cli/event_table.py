@@ -10,7 +10,7 @@ def event_table(solution, name=None):
     title = solution.system.name or name
     head = f"{title}: t = {solution.t[0]:g} to {solution.t[-1]:g}, {c.steps} steps, {c.f} evaluations of f, "
     if not count:
-        return head + "no events"
+        return "\n".join([head + "no events", *grazes(solution)])
     shown = list(range(count)) if count <= FIRST + LAST + 1 else [*range(FIRST), None, *range(count - LAST, count)]
     names = events.name
     width = max(5, *(len(names[q]) for q in shown if q is not None))
@@ -25,4 +25,14 @@ def event_table(solution, name=None):
             )
     if any("=" in line[:8] for line in lines[2:]):
         lines.append("       (=: at the same instant as the one above)")
-    return "\n".join(lines)
+    return "\n".join(lines + grazes(solution))
+
+
+def grazes(solution):
+    """A line for each graze at which one of two outcomes was taken."""
+    margins = solution.margins
+    return [
+        f"guard {solution.system.guards[row['guard']]!r} is grazed at t = {row['t']:.9g}: on its other side the outcome would "
+        f"differ by about {row['effect']:.0f} tolerances"
+        for row in margins[margins["effect"] > 1.0][:LAST]
+    ]

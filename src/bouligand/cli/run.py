@@ -36,6 +36,10 @@ def add_command(commands):
     )
     add_argument("--rtol", type=float, default=1e-8, help="relative tolerance (%(default)s)")
     add_argument("--atol", type=float, help="absolute tolerance (rtol / 100)")
+    add_argument(
+        "--on-graze", choices=("raise", "go-on"), default="raise",
+        help="where a guard is grazed and f jumps there: stop, or go on with the side that was computed (%(default)s)",
+    )  # fmt: skip
     add_argument("--out", default="results/run", metavar="DIR", help="folder; results go to DIR/MODEL (%(default)s)")
     add_argument(
         "--contacts", nargs="+", action="extend", metavar="PATTERN",

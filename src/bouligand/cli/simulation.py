@@ -46,7 +46,9 @@ def solve(simulation, arguments):
     x0 = simulation.initial_state(assignments("--x0", arguments.x0, system.states, "state"))
     p = assignments("--p", arguments.p, system.params, "parameter")
     try:
-        stepper = Stepper(system, (0.0, simulation.tf), x0, p, rtol=arguments.rtol, atol=arguments.atol)
+        on_graze = arguments.on_graze.replace("-", " ")
+        tolerances = {"rtol": arguments.rtol, "atol": arguments.atol}
+        stepper = Stepper(system, (0.0, simulation.tf), x0, p, **tolerances, on_graze=on_graze)
     except (ValueError, SolveError) as error:  # for example a start on a guard with an ambiguous mode
         raise CommandError(str(error)) from error
     began = time.perf_counter()

@@ -26,7 +26,8 @@ NEAR = 12  # h of a guard came near zero and receded again
 BACK_SOON = 13  # a guard was crossed back after a very short time
 CHANGED = 14  # f or h may have changed: a breakpoint, or other parameters
 REFILL = 15  # the paper's printed rule, after each integrated step
-FIRST_QUESTION, LAST_QUESTION = STUCK, REFILL
+BARELY = 16  # a guard was crossed that would have turned back soon
+FIRST_QUESTION, LAST_QUESTION = STUCK, BARELY
 
 # --- failures
 FIRST_FAILURE = 20
@@ -43,14 +44,15 @@ GRAZING = 29
 NOT_EVENT_SELECTED = 30
 CHATTERING = 31
 WRONG_WORD = 32  # b0 contradicts the sign of h
+ESCAPES = 33  # a graze beyond which the flow leads away from the guard
 
 
 class Failure(NamedTuple):
     """What a failure means to the user.
 
     ``error`` is the name of the exception in `bouligand.errors`. In ``message`` the caller fills in {where}, {x}, {dt},
-    {max_steps}, {margin} and, of the guard concerned, {guard}, {sign} and {h}. ``function`` is the user's function that failed,
-    by its name in `System`; empty if none did.
+    {max_steps}, {margin}, {effect} and, of the guard concerned, {guard}, {sign} and {h}. ``function`` is the user's function
+    that failed, by its name in `System`; empty if none did.
     """
 
     error: str
@@ -83,7 +85,14 @@ FAILURES = {
     GRAZING: Failure(
         "GrazingError",
         "guard {guard!r} is grazed {where}: h comes within {margin:.1e} of zero, too near to decide at this tolerance whether "
-        "it is crossed, and the outcome depends on it. Tighten rtol and atol, or move the start.",
+        "it is crossed. f jumps there, and the outcome depends on it, by about {effect:.0f} tolerances. Tighten rtol and atol, "
+        "move the start, or give on_graze='go on' to take the side that was computed.",
+    ),
+    ESCAPES: Failure(
+        "GrazingError",
+        "guard {guard!r} is grazed {where}: h comes within {margin:.1e} of zero, too near to decide at this tolerance whether "
+        "it is crossed. f jumps there, and a trajectory that crosses is pulled away from the guard and does not come back: "
+        "the two outcomes are different motions. Tighten rtol and atol, or move the start.",
     ),
     NOT_EVENT_SELECTED: Failure(
         "NotEventSelectedError",

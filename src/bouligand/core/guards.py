@@ -218,6 +218,8 @@ def passed(g, length, target, short, tiny):
                 continue
             slope = 2.0 * (end - start) * scale - speed
             if slope >= 0.0:
+                if not wrong and g.held[k] != 0.0:
+                    continue  # (it left the guard that it was on, and has not come back)
                 slope = (end - start) * scale
             back = -end / slope if slope != 0.0 else 0.0
             if back < -length:

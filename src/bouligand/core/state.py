@@ -85,6 +85,8 @@ SCALARS = record(
     "span_tries: int",  # attempts since the last spanning step
     "look_at: int",  # count of evaluations of f at which to look at the clock again,
     "looked_at: int",  # and at which it was looked at since when time is taken
+    "on_graze: int",  # 1: a graze with a finite jump is taken as it was computed, 0: refused
+    "returns: int",  # of the last graze that was judged: 1 if a trajectory beyond the guard comes back,
     "middle_known: int",  # 1: g.h_middle is h in the middle of the step that was taken
     "stiffness: int",  # whether stiff steps may be taken: EXPLICIT_ONLY, IF_NEEDED, AT_HAND (A is at hand), ALWAYS
     "explicit: int",  # the scheme of steps that are not stiff
@@ -104,11 +106,13 @@ SCALARS = record(
     "correction",  # and the last correction
     "cap",  # the latest time that f and h may see: just before the breakpoint at which the present leg ends
     "margin",  # of a refused grazing: the smallest |h| found
+    "effect",  # what crossing it or not makes a difference of, in tolerances
     "probe",  # of dt: how far ahead h is evaluated for hdot
     "asked_t",  # of a question to the judge: its time,
     "asked_value",  # how long a guard was crossed,
     "asked_bend",  # and how fast it is left
     "soon",  # the time in which the state moves by its tolerance
+    "slope",  # of the guard's distance at the last landing
     "gap",  # residual of the last landing, as a time: guards nearer than that are crossed at the same state
     "reach",  # how far ahead to look for a landing, if two stages have shown that the step could be longer; else 0
     "dt_span",  # the natural length of a spanning step (0: not known yet)
@@ -138,6 +142,7 @@ STATE_ROWS = Rows(
     "f_smooth",  # x' at x_smooth
     "atol",  # absolute tolerance of each component
     "x_near",  # the state at which a guard came near
+    "off",  # where a graze is judged: by how much each component may be off
     "x_failed",  # the state that a failed evaluation was given
     "hop_stages x 7",  # of a hop: x' at its start first
     "stages x 16",  # of a smooth step: x' at the present state first
@@ -175,6 +180,8 @@ GUARD_ROWS = Rows(
     "unsure",  # values of h that are zero within the tolerance, roughly
     "near",  # of those that the judge is asked about: how near it came,
     "near_bend",  # and |h''| there; 0: it is not asked about
+    "settled",  # until when what was found where it came near holds,
+    "settled_h",  # and how near that was
     "former",  # in a spanning step: 1 - tau of its crossing in the previous list,
     "former_back",  # and of its crossing back; 0: none
 )
@@ -184,8 +191,13 @@ GUARD_ROWS = Rows(
 # a row for each accepted step; row q of ``states`` is the state at its end, row 0 the start
 STEP = record("t", "kind: int", "length", "back", "correction")
 # a row for each crossing (``shown``: SWITCH, SHOWN or MARGIN); ``record`` is the row of ``steps`` at which it happened
-# (``jumped`` is 1 where the trajectory did not reach the guard, but h itself jumped across zero)
-EVENT = record("t", "guard: int", "sign", "residual", "record: int", "shown: int", "jumped: int")
+# (``jumped`` is 1 where the trajectory did not reach the guard, but h itself jumped across zero; of a MARGIN,
+# ``returns`` is 1 or 0 where it was within the tolerance of h, else NOT_JUDGED, and ``effect`` is the difference that
+# crossing it makes, in tolerances)
+EVENT = record(
+    "t", "guard: int", "sign", "residual", "record: int", "shown: int", "jumped: int", "effect", "returns: int"
+)
+NOT_JUDGED = -1
 SWITCH, SHOWN, MARGIN = (
     0,
     1,

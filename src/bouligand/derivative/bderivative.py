@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal
 import numpy as np
 
 from ..system.arguments import numbers, one_of
+from .margins import warn_of_jumps
 from .outcome import check_options, outcome_of
 from .perturbations import Perturbations, batch_of, described
 from .structure import Structure
@@ -48,6 +49,9 @@ class BDerivative(Structure, Generic[Gradient]):
         Number of the event at which the outcome is taken, if not at a fixed time (a Poincare map).
     corners : list of TrajectoryCorner
         Where several guards are crossed together, or one at the start or the end: each with ``t``, ``guards``, ``kind``.
+    margins : list of Margin
+        Grazes on the way, where a guard came within its tolerance of zero: each with ``guard``, ``t``, ``h``, and ``reach``,
+        the size of perturbations up to which the derivative holds.
     events : array of int
         The events between start and outcome, as numbers in ``solution.events``.
     is_linear : bool or None
@@ -95,6 +99,7 @@ class BDerivative(Structure, Generic[Gradient]):
         outcome = outcome_of(solution, t, since, event)
         check_options(solution, params, merge, rtol)
         self.since, self.t, self.event = outcome.since, outcome.t, outcome.event
+        warn_of_jumps(solution, self.since, self.t)
         self.solution, self.system, self.params = solution, solution.system, bool(params)
         self._map = TangentMap(solution, outcome, self.params, merge, None if rtol is None else float(rtol))
         self.n, self.np = self._map.n, self._map.np

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from .._typing import FloatArray, IntArray, Parameters
     from ..solution.solution import Solution
+    from .bderivative import BDerivative
+    from .margins import Margin
     from .perturbations import Perturbations
     from .pieces import Piece
     from .tangent_map import TangentMap
@@ -37,6 +39,14 @@ class Structure:
     def corners(self) -> list[TrajectoryCorner]:
         """Where several guards are crossed together, or one at the start or the end."""
         return self._map.corners
+
+    @property
+    def margins(self) -> list[Margin]:
+        """Grazes on the way: where a guard came within its tolerance of zero, and up to which size of a perturbation this
+        derivative holds there."""
+        from .margins import margins_of
+
+        return margins_of(cast("BDerivative[Any]", self))
 
     @property
     def is_linear(self) -> bool | None:

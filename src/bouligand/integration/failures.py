@@ -34,12 +34,13 @@ def failure(stepper: Stepper, code: int) -> BaseException:
         where=f"at t = {t:.10g}",
         x=np.array2string(x, threshold=12),
         margin=s.margin,
+        effect=s.effect,
         dt=s.dt,
         max_steps=s.max_steps,
         sign=g.b[k] if about_a_guard else 0.0,
         h=g.h[k] if about_a_guard else 0.0,
     )
-    if code == codes.GRAZING and _has_a_pole(system, t, x, stepper._p, k):
+    if code in (codes.GRAZING, codes.ESCAPES) and _has_a_pole(system, t, x, stepper._p, k):
         text = (
             f"guard {guard!r} has a pole near t = {t:.10g}, x = {np.array2string(x, threshold=12)}: h is about {g.h[k]:.1e} "
             "there and jumps (a tangent at 90 degrees, a division by zero). Write it without, or stop before with terminal=."

@@ -33,6 +33,7 @@ def solve(
     terminal: ty.Terminal | None = None,
     breakpoints: ArrayLike | None = None,
     b0: ArrayLike | None = None,
+    on_graze: ty.OnGraze = "raise",
     on_failure: ty.OnFailure = "raise",
     progress: bool | str | None = None,
 ) -> Solution:
@@ -76,6 +77,12 @@ def solve(
         The scheme of the smooth steps, of order 5, 8 or 3. "auto" takes dopri5 above rtol = 2e-5 and dop853 below.
     max_step, max_steps : float, int
         Longest step, and number of steps after which to give up.
+    on_graze : "raise" or "go on"
+        What to do where a guard is grazed within the tolerance and f has a finite jump there, so that the outcome
+        depends on whether it is crossed: raise a GrazingError; or take the side that was computed, and note it in
+        ``sol.margins`` with its effect. A graze beyond which the flow leads away from the guard raises in either case.
+        Where f has no jump (the force of a contact begins at zero) there is nothing to decide, and the integration goes
+        on.
     on_failure : "raise" or "return"
         A failed integration raises an error that carries ``error.solution``; or returns that Solution, with
         ``success = False``.
@@ -108,7 +115,8 @@ def solve(
     stepper = Stepper.__new__(Stepper)
     # fmt: off
     stepper._set_up(
-        system, t_span, x0, p, rtol, atol, method, max_step, max_steps, eps, projection, t_eval, terminal, breakpoints, b0
+        system, t_span, x0, p, rtol, atol, method, max_step, max_steps, eps, projection, t_eval, terminal, breakpoints, b0,
+        on_graze,
     )
     # fmt: on
     return stepper.finish(on_failure, progress)

@@ -1,8 +1,9 @@
 """The word (mode) at the start if a guard is exactly zero there.
 
-A word is consistent if the flow in that mode moves every such guard, within a short time, to the side that the word has for it.
-One consistent word: it is used. None: the trajectory would slide from the start on. Several: the start is ambiguous, and the user
-has to give ``b0``.
+A word is consistent if the flow in that mode moves every such guard, within a short time, to the side that the word has
+for it; or does not move it, where f is the same on both sides (a joint that rests on its limit: the force of its stop
+begins at zero). One consistent word, or several under which f is the same: the first is used. None: the trajectory
+would slide from the start on. Several others: the start is ambiguous, and the user has to give ``b0``.
 """
 
 from __future__ import annotations
@@ -57,12 +58,24 @@ def consistent_word(
         sure = np.abs(h(t + scale, x + scale * (np.abs(rate) + scale * np.abs(bend)), p)[open_guards]) * 1e-9
         return np.where(np.abs(change) > np.maximum(sure, 1e-300), np.sign(change), 0.0)
 
+    def same(one: FloatArray, other: FloatArray) -> bool:
+        """Whether f is the same under two words, to round-off."""
+        a, b = f(t, x, one, p), f(t, x, other, p)
+        return bool((np.abs(a - b) <= 1e-12 * max(np.abs(a).max(), np.abs(b).max(), 1e-300)).all())
+
+    def consistent(candidate: FloatArray, signs: FloatArray) -> bool:
+        later = sides(candidate)
+        rests = np.flatnonzero(later == 0.0)
+        return bool(((later == signs) | (later == 0.0)).all()) and all(
+            same(candidate, _completed(candidate, open_guards[[q]], -signs[[q]])) for q in rests
+        )
+
     found = []
     for signs in _candidates(len(open_guards), lambda s: sides(_completed(word, open_guards, s))):
         candidate = _completed(word, open_guards, signs)
-        if np.array_equal(sides(candidate), signs):
+        if consistent(candidate, signs):
             found.append(candidate)
-    if len(found) == 1:
+    if found and all(same(found[0], other) for other in found[1:]):
         return found[0]
     several = len(open_guards) > 1
     where = f"at the start, t = {t:g}, guard{'s' if several else ''} {names} {'are' if several else 'is'} zero"

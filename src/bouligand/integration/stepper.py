@@ -42,7 +42,7 @@ class Stepper:
 
     Other Parameters
     ----------------
-    rtol, atol, eps, projection, method, t_eval, max_step, max_steps, terminal, breakpoints, b0
+    rtol, atol, eps, projection, method, t_eval, max_step, max_steps, terminal, breakpoints, b0, on_graze
         As for `solve`.
 
     Attributes
@@ -113,9 +113,10 @@ class Stepper:
         terminal: ty.Terminal | None = None,
         breakpoints: ArrayLike | None = None,
         b0: ArrayLike | None = None,
+        on_graze: ty.OnGraze = "raise",
     ) -> None:
         scales = rtol, atol, method, max_step, max_steps
-        self._set_up(system, t_span, x0, p, *scales, eps, projection, t_eval, terminal, breakpoints, b0)
+        self._set_up(system, t_span, x0, p, *scales, eps, projection, t_eval, terminal, breakpoints, b0, on_graze)
         if not np.isfinite(self._memory.v.x).all():
             raise failure(self, codes.NOT_FINITE)
 
@@ -136,6 +137,7 @@ class Stepper:
         terminal: ty.Terminal | None,
         breakpoints: ArrayLike | None,
         b0: ArrayLike | None,
+        on_graze: ty.OnGraze,
     ) -> None:
         """What `__init__` does, with positional arguments: `solve` calls it directly, which saves half a microsecond."""
         self.system = system
@@ -168,6 +170,8 @@ class Stepper:
             special = options.rare(
                 work, system, float(t0), float(tf), eps, projection, t_eval, terminal, breakpoints, b0
             )
+        if on_graze != "raise":
+            work.s.on_graze = one_of("on_graze", on_graze, ("raise", "go on")) == "go on"
         bound = system._bound or system._bind()
         self._lease = bound if system._contexts is None else bound.lease(system)
         if work.fn is not self._lease.fn:

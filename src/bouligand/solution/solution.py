@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core.state import NOT_JUDGED
 from ..memory.working import NO_TIMES
 from ..system.arguments import number, numbers, one_of
 from .counts import Counts as Counts
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .._typing import FloatArray, RecordArray, Side, SignArray
+
+_MARGIN = [("t", float), ("guard", np.int64), ("h", float), ("decided", bool), ("effect", float), ("returns", bool)]
 
 
 class Solution(FromWorkspace, Sensitivities):
@@ -41,8 +44,8 @@ class Solution(FromWorkspace, Sensitivities):
         Times and states of the crossings of each guard, as in SciPy.
     counts : Counts
         Evaluations of f, h, Dh; steps, rejected steps, hops. ``nfev`` is ``counts.f``.
-    margins : structured array (t, guard, h)
-        Near-grazings: where a guard came within about ten tolerances of zero and turned back.
+    margins : structured array (t, guard, h, decided, effect, returns)
+        Near-grazings: where a guard came within about ten tolerances of zero and turned back. See `Solution.margins`.
     status : str
         "finished", "terminated", "failed" or "running".
     success : bool
@@ -137,10 +140,19 @@ class Solution(FromWorkspace, Sensitivities):
 
     @lazy
     def margins(self) -> RecordArray:
-        """Near-grazings, structured array (t, guard, h): where a guard came near zero and turned back."""
+        """Near-grazings, structured array (t, guard, h, decided, effect, returns): where a guard came near zero and turned back.
+
+        ``h`` is how near it came: of the sign of its side, or of the other sign where it was beyond for a moment.
+        ``decided`` where that is within the tolerance of h, so that the other side was possible, too: ``effect`` is
+        then by how much the outcome would differ, in tolerances (0: f has no jump there, the outcome is continuous),
+        and ``returns`` whether a trajectory beyond the guard comes back to it. Of a guard that comes near again and
+        again, only what is clearly nearer is listed.
+        """
         rows = self.record.margins
-        out: RecordArray = np.empty(len(rows), dtype=[("t", float), ("guard", np.int64), ("h", float)])
+        out: RecordArray = np.empty(len(rows), dtype=_MARGIN)
         out["t"], out["guard"], out["h"] = rows["t"], rows["guard"], rows["residual"] * rows["sign"]
+        out["decided"], out["effect"] = rows["returns"] != NOT_JUDGED, rows["effect"]
+        out["returns"] = rows["returns"] != 0
         return out
 
     @property

@@ -9,7 +9,7 @@ from ..guards import advance_guards
 from ..recorded import write_step
 from ..state import HOP
 from ..unit import make_unit_with_slope
-from .crossing import cross_and_evaluate
+from .crossing import ask_if_barely, cross_and_evaluate
 from .dense import requested
 from .observers import observe
 
@@ -50,6 +50,7 @@ def accept(w, landed):
     if landed:
         s.hops += 1
         if g.level[j] == 0.0:
+            ask_if_barely(s, g, j, whole)
             return cross_and_evaluate(w, j)
     elif s.kind < HOP:
         copy_state(v.f_end, v.f)

@@ -55,6 +55,7 @@ def secant_to_guard(w, length, j, shift, share):
         return total, 0
     # (a slope from differences at round-off is meaningless: the steepest one seen is used)
     s.gap = abs(now / steepest) if steepest < 0.0 else 0.0
+    s.slope = steepest
     return total, 0 if overtaken(g, length + total, j, 10.0 * goal) else 1
 
 

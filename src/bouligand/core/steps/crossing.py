@@ -11,7 +11,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import eval_f, eval_h, nudge
 from ..guards import hold
-from ..state import SHOWN, SWITCH
+from ..state import MARGIN, NOT_JUDGED, SHOWN, SWITCH
 
 MOST_IN_A_BURST = 100  # crossings of one guard within BURST_TIME of the whole interval: chattering
 BURST_TIME = 1e-10
@@ -25,6 +25,16 @@ def note(w, t, k, sign, residual, shown):
     s.event_count += 1
     event.t, event.guard, event.sign, event.residual = t, k, sign, residual
     event.record, event.shown, event.jumped = s.record_count - 1, shown, 0
+    event.effect, event.returns = 0.0, NOT_JUDGED
+
+
+@core
+def note_graze(w, t, k, sign, residual):
+    """Write a row for a graze that was judged: a margin within the tolerance of h."""
+    s = w.s
+    note(w, t, k, sign, residual, MARGIN)
+    event = w.events[s.event_count - 1]
+    event.effect, event.returns = s.effect, s.returns
 
 
 @core
@@ -120,6 +130,16 @@ def re_arm(w, j):
         left = g.held[k] == 0.0 or not tied(g, j, k)
         if leaving or (by_matrix and direction * g.h[k] < 0.0 and left):
             flip(w, k, by_matrix)
+
+
+@core(inline=True)
+def ask_if_barely(s, g, j, length):
+    """After a step of this length that landed on guard j: if it would have turned back soon, the judge looks at its crossing."""
+    # how fast it was approached at the start of the step, and is now: both are negative
+    slows = g.b[j] * g.hdot[j] - s.slope
+    if slows < 0.1 * s.slope and s.slope < 0.0 and s.bands == 0 and s.slope * length > 0.3 * s.dt * slows:
+        s.question, s.target = codes.BARELY, j
+        s.asked_value, s.asked_bend = -s.slope, -slows / length
 
 
 @core

@@ -1,11 +1,12 @@
-"""Grazing: where it is uncertain whether a guard is crossed, how much the crossing changes the state, in tolerances."""
+"""Grazing: what is known of a guard that may be crossed or not: its rates, and within which distance nobody can tell."""
 
 import math
 
-from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
+from ..evaluate import copy_state, eval_Dh, eval_f, eval_h
+
+LAST_STEPS = 16  # whose states say how large a component is
 
 
 @core
@@ -69,104 +70,54 @@ def dwell_time(depth, bend):
 def tolerance_of_guard(w, t, x, j):
     """How much h_j changes when every component of x changes by its tolerance: within that, h_j may be zero.
 
-    Leaves in v.scratch the change of that size that raises h_j most.
+    Leaves in v.scratch the change of that size that raises h_j most; components that do not move h_j stay as they are.
+    Negative if a function failed.
     """
     compact()
-    s, v, g = w.s, w.v, w.g
+    v, g = w.v, w.g
+    total = 0.0
+    measure_tolerances(w, x)
+    if w.fn.Dh != 0 and w.Dh.shape[0] == g.width:
+        if eval_Dh(w, t, x):
+            return -1.0
+        for i in range(v.width):
+            total += abs(w.Dh[j, i]) * v.off[i]
+            v.scratch[i] = signed(v.off[i], w.Dh[j, i])
+        return total
     if eval_h(w, t, x, g.h_trial):
         return -1.0
-    here, total = g.h_trial[j], 0.0
+    here = g.h_trial[j]
     copy_state(x, v.x_trial)
     for i in range(v.width):
-        size = v.atol[i] + s.rtol * abs(x[i])
-        step = max(size, 1e-8 * abs(x[i]))
+        step = max(v.off[i], 1e-8 * abs(x[i]))
         v.x_trial[i] = x[i] + step
         if eval_h(w, t, v.x_trial, g.h_trial):
             return -1.0
         v.x_trial[i] = x[i]
-        total += abs(g.h_trial[j] - here) * size / step
-        v.scratch[i] = size if g.h_trial[j] >= here else -size
+        total += abs(g.h_trial[j] - here) * v.off[i] / step
+        v.scratch[i] = signed(v.off[i], g.h_trial[j] - here)
     return total
 
 
 @core
-def jump_on_guard(w, t, x, k, value, unsure):
-    """The jump of f, in tolerances per time, on guard k itself: at the state nearest to x, where h_k is ``value``.
+def measure_tolerances(w, x):
+    """v.off = the tolerance of each component, by its largest size in the last steps.
 
-    That state is within about a tolerance in every component, where h_k is zero within its tolerance. It is needed where f is
-    continuous across the guard (a spring, a force that ends where it is zero): evaluated beside the guard, f seems to jump.
-    To be called after tolerance_of_guard. Negative if f failed.
+    (A component that passes through zero carries the errors made when it was large.)
     """
     compact()
-    v, g = w.v, w.g
-    part = 0.0
-    for _ in range(3):
-        part = min(max(part + value / max(unsure, 1e-300), -3.0), 3.0)
-        for i in range(v.width):
-            v.x_trial[i] = x[i] - part * v.scratch[i]
-        if eval_h(w, t, v.x_trial, g.h_trial):
-            return -1.0
-        value = g.h_trial[k]
-    if eval_f(w, t, v.x_trial, v.hop_stages[1]):
-        return -1.0
-    g.b[k] = -g.b[k]
-    failed = eval_f(w, t, v.x_trial, v.hop_stages[2])
-    g.b[k] = -g.b[k]
-    if failed:
-        return -1.0
+    s, v, states = w.s, w.v, w.states
     for i in range(v.width):
-        v.scratch[i] = v.hop_stages[2, i] - v.hop_stages[1, i]
-    return in_tolerances(w, v.scratch, x, v.x_trial)
+        largest = abs(x[i])
+        for row in range(max(s.record_count - LAST_STEPS, 0), s.record_count):
+            largest = max(largest, abs(states[row, i]))
+        v.off[i] = v.atol[i] + s.rtol * largest
 
 
-@core
-def comes_back(w, t, k):
-    """Whether the flow beyond guard k bends back to it: 1, 0 (it is pulled on), or -1 if a function failed.
-
-    To be called after jump_on_guard, for its state on the guard and x' beyond it; g.b[k] is the side before.
-    """
-    compact()
-    s, v, g = w.s, w.v, w.g
-    sigma, b = 0.01 * s.dt, g.b[k]
-    copy_state(v.x_trial, v.x_smooth)
-    if eval_h(w, t, v.x_trial, g.h_trial):
-        return -1
-    here = g.h_trial[k]
-    for i in range(v.width):
-        v.x_trial[i] = v.x_smooth[i] + sigma * v.hop_stages[2, i]
-    g.b[k] = -b
-    failed = eval_f(w, t + sigma, v.x_trial, v.f_smooth)
-    g.b[k] = b
-    for i in range(v.width):
-        v.x_trial[i] = v.x_smooth[i] + 0.5 * sigma * (v.hop_stages[2, i] + v.f_smooth[i])
-    if failed or eval_h(w, t + sigma, v.x_trial, g.h_trial):
-        return -1
-    once = g.h_trial[k]
-    for i in range(v.width):
-        v.x_trial[i] = v.x_smooth[i] + 2.0 * sigma * v.f_smooth[i]
-    if eval_h(w, t + 2.0 * sigma, v.x_trial, g.h_trial):
-        return -1
-    return 1 if b * (g.h_trial[k] - 2.0 * once + here) > 0.0 else 0
-
-
-@core
-def graze_matters(w, j):
-    """At the present state, on guard j with hdot near zero: GRAZING if crossing it or not differs by more than the tolerance.
-
-    The dwell time beyond the guard is uncertain by the time a parabola with the present h'' takes through the tolerance of h.
-    """
-    compact()
-    s, v, g = w.s, w.v, w.g
-    bend = second_rate(w, j, v.hop_stages[0])
-    unsure = tolerance_of_guard(w, s.t, v.x, j)
-    if unsure < 0.0 or bend < 0.0:
-        return s.status
-    jump = jump_on_guard(w, s.t, v.x, j, g.h[j], unsure)
-    if jump < 0.0:
-        return s.status
-    s.margin = abs(g.h[j])
-    dwell = min(dwell_time(unsure, bend), 2.0 * unsure / max(abs(g.hdot[j]), 1e-300))
-    return codes.GRAZING if jump * dwell > 1.0 else codes.GO_ON
+@core(inline=True)
+def signed(size, sign):
+    """``size`` with the sign of ``sign``, zero if that is zero."""
+    return size if sign > 0.0 else -size if sign < 0.0 else 0.0
 
 
 @core

@@ -14,18 +14,12 @@ from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f, in_tolerances
 from ..guards import hold
 from ..state import MARGIN, SHOWN, SWITCH
-from .crossing import note
-from .grazing import (
-    comes_back,
-    dwell_time,
-    graze_matters,
-    jump_on_guard,
-    other_word,
-    second_rate,
-    tolerance_of_guard,
-    two_sided_rate,
-)
+from .crossing import note, note_graze
+from .grazing import dwell_time, other_word, second_rate, tolerance_of_guard, two_sided_rate
 from .leg import start_anew
+from .verdict import verdict
+
+SOON = 100.0  # steps for which a verdict on a graze holds at most
 
 
 @core(entry=True)
@@ -42,6 +36,8 @@ def judge(table):
         return refill(w)
     if question == codes.NEAR:  # (that was inside the last step, and says nothing of the guards at hand)
         return near(w)
+    if question == codes.BARELY:
+        return barely_crossed(w, s.target)
     s.judged = 1
     if question == codes.STUCK:
         return stuck(w, s.target)
@@ -80,9 +76,9 @@ def stuck(w, j):
                 return codes.NOT_EVENT_SELECTED
         # (at a terminal event it does not matter what would come after it)
         return codes.GO_ON if s.ending == 1 and s.ended_by == j else codes.SLIDING
-    matters = graze_matters(w, j)
-    if matters != codes.GO_ON:
-        return matters
+    answer = stays_or_crosses(w, j)
+    if answer != codes.GO_ON:
+        return answer
     # undo the crossing: the trajectory touched the guard and stays on its side
     for row in range(s.event_count - 1, -1, -1):
         if events[row].guard == j and events[row].shown != MARGIN:
@@ -95,10 +91,52 @@ def stuck(w, j):
     hold(w, j)
     g.t_last[j] = -math.inf
     note(w, s.t, j, g.b[j], g.h[j], SWITCH)
-    note(w, s.t, j, g.b[j], g.h[j], MARGIN)
+    note_graze(w, s.t, j, g.b[j], g.b[j] * g.h[j])
     copy_state(v.hop_stages[0], v.f)
     s.rates_known = 0
     return codes.GO_ON
+
+
+@core
+def stays_or_crosses(w, j):
+    """The verdict on guard j, which was crossed with hdot near zero, seen from the side before.
+
+    The dwell time beyond the guard is uncertain by the time a parabola with the present h'' takes through the tolerance of h.
+    """
+    compact()
+    s, v, g = w.s, w.v, w.g
+    g.b[j] = -g.b[j]
+    bend = second_rate(w, j, v.hop_stages[0])
+    unsure = tolerance_of_guard(w, s.t, v.x, j)
+    answer = s.status
+    if unsure >= 0.0 and bend >= 0.0:
+        s.margin = abs(g.h[j])
+        dwell = min(dwell_time(unsure, bend), 2.0 * unsure / max(abs(g.hdot[j]), 1e-300))
+        answer = verdict(w, s.t, v.x, j, bend, unsure, dwell)
+    g.b[j] = -g.b[j]
+    return answer
+
+
+@core
+def barely_crossed(w, j):
+    """Guard j was crossed at the speed s.asked_value, slowing down at s.asked_bend: refuse if it may not have been
+    crossed at all and does not come back. (If it does, that is judged when it is crossed back.)"""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    bend = s.asked_bend
+    s.margin = 0.5 * s.asked_value * s.asked_value / bend
+    unsure = tolerance_of_guard(w, s.t, v.x, j)
+    if unsure < 0.0:
+        return s.status
+    if s.margin > unsure or (s.ending == 1 and s.ended_by == j):
+        return codes.GO_ON
+    g.b[j] = -g.b[j]
+    answer = verdict(w, s.t, v.x, j, bend, unsure, dwell_time(unsure, bend))
+    g.b[j] = -g.b[j]
+    if answer == codes.ESCAPES:
+        note_graze(w, s.t, j, g.b[j], s.margin)
+        return answer
+    return codes.GO_ON if answer == codes.GRAZING else answer
 
 
 @core
@@ -155,21 +193,23 @@ def came_near(w, k, lowest, bend):
         return s.status
     if lowest > 10.0 * unsure:
         return codes.GO_ON
-    note(w, when, k, g.b[k], lowest, MARGIN)
+    dwell = dwell_time(max(unsure, lowest), bend)
+    until = when + min(dwell, SOON * s.dt)
     if lowest > unsure:
+        note(w, when, k, g.b[k], lowest, MARGIN)
+        g.settled[k], g.settled_h[k] = until, lowest
         return codes.GO_ON
-    jump = jump_on_guard(w, when, v.x_near, k, g.b[k] * lowest, unsure)
-    if jump < 0.0:
-        return s.status
     s.margin = lowest
-    dwell = dwell_time(unsure, bend)
-    if jump > 0.0 and jump * dwell <= 1.0:
-        # (that is for those that come back; one that is pulled on beyond the guard stays there)
-        back = comes_back(w, when, k)
-        if back < 0:
-            return s.status
-        dwell = dwell if back == 1 else s.tf - when
-    return codes.GRAZING if jump * dwell > 1.0 else codes.GO_ON
+    answer = codes.GO_ON
+    if when <= g.settled[k] and g.settled_h[k] <= unsure:
+        s.effect, s.returns = 0.0, 1
+    else:
+        answer = verdict(w, when, v.x_near, k, bend, unsure, dwell)
+    note_graze(w, when, k, g.b[k], lowest)
+    if answer == codes.GO_ON and s.effect == 0.0:
+        # (f has no jump there, which will not change soon)
+        g.settled[k], g.settled_h[k] = until, lowest
+    return answer
 
 
 @core
@@ -181,25 +221,46 @@ def crossed_back(w, j):
         v.scratch[i] = v.f[i] - v.f_end[i]
     if in_tolerances(w, v.scratch, v.x, v.x) * s.asked_value <= 1.0:
         return codes.GO_ON
-    # the depth that it would have reached without the contact: a graze only if that is zero within the tolerance
+    # how deep it was, and how deep it would have been without what crossing it does (the force of a stiff contact,
+    # say): a graze only if both are zero within the tolerance
     bend = second_rate(w, j, v.f)
     if bend < 0.0:
         return s.status
-    s.margin = 0.5 * s.asked_bend * s.asked_bend / max(bend, 1e-300)
+    s.margin = max(0.25 * s.asked_bend * s.asked_value, 0.5 * s.asked_bend * s.asked_bend / max(bend, 1e-300))
     unsure = tolerance_of_guard(w, s.t, v.x, j)
     if unsure < 0.0:
         return s.status
     if s.margin > unsure:
         return codes.GO_ON
-    jump = jump_on_guard(w, s.t, v.x, j, g.h[j], unsure)
-    if jump * s.asked_value <= 1.0:
-        return s.status if jump < 0.0 else codes.GO_ON
+    when = s.t - 0.5 * s.asked_value
+    recorded_at(w, when, v.x_near)
+    answer = verdict(w, when, v.x_near, j, bend, unsure, s.asked_value)
+    note_graze(w, when, j, g.b[j], -s.margin)
+    if answer != codes.GRAZING and answer != codes.ESCAPES:
+        return answer
     # crossed repeatedly at ever shorter intervals, until they are below the tolerance?
     crossings = 0
     for row in range(max(s.event_count - 40, 0), s.event_count):
-        if events[row].guard == j and events[row].t > s.t - 20.0 * s.asked_value:
+        if events[row].guard == j and events[row].shown != MARGIN and events[row].t > s.t - 20.0 * s.asked_value:
             crossings += 1
-    return codes.CHATTERING if crossings >= 4 else codes.GRAZING
+    return codes.CHATTERING if crossings >= 4 else answer
+
+
+@core
+def recorded_at(w, t, out):
+    """out = the state at a time not long ago, on the straight line between the recorded ones before and after it.
+
+    (Where a guard was beyond for a moment, that is as near to its surface as it is far from it.)
+    """
+    compact()
+    steps, states = w.steps, w.states
+    row = w.s.record_count - 1
+    while row > 1 and steps[row - 1].t > t:
+        row -= 1
+    before, after = steps[row - 1].t, steps[row].t
+    part = (t - before) / (after - before) if after > before else 1.0
+    for i in range(out.shape[0]):
+        out[i] = states[row - 1, i] + part * (states[row, i] - states[row - 1, i])
 
 
 @core

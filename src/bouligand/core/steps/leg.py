@@ -53,6 +53,7 @@ def start_anew(w):
     s.A_at = -1
     for k in range(g.width):
         g.t_last[k] = -math.inf  # a crossing before the break has no say in what happens behind it
+        g.settled[k] = -math.inf
     return codes.GO_ON
 
 

@@ -142,7 +142,11 @@ def lowest_about(w, k, side, length, whole):
         if h_inside(w, right, length, whole, g.h_trial):
             return FAILED, 0.0
         y2 = side * g.h_trial[k] - level
-    return lowest_inside(w, k, side, (left, right, y0, y2), where, length, whole)
+    if g.held[k] == 0.0:
+        return lowest_inside(w, k, side, (left, right, y0, y2), where, length, whole)
+    # (where it starts on its guard, what its landing has left of h is no crossing)
+    place, value = lowest_inside(w, k, side, (left, right, max(y0, 0.0), y2), where, length, whole)
+    return (0.0, NEVER) if place == 0.0 else (place, value)
 
 
 @core
@@ -155,6 +159,8 @@ def found(w, k, place, value, length, whole, target):
     if value > g.unsure[k] or g.level[k] != 0.0 or k == target:
         return 0.0
     when = s.t + place * whole
+    if when <= g.settled[k] and value >= 0.5 * g.settled_h[k]:
+        return 0.0  # (a foot in stance that comes near again and again)
     if s.question == codes.NEAR and abs(when - s.asked_t) > 1e-3 * whole:
         return 0.5 * (when + s.asked_t - 2.0 * s.t) / whole
     if s.question != codes.NEAR:

@@ -42,6 +42,7 @@ def start(w):
         g.level[k] = 0.0
         g.pending[k] = 0.0
         g.burst[k] = 0.0
+        g.settled[k] = -1e300
         if s.word_given == 0:
             g.b[k] = 1.0 if g.h[k] > 0.0 else -1.0
             open_word = open_word or (zero and g.observer[k] == 0.0)
