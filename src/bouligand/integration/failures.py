@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import errors
 from ..core import codes
+from ..core.state import EXPLICIT_ONLY
 from .stiffness import fastest_decay, is_stiff
 
 if TYPE_CHECKING:
@@ -52,12 +53,20 @@ def failure(stepper: Stepper, code: int) -> BaseException:
         if is_stiff(rate, s.dt, s.tf - s.t0):
             message = (
                 f"stiff at t = {t:.10g}: a mode in {', '.join(states)} decays at {rate:.2g} per unit of time, so that an "
-                f"explicit method may take no longer steps than about {3.0 / rate:.1e}, whatever the tolerance. Make that mode "
-                f"slower (a softer damper, a larger slip speed), or give a larger max_steps. ({message})"
+                f"explicit method may take no longer steps than about {3.0 / rate:.1e}, whatever the tolerance. "
+                f"{_advice(stepper)}, make that mode slower (a softer damper, a larger slip speed), or give a larger max_steps. "
+                f"({message})"
             )
             return errors.StiffnessError(message, rate=rate, states=states, t=t, x=x)
     error: type[errors.SolveError] = getattr(errors, name)
     return error(message, t=t, x=x, guard=guard, hdot=hdot)
+
+
+def _advice(stepper: Stepper) -> str:
+    """What to try against stiffness."""
+    if stepper._memory.s.stiffness == EXPLICIT_ONLY:
+        return "Leave method to 'auto' or give 'stiff'"
+    return "Loosen rtol"
 
 
 def _has_a_pole(system: System, t: float, x: FloatArray, p: FloatArray, k: int) -> bool:

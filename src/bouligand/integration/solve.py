@@ -73,8 +73,9 @@ def solve(
         instead of integrated. Default: none, the tolerance decides where and at which order to land.
     projection : 2, 3, 5 (or "tangent", "midpoint", "rk4"), optional
         With eps: the order of the projection in eps. Default 2, the paper's.
-    method : "auto", "dopri5", "dop853" or "bosh3"
-        The scheme of the smooth steps, of order 5, 8 or 3. "auto" takes dopri5 above rtol = 2e-5 and dop853 below.
+    method : "auto", "dopri5", "dop853", "bosh3" or "stiff"
+        The scheme of the smooth steps: explicit ones of order 5, 8 or 3, or a linearly implicit one of order 3. "auto" takes
+        dopri5 above rtol = 2e-5 and dop853 below, and stiff steps where stability would limit these (see docs/method.md).
     max_step, max_steps : float, int
         Longest step, and number of steps after which to give up.
     on_graze : "raise" or "go on"
