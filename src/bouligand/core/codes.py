@@ -16,7 +16,6 @@ BUDGET_SPENT = 5  # the number of steps that the caller allowed
 NEED_WORD = 6  # a guard is zero at the start and no mode was given
 NEED_SPAN = 7  # many guards are ahead: the caller is to take spanning steps
 AT_CORNER = 8  # of the derivative: simultaneous crossings, through which the caller takes the tangents
-WEIGH = 16  # stability may limit the steps: the caller is to find out, and to provide Jacobians for stiff steps
 LOOK = 9  # some time has passed: the caller may handle signals, then call again
 
 # --- questions for the judge
@@ -28,6 +27,9 @@ CHANGED = 14  # f or h may have changed: a breakpoint, or other parameters
 REFILL = 15  # the paper's printed rule, after each integrated step
 BARELY = 16  # a guard was crossed that would have turned back soon
 FIRST_QUESTION, LAST_QUESTION = STUCK, BARELY
+
+# --- again for the caller of ``run``
+WEIGH = 17  # stability may limit the steps: the caller is to find out, and to provide Jacobians for stiff steps
 
 # --- failures
 FIRST_FAILURE = 20
