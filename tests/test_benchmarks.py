@@ -95,9 +95,10 @@ def test_the_quadruped_next_to_mujoco(tmp_path, monkeypatch):
     cell = quadruped.run(tmp_path, quick=True)["cells"]["slippery"]
     assert cell["depth"]["MuJoCo"] == pytest.approx(cell["depth"]["bouligand"], rel=0.02)
     assert cell["laws"] < 0.05
-    refused, loose, tight, *theirs = cell["rows"]
-    assert refused["failed"] == "GrazingError"
-    assert 1e-3 > loose["error"] > tight["error"]
+    loosest, loose, tight, *theirs = cell["rows"]
+    assert not any(row["failed"] for row in cell["rows"])
+    assert loosest["error"] > loose["error"] > tight["error"]
+    assert loose["error"] < 1e-3
     assert theirs[0]["error"] > 10.0 * theirs[1]["error"]
     assert (tmp_path / "quadruped" / "quadruped.svg").exists()
 

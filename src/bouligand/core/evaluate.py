@@ -80,14 +80,14 @@ def in_tolerances(w, change, x, y):
 
 
 @core(inline=True)
-def nudge(w, x, out):
-    """out = x with every component moved by about its tolerance, to either side.
+def nudge(w, x, y, out):
+    """out = x with every component moved by about its tolerance, to either side. (y is a state before, whose size counts too.)
 
     The change of h there shows, roughly and with one evaluation, which values of h are zero within the tolerance.
     """
     s, v = w.s, w.v
     for i in range(v.width):
-        size = v.atol[i] + s.rtol * abs(x[i])
+        size = v.atol[i] + s.rtol * max(abs(x[i]), abs(y[i]))
         out[i] = x[i] + (size if i % 3 == 0 else -0.7 * size)
 
 

@@ -34,7 +34,7 @@ def accept_span(w, found, length):
     flip_listed(w, 0, found)
     outcome, near, again = outcomes.TAKEN, turning(g) > 0.0, shortest_return(w, found, length) < 0.3 * length
     if near or again:
-        nudge(w, v.x_end, v.x_trial)
+        nudge(w, v.x_end, v.x_end, v.x_trial)
         if eval_h(w, end, v.x_trial, g.hdot_end):
             outcome = outcomes.FAILED
     if outcome == outcomes.TAKEN and near:

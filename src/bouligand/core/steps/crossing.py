@@ -155,7 +155,7 @@ def cross_and_evaluate(w, j):
         return s.status
     if since < 0.3 * s.dt:
         # crossed back so soon: was it more than a graze?
-        nudge(w, v.x, v.x_trial)
+        nudge(w, v.x, v.x, v.x_trial)
         if eval_h(w, s.t, v.x_trial, g.h_trial):
             return s.status
         unsure, sigma = 30.0 * abs(g.h_trial[j] - g.h[j]), 0.01 * since

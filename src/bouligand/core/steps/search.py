@@ -85,7 +85,7 @@ def search_guards(w, length, whole, rough, target):
     """
     compact()
     s, v, g = w.s, w.v, w.g
-    nudge(w, v.x_end, v.x_trial)
+    nudge(w, v.x_end, v.x, v.x_trial)
     if eval_h(w, s.t + whole, v.x_trial, g.h_trial):
         return FAILED
     left = 0
