@@ -1,4 +1,4 @@
-"""Robots that land, unload their feet for a moment and stand: no rollout is refused, and errors stay within what small errors grow to."""
+"""Robots that land, unload their feet for a moment and stand: no rollout is refused, and errors stay within kappa."""
 
 import numpy as np
 import pytest

@@ -11,7 +11,7 @@ SPRING, PUSHED, PULLED = range(3)
 
 
 def swing(law):
-    """A mass that swings about x = 1 with amplitude 1: it just comes down to the floor at x = 0, at t = pi, where a law begins."""
+    """A mass that swings about x = 1 with amplitude 1: it just comes down to the floor at x = 0, where a law begins, at t = pi."""
 
     def f(t, x, b, p, dx):
         force = 0.0
@@ -61,7 +61,8 @@ def test_a_finite_jump_that_pushes_back_is_refused_or_taken_as_computed(rtol, of
     sol = bd.solve(system, (0.0, 5.0), x0, rtol=rtol, on_graze="go on")
     assert sol.success
     [margin] = sol.margins
-    assert margin["decided"] and margin["returns"]
+    assert margin["decided"]
+    assert margin["returns"]
     assert margin["t"] == pytest.approx(math.pi, abs=3.0 * math.sqrt(rtol))
     assert margin["effect"] == pytest.approx(last["effect"])
     exact = bd.solve(system, (0.0, 5.0), x0, rtol=1e-12, on_graze="go on").x[-1]

@@ -139,7 +139,6 @@ def ask_if_barely(s, g, j, length):
     slows = g.b[j] * g.hdot[j] - s.slope
     if slows < 0.1 * s.slope and s.slope < 0.0 and s.bands == 0 and s.slope * length > 0.3 * s.dt * slows:
         s.question, s.target = codes.BARELY, j
-        s.asked_value, s.asked_bend = -s.slope, -slows / length
 
 
 @core

@@ -122,21 +122,28 @@ def signed(size, sign):
 
 @core
 def second_rate(w, j, slope):
-    """|h''| of guard j along the flow that starts with ``slope``: a second difference of h. Negative if a function failed."""
+    """|h''| of guard j along the flow that starts with ``slope``. Negative if a function failed."""
+    bend, failed = bend_along(w, j, slope)
+    return -1.0 if failed else abs(bend)
+
+
+@core
+def bend_along(w, j, slope):
+    """h'' of guard j along the flow that starts with ``slope``, a second difference of h; and whether a function failed."""
     compact()
     s, v, g = w.s, w.v, w.g
     sigma = 0.01 * s.dt
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + sigma * slope[i]
     if eval_f(w, s.t + sigma, v.x_trial, v.scratch):
-        return -1.0
+        return 0.0, True
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + 0.5 * sigma * (slope[i] + v.scratch[i])
     if eval_h(w, s.t + sigma, v.x_trial, g.h_trial):
-        return -1.0
+        return 0.0, True
     once = g.h_trial[j]
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + 2.0 * sigma * v.scratch[i]
     if eval_h(w, s.t + 2.0 * sigma, v.x_trial, g.h_trial):
-        return -1.0
-    return abs(g.h_trial[j] - 2.0 * once + g.h[j]) / (sigma * sigma)
+        return 0.0, True
+    return (g.h_trial[j] - 2.0 * once + g.h[j]) / (sigma * sigma), False

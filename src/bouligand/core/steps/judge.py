@@ -15,9 +15,9 @@ from ..evaluate import copy_state, eval_f, in_tolerances
 from ..guards import hold
 from ..state import MARGIN, SHOWN, SWITCH
 from .crossing import note, note_graze
-from .grazing import dwell_time, other_word, second_rate, tolerance_of_guard, two_sided_rate
+from .grazing import bend_along, dwell_time, other_word, second_rate, tolerance_of_guard, two_sided_rate
 from .leg import start_anew
-from .verdict import verdict
+from .verdict import rate_along, verdict
 
 SOON = 100.0  # steps for which a verdict on a graze holds at most
 
@@ -119,23 +119,39 @@ def stays_or_crosses(w, j):
 
 @core
 def barely_crossed(w, j):
-    """Guard j was crossed at the speed s.asked_value, slowing down at s.asked_bend: refuse if it may not have been
-    crossed at all and does not come back. (If it does, that is judged when it is crossed back.)"""
+    """Guard j was crossed, and would have turned back soon: refuse if it may not have been crossed at all and does not come back.
+
+    (If it does, that is judged when it is crossed back.) v.f_end is f before the crossing.
+    """
+    compact()
+    g = w.g
+    g.b[j] = -g.b[j]
+    answer = from_before(w, j)
+    g.b[j] = -g.b[j]
+    return answer
+
+
+@core
+def from_before(w, j):
+    """See `barely_crossed`: with the sign that guard j had before."""
     compact()
     s, v, g = w.s, w.v, w.g
-    bend = s.asked_bend
-    s.margin = 0.5 * s.asked_value * s.asked_value / bend
-    unsure = tolerance_of_guard(w, s.t, v.x, j)
-    if unsure < 0.0:
+    rate, failed = rate_along(w, s.t, j, v.x, v.f_end, s.probe * s.dt)
+    if failed:
         return s.status
-    if s.margin > unsure or (s.ending == 1 and s.ended_by == j):
+    bend, failed = bend_along(w, j, v.f_end)
+    if failed:
+        return s.status
+    bend *= g.b[j]
+    if g.b[j] * rate >= 0.0 or bend <= 0.0 or (s.ending == 1 and s.ended_by == j):
         return codes.GO_ON
-    g.b[j] = -g.b[j]
+    s.margin = 0.5 * rate * rate / bend
+    unsure = tolerance_of_guard(w, s.t, v.x, j)
+    if unsure < 0.0 or s.margin > unsure:
+        return s.status if unsure < 0.0 else codes.GO_ON
     answer = verdict(w, s.t, v.x, j, bend, unsure, dwell_time(unsure, bend))
-    g.b[j] = -g.b[j]
     if answer == codes.ESCAPES:
-        note_graze(w, s.t, j, g.b[j], s.margin)
-        return answer
+        note_graze(w, s.t, j, g.b[j], -s.margin)
     return codes.GO_ON if answer == codes.GRAZING else answer
 
 
