@@ -7,13 +7,15 @@ from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 from .extras import SpanMemory, TangentMemory
-from .working import ROOM, IntegrationMemory, Working
+from .working import IntegrationMemory, Working
 
 if TYPE_CHECKING:
     from ..system.system import System
 
 MOST_KEPT = 100_000  # size (in 8-byte numbers) up to which a workspace is kept
 MOST_SPARE = 4  # workspaces of a kind that are kept
+ROOM = 64  # initial number of rows of the record and of the event table
+MORE = 4 * ROOM  # the same, for a system whose integrations needed more than that
 
 
 _MAKE: dict[str, Callable[[System], Any]] = {
@@ -36,6 +38,7 @@ class Pool:
         # the workspaces of the last two integrations
         self._last: IntegrationMemory | None = None
         self._later: IntegrationMemory | None = None
+        self._room = ROOM
 
     def borrow(self, kind: str, system: System) -> Any:
         """A workspace of this kind (see ``_MAKE``): one that was given back, or a new one."""
@@ -62,10 +65,13 @@ class Pool:
                 break
             if getrefcount(memory) + getrefcount(memory.buffer) == memory.idle:
                 if memory.marked:
+                    if memory.has_grown and memory.room < MORE and 4 * memory.size <= MOST_KEPT:
+                        # growing takes as long as twenty steps: from now on there is more room at first
+                        self._room, self._last = MORE, None
+                        break
                     memory.clear()
                 return memory
-        each = 8 if system._is_sum else 2 if system._special else 0  # initial capacity for events of each guard
-        memory = IntegrationMemory(system, ROOM + each * system.m)
+        memory = IntegrationMemory(system, self._room)
         if memory.size <= MOST_KEPT:
             # The number of references to it and to its buffer while it is not in use: those of now, and the one of ``_last``,
             # counted before another thread can see it. (Any Stepper, Solution or view adds one, and so does another thread
