@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..memory.working import IntegrationMemory
     from ..system.system import System
 
+TO_THE_END = 2**62  # steps
 PROJECTIONS: dict[str | int, int] = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
 
 
@@ -66,7 +67,8 @@ def settings(rtol: float, atol: ArrayLike | None, method: str, max_step: float, 
     s.dt_max = min(max_step, 1e300)
     s.probe = 1e-3
     s.cap = 1e300
-    s.max_steps = min(max_steps, 2**62)
+    s.max_steps = min(max_steps, TO_THE_END)
+    s.budget = TO_THE_END
     s.scheme = METHODS["dopri5" if rtol > 2e-5 else "dop853"] if method == "auto" else METHODS[method]
     s.atol = 0.01 * rtol if atol is None else _absolute(atol, 1)
     return head.data.toreadonly()

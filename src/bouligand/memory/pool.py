@@ -33,6 +33,8 @@ class Pool:
     back, because its solution reads from it. It is reused once no reference to it is left.
     """
 
+    __slots__ = ("_last", "_later", "_room", "_spare")
+
     def __init__(self) -> None:
         self._spare: dict[str, list[Any]] = {kind: [] for kind in _MAKE}
         # the workspaces of the last two integrations

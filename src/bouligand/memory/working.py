@@ -41,6 +41,9 @@ class Working(TableMemory):
     ``rows`` and ``events``: the initial capacity for steps and crossings; zero where a record is only replayed.
     """
 
+    # what each integration uses, for faster access (what `put` sets stands in the instance's dictionary)
+    __slots__ = ("address", "begin", "buffer", "g", "head", "p", "parameters", "s", "state", "v", "write")
+
     rows_view: type[RowsView] = KeptRowsView
     # set by `put`
     fn: RecordArray
@@ -115,6 +118,8 @@ class IntegrationMemory(Working):
     """The workspace of an integration, which the next one of the same system may reuse.
 
     ``room``: number of steps, and at least of crossings, that it can hold before it has to grow."""
+
+    __slots__ = ("idle", "marked", "room", "usual")
 
     rows_view = RowsView  # (kept rows would count as users of the memory: see `pool`)
 
