@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..solution.record import Record
     from ..system.system import System
 
-_fastest_modes = Kernel("tangents.fastest_mode", "fastest_modes", "what derivatives need", quickly=True)
+_fastest_modes = Kernel("tangents.fastest_mode", "fastest_modes", "what derivatives need", quickly=True, direct=True)
 
 _DOPRI5 = METHODS["dopri5"]
 _ORDERS = {**{METHODS[scheme.name]: scheme.order for scheme in SCHEMES}, **ORDERS}  # of each kind of step
