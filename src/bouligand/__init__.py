@@ -6,21 +6,27 @@
 4
 """
 
-from . import bridges, errors, models, plot
-from .derivative.at_times import BDerivativeAtTimes
-from .derivative.bderivative import BDerivative
-from .derivative.corner import Corner
-from .derivative.fit import Fit
-from .derivative.saltation_matrix import saltation
-from .derivative.shooting import Shooting
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from . import errors
 from .errors import *  # noqa: F403  (errors.__all__: a new one is named there alone)
 from .integration.solve import solve
 from .integration.stepper import Stepper
-from .paper import integrate
 from .solution.events import Events
 from .solution.solution import Solution
-from .system.check import check, normalised
 from .system.system import System
+
+if TYPE_CHECKING:
+    from . import bridges, models, plot
+    from .derivative.at_times import BDerivativeAtTimes
+    from .derivative.bderivative import BDerivative
+    from .derivative.corner import Corner
+    from .derivative.fit import Fit
+    from .derivative.saltation_matrix import saltation
+    from .derivative.shooting import Shooting
+    from .paper import integrate
+    from .system.check import check, normalised
 
 __version__ = "0.1.0"
 
@@ -44,3 +50,31 @@ __all__ = [
     "solve",
 ]
 __all__ += errors.__all__
+
+# imported when first used, which halves the time of ``import bouligand``: folders, and the modules of names
+_FOLDERS = ("bridges", "models", "plot")
+_MODULES = {
+    "BDerivative": "derivative.bderivative",
+    "BDerivativeAtTimes": "derivative.at_times",
+    "Corner": "derivative.corner",
+    "Fit": "derivative.fit",
+    "Shooting": "derivative.shooting",
+    "check": "system.check",
+    "integrate": "paper",
+    "normalised": "system.check",
+    "saltation": "derivative.saltation_matrix",
+}
+
+if not TYPE_CHECKING:  # (a type checker would take any misspelt name for one of these)
+
+    def __getattr__(name):
+        if name in _FOLDERS:
+            return import_module(f".{name}", __name__)
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

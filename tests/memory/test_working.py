@@ -83,6 +83,30 @@ def test_options_of_one_integration_do_not_leak_into_the_next():
         np.testing.assert_array_equal(solve(system).x[-1], plain)
 
 
+def test_after_a_long_integration_there_is_more_room_at_first():
+    system = bd.models.hopper()
+    short, long = solve(system), solve(system, max_step=0.01)  # (both live on)
+    x, t = short.x.copy(), long.t.copy()
+    assert 64 < len(long.t) < 256
+    grown = []
+    for _ in range(6):
+        sol = solve(system, max_step=0.01)
+        grown.append(sol._stepper._memory.has_grown)
+        np.testing.assert_array_equal(sol.t, t)
+        np.testing.assert_array_equal(solve(system).x, x)
+    assert grown[0]
+    assert not any(grown[-2:])
+    np.testing.assert_array_equal(short.x, x)
+    np.testing.assert_array_equal(long.t, t)
+    # a stepper travels to a process that knows nothing of this
+    stepper = bd.Stepper(system, (0.0, 2.0), [2.0, 0.0], rtol=1e-8)
+    assert stepper._memory.room > 64
+    stepper.step()
+    travelled = pickle.loads(pickle.dumps(stepper))
+    assert travelled._memory.room == 64
+    np.testing.assert_array_equal(travelled.finish().x, x)
+
+
 def test_parameters_are_those_of_the_moment():
     system = bd.models.hopper()
     earth = solve(system)

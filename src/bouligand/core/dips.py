@@ -9,9 +9,10 @@ goes. Who is suspect is marked in g.suspect; `steps.search` then looks along the
 import math
 
 from .compiler.jit import core
-from .guards import FEW, NEVER, QUICK
+from .guards import NEVER, QUICK
 
 ROUGH = 2.0  # in g.suspect, instead of a place
+FEW = 2  # guards for which looking at each is faster than `any_turns` first
 NEAR = 0.2  # of its distance at both ends: what a cubic says of a guard that comes nearer than this is not trusted
 
 

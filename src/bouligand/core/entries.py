@@ -21,21 +21,23 @@ def say_if_compiling(dispatcher, what):
 class Kernel:
     """The function ``name`` of the core's ``module``; ``what`` describes it in the message before a compilation.
 
-    ``quickly``: see `core.compiler.compiling.compile_for`.
+    ``quickly``: see `core.compiler.compiling.compile_for`. ``direct``: see `core.compiler.jit.direct`; every call has contiguous
+    arrays of the same types.
     """
 
-    __slots__ = ("_function", "_module", "_name", "_quickly", "_what")
+    __slots__ = ("_direct", "_function", "_module", "_name", "_quickly", "_what")
 
-    def __init__(self, module, name, what, quickly=False):
-        self._module, self._name, self._what, self._quickly = module, name, what, quickly
+    def __init__(self, module, name, what, quickly=False, direct=False):
+        self._module, self._name, self._what, self._quickly, self._direct = module, name, what, quickly, direct
         self._function = None
 
     def __call__(self, *arguments):
         if self._function is None:
+            from .compiler import jit
             from .compiler.compiling import compile_for
 
             function = getattr(importlib.import_module(f".{self._module}", __package__), self._name)
             say_if_compiling(function, self._what)
             compile_for(function, arguments, self._quickly)
-            self._function = function
+            self._function = jit.direct(function) if self._direct else function
         return self._function(*arguments)

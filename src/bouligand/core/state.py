@@ -305,7 +305,6 @@ TANGENTS = Table(
     at=POSITION,
     jacobians=JACOBIANS,
     rows=DERIVATIVE_ROWS,
-    whole="matrix",  # the states of the whole trajectory, of which a part is replayed
     differences="vector",  # steps for differences of f: of each state, each parameter, and time;
     differences_h="vector",  # the same for h
     Dh="matrix",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from ..solution.solution import Solution
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The start ``since`` and the time ``t`` of the outcome. ``event``: at which it is taken, if not at a fixed time, as a number
     among the solution's events; ``row``: the same, as a row of the record's table."""
 

@@ -58,6 +58,8 @@ class Perturbations:
 
 def batch_of(dx: Any, dp: Any, dt0: Any) -> list[tuple[Any, Any, Any]] | None:
     """The perturbations of a batch, one after the other; None if this is a single one."""
+    if type(dx) is np.ndarray and dx.ndim == 1 and dp is None and type(dt0) is float:  # (most are)
+        return None
     ranks = _rank(dx), _rank(dp), _rank(dt0)
     if ranks[0] <= 1 and ranks[1] <= 1 and ranks[2] == 0:
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import factorial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..solution.record import Record
     from ..system.system import System
 
-_fastest_modes = Kernel("tangents.fastest_mode", "fastest_modes", "what derivatives need", quickly=True)
+_fastest_modes = Kernel("tangents.fastest_mode", "fastest_modes", "what derivatives need", quickly=True, direct=True)
 
 _DOPRI5 = METHODS["dopri5"]
 _ORDERS = {**{METHODS[scheme.name]: scheme.order for scheme in SCHEMES}, **ORDERS}  # of each kind of step
@@ -37,8 +37,7 @@ _WORTH = 1.7  # a step that is too long by less than this factor is not divided:
 MOST = 200_000  # largest number of steps after division
 
 
-@dataclass(frozen=True)
-class Rates:
+class Rates(NamedTuple):
     """For each row of a record the rate of the fastest mode in the step to it, and the largest factor by which a step is too
     long for perturbations, to the tolerance ``rtol``."""
 
@@ -74,11 +73,12 @@ def fastest_rates(system: System, rtol: float, rows: int, memory: TangentMemory)
     `core.tangents.fastest_mode`)."""
     out = np.zeros(rows)
     given = system.n <= SMALL and memory.ways.Df
-    with answered(system._bind()):
+    bound = system._bind()
+    with answered(bound):
         worst = _fastest_modes(memory.address, bounds(rtol), given, out)
     if worst < 0.0:
         raise_failed(system, memory.s.status, memory)
-    error = system._bind().failures.take()  # (of evaluations inside a step that were not needed)
+    error = bound.failures.take()  # (of evaluations inside a step that were not needed)
     if error is not None and not isinstance(error, Exception):  # Ctrl-C
         raise error
     return Rates(rtol, out, worst)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..system.system import System
 
 FIRST_LOOK = 16  # steps after which to see for the first time whether stability limits them
-NEVER = 2**62
+TO_THE_END = 2**62  # steps: more than any integration takes
 PROJECTIONS: dict[str | int, int] = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
 
 
@@ -68,11 +68,12 @@ def settings(rtol: float, atol: ArrayLike | None, method: str, max_step: float, 
     s.dt_max = min(max_step, 1e300)
     s.probe = 1e-3
     s.cap = 1e300
-    s.max_steps = min(max_steps, 2**62)
+    s.max_steps = min(max_steps, TO_THE_END)
+    s.budget = TO_THE_END
     s.explicit = METHODS[method if method not in ("auto", "stiff") else "dopri5" if rtol > 2e-5 else "dop853"]
     s.scheme = STIFF if method == "stiff" else s.explicit
     s.stiffness = {"auto": IF_NEEDED, "stiff": ALWAYS}.get(method, EXPLICIT_ONLY)
-    s.weigh_at = FIRST_LOOK if method == "auto" else NEVER
+    s.weigh_at = FIRST_LOOK if method == "auto" else TO_THE_END
     s.A_at = -1
     s.atol = 0.01 * rtol if atol is None else _absolute(atol, 1)
     return head.data.toreadonly()

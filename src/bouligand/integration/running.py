@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 _judge = Kernel("steps.judge", "judge", "what happens seldom (breakpoints, grazing, sliding)")
 
-TO_THE_END = 2**62  # steps
-
 # which table is to grow when the core reports that it is full
 _FULL = {codes.RECORDS_FULL: "record", codes.EVENTS_FULL: "events"}
+_FINISHED = codes.FINISHED
 
 
-def advance(stepper: Stepper, budget: int, look: Callable[[], None] | None = None) -> None:
-    """Run the core for a number of steps, and see to it that no Ctrl-C is lost in callbacks."""
-    bound = stepper.system._bind()
+def advance(stepper: Stepper, look: Callable[[], None] | None = None) -> None:
+    """Run the core until it has finished, failed, or spent its budget of steps, and see to it that no Ctrl-C is lost in
+    callbacks. The core returns every 0.05 s at least, so that Python handles signals; ``look`` is then called."""
+    bound = stepper.system._bound or stepper.system._bind()
     if bound.calls_python:
         with interrupts.answered(bound):
-            _run(stepper, budget, look)
+            _run(stepper, look)
     else:
-        _run(stepper, budget, look)
+        _run(stepper, look)
 
 
 def advance_with_bar(stepper: Stepper, title: bool | str) -> None:
@@ -52,47 +52,43 @@ def advance_with_bar(stepper: Stepper, title: bool | str) -> None:
         def show() -> None:
             bar.update(stepper.t - start - bar.n)
 
-        advance(stepper, TO_THE_END, show)
+        advance(stepper, show)
         show()
 
 
-def _run(stepper: Stepper, budget: int, look: Callable[[], None] | None) -> None:
-    """The same, without a care for Ctrl-C in callbacks. The core returns every 0.05 s at least, so that Python handles signals;
-    ``look`` is then called."""
+def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
+    """The same, without a care for Ctrl-C in callbacks."""
     run = compiled_entries.loop or compiled_entries.load_loop()
     memory, table = stepper._memory, stepper._memory.address
-    memory.s.budget = budget
-    while True:
-        code = run(table)
+    while (code := run(table)) != _FINISHED:
         if code == codes.NEED_SPAN:
             code = _span(stepper, look)
+        if codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
+            code = _judge(table)
         if code == codes.LOOK:
             if look is not None:
                 look()
-            continue
-        if codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
-            code = _judge(table)
-        if code == codes.FINISHED:
-            stepper.status = "finished"
-            return
-        if code == codes.BUDGET_SPENT:
-            return
-        if code in _FULL:
+        elif code in _FULL:
             memory.grow(_FULL[code])
         elif code == codes.WEIGH:
             stiff.weigh(stepper)
-        elif code == codes.TERMINATED:
-            stepper.status = "terminated"
-            return
         elif code == codes.NEED_WORD:
             try:
                 find_word(stepper)
             except StartError as error:
                 _fail(stepper, error)
                 return
+        elif code == codes.BUDGET_SPENT:
+            return
+        elif code == codes.TERMINATED:
+            stepper.status = "terminated"
+            return
+        elif code == _FINISHED:
+            break
         elif code >= codes.FIRST_FAILURE:
             _fail(stepper, failure(stepper, code))
             return
+    stepper.status = "finished"
 
 
 def _span(stepper: Stepper, look: Callable[[], None] | None) -> int:

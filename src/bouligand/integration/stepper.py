@@ -16,7 +16,7 @@ from ..system.system import System
 from . import options, spanning, stiff
 from .failures import failure
 from .pickling import reduced
-from .running import TO_THE_END, advance, advance_with_bar
+from .running import advance, advance_with_bar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -253,7 +253,12 @@ class Stepper:
         ('running', True)
         """
         if self.status == "running":
-            advance(self, 1)
+            s = self._memory.s
+            s.budget = 1
+            try:
+                advance(self)
+            finally:
+                s.budget = options.TO_THE_END
             if self.error is not None:
                 raise self.error
 
@@ -290,7 +295,7 @@ class Stepper:
             if progress:
                 advance_with_bar(self, progress)
             else:
-                advance(self, TO_THE_END)
+                advance(self)
         except KeyboardInterrupt as interrupt:
             interrupt.solution = Solution(self)  # type: ignore[attr-defined]  # (the trajectory so far)
             raise

@@ -13,7 +13,7 @@ from ..core.state import AT_HAND
 from ..errors import FunctionWarning
 from ..memory.pool import pool_of
 from ..system.warning import warn_user
-from .options import NEVER
+from .options import TO_THE_END
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, Method
@@ -38,7 +38,7 @@ def prepare(stepper: Stepper, method: Method) -> None:
             raise ValueError("method='stiff' is not possible together with eps: bands are projected by explicit steps")
         provide(stepper)
     elif s.bands or s.may_span or system.n > LARGEST:
-        s.weigh_at = NEVER
+        s.weigh_at = TO_THE_END
     elif system._expects_stiff and method == "auto":
         provide(stepper)
         s.stiffness = AT_HAND

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 CHUNK = 128  # contacts evaluated at once
 
 _Position = record_view(POSITION)
+_AT_START = np.array([-1 if name in ("rows_at", "halt") else 0 for name in POSITION.names])
 
 
 class SpanMemory(TableMemory):
@@ -181,7 +182,6 @@ class TangentMemory(Working):
         self.fill()
         self.bind(fn, False)
         self.tangents.put("jacobians", jacobians)
-        self.tangents.put("whole", record.states)
         s, g = self.s, self.g
         s.rtol, s.cap, s.t0, s.tf = rtol, 1e300, record.t[0], record.t[-1]
         self.v.atol[:] = atol
@@ -202,21 +202,23 @@ class TangentMemory(Working):
 
     def open_stretch(self, stretch: Stretch) -> None:
         """Prepare the replay of a stretch of that record."""
-        self.put_record(stretch.placed)
-        self.position.fill(0)
+        if self.replayed is not stretch.placed:
+            self.put_record(stretch.placed)
+        self.position[:] = _AT_START
         at = self.at
-        at.rows_at, at.halt, at.leg, at.wanted, at.end = -1, -1, stretch.leg, stretch.wanted, stretch.end
+        at.leg, at.wanted, at.end = stretch.leg, stretch.wanted, stretch.end
 
     def request(self, times: FloatArray = NO_TIMES, values: FloatArray = NO_MATRIX, *, backwards: bool = False) -> None:
         """Request tangents at these times, to be written to the rows of ``values``; backwards, gradients that are given there."""
         if times is not self.t_eval:
             self.put("t_eval", times)
             self.put("x_eval", values)
-        self.s.eval_count = len(times) if backwards else 0
+        s, count = self.s, len(times) if backwards else 0
+        if s.eval_count != count:
+            s.eval_count = count
 
     def release(self) -> None:
-        """Forget the record that was replayed (see `Working.release`), the states of the whole of it, and what was requested."""
+        """Forget the record that was replayed (see `Working.release`), and what was requested."""
         self.put_record(None)
         if self.t_eval is not NO_TIMES:
             self.request()
-        vars(self.tangents)["whole"] = None

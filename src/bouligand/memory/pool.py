@@ -7,13 +7,15 @@ from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 from .extras import SpanMemory, StiffMemory, TangentMemory
-from .working import ROOM, IntegrationMemory, Working
+from .working import IntegrationMemory, Working
 
 if TYPE_CHECKING:
     from ..system.system import System
 
 MOST_KEPT = 100_000  # size (in 8-byte numbers) up to which a workspace is kept
 MOST_SPARE = 4  # workspaces of a kind that are kept
+ROOM = 64  # initial number of rows of the record and of the event table
+MORE = 4 * ROOM  # the same, for a system whose integrations needed more than that
 
 
 _MAKE: dict[str, Callable[[System], Any]] = {
@@ -32,11 +34,14 @@ class Pool:
     back, because its solution reads from it. It is reused once no reference to it is left.
     """
 
+    __slots__ = ("_last", "_later", "_room", "_spare")
+
     def __init__(self) -> None:
         self._spare: dict[str, list[Any]] = {kind: [] for kind in _MAKE}
         # the workspaces of the last two integrations
         self._last: IntegrationMemory | None = None
         self._later: IntegrationMemory | None = None
+        self._room = ROOM
 
     def borrow(self, kind: str, system: System) -> Any:
         """A workspace of this kind (see ``_MAKE``): one that was given back, or a new one."""
@@ -63,10 +68,13 @@ class Pool:
                 break
             if getrefcount(memory) + getrefcount(memory.buffer) == memory.idle:
                 if memory.marked:
+                    if memory.has_grown and memory.room < MORE and 4 * memory.size <= MOST_KEPT:
+                        # growing takes as long as twenty steps: from now on there is more room at first
+                        self._room, self._last = MORE, None
+                        break
                     memory.clear()
                 return memory
-        each = 8 if system._is_sum else 2 if system._special else 0  # initial capacity for events of each guard
-        memory = IntegrationMemory(system, ROOM + each * system.m)
+        memory = IntegrationMemory(system, self._room)
         if memory.size <= MOST_KEPT:
             # The number of references to it and to its buffer while it is not in use: those of now, and the one of ``_last``,
             # counted before another thread can see it. (Any Stepper, Solution or view adds one, and so does another thread

@@ -32,8 +32,6 @@ NO_TIMES = np.empty(0)
 NO_MATRIX = np.empty((0, 0))
 NO_UNITS = np.empty((0, 2), dtype=np.int64)
 
-ROOM = 64  # initial number of rows of the record and of the event table
-
 _Scalars = record_view(SCALARS)
 
 
@@ -42,6 +40,9 @@ class Working(TableMemory):
 
     ``rows`` and ``events``: the initial capacity for steps and crossings; zero where a record is only replayed.
     """
+
+    # what each integration uses, for faster access (what `put` sets stands in the instance's dictionary)
+    __slots__ = ("address", "begin", "buffer", "g", "head", "p", "parameters", "s", "state", "v", "write")
 
     rows_view: type[RowsView] = KeptRowsView
     # set by `put`
@@ -69,6 +70,7 @@ class Working(TableMemory):
         buffer = self.buffer = np.empty(plan.size)
         parts = plan.cut(buffer)
         # (memoryviews are written faster than arrays, and refuse what is no vector of numbers)
+        self.begin_record = plan.places["steps"].start
         self.head: memoryview[Any] = parts["s"].data
         self.begin: memoryview[Any] = buffer[plan.start : plan.start + START_SIZE + n].data
         self.state: Any = self.begin[START_SIZE:]
@@ -113,14 +115,21 @@ class Working(TableMemory):
 
 
 class IntegrationMemory(Working):
-    """The workspace of an integration, which the next one of the same system may reuse."""
+    """The workspace of an integration, which the next one of the same system may reuse.
+
+    ``room``: number of steps, and at least of crossings, that it can hold before it has to grow."""
+
+    __slots__ = ("idle", "marked", "room", "usual")
 
     rows_view = RowsView  # (kept rows would count as users of the memory: see `pool`)
 
-    def __init__(self, system: System, events: int) -> None:
-        rows = max(8, min(ROOM, 4_000_000 // (system.n + 5)))
+    def __init__(self, system: System, room: int) -> None:
+        rows = max(8, min(room, 4_000_000 // (system.n + 5)))
+        each = 8 if system._is_sum else 2 if system._special else 0  # events of each guard, besides
+        events = room + each * system.m
         super().__init__(system.n, system.m, len(system.defaults), rows, events, system.unit, system.reset)
         self.usual = {name: getattr(self, name) for name in _OWN_OF_ONE_RUN}
+        self.room = room
         self.marked = False  # whether an integration left options in ``g``, or arrays of its own
         self.idle = 0  # number of references to it and to its buffer while it is not in use
 
@@ -134,14 +143,19 @@ class IntegrationMemory(Working):
 
     def contents(self) -> tuple[FloatArray, dict[str, NDArray[Any]]]:
         """Copies of all that it holds, to be written to another memory of the same system with `restore`."""
-        return self.buffer.copy(), {name: getattr(self, name).copy() for name in _PICKLED}
+        return self._without_record.copy(), {name: getattr(self, name).copy() for name in _PICKLED}
 
     def restore(self, contents: tuple[FloatArray, dict[str, NDArray[Any]]]) -> None:
         """Write the `contents` of another one to this one."""
-        buffer, arrays = contents
-        self.buffer[:] = buffer
+        values, arrays = contents
+        self._without_record[:] = values
         for name, array in arrays.items():
             self.put(name, array)
+
+    @property
+    def _without_record(self) -> FloatArray:
+        """The part of the buffer whose size does not depend on the room for steps and crossings."""
+        return self.buffer[: self.begin_record]
 
     def clear(self) -> None:
         """Undo what an integration with special options has left."""
@@ -150,6 +164,11 @@ class IntegrationMemory(Working):
             if getattr(self, name) is not array:
                 self.put(name, array)
         self.marked = False
+
+    @property
+    def has_grown(self) -> bool:
+        """Whether its integration had more steps or crossings than there is room for in its buffer."""
+        return self.steps is not self.usual["steps"] or self.events is not self.usual["events"]
 
     def grow(self, name: str) -> None:
         """Quadruple the capacity of the record, or of the event table (``"events"``)."""

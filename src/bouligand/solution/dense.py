@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..system.user_memory import Lease
     from .record import Record
 
-_sample = Kernel("steps.retake", "sample", "dense output")
+_sample = Kernel("steps.retake", "sample", "dense output", direct=True)
 _sample_spans = Kernel("spans.dense_span", "sample_spans", "dense output across many contacts")
 
 
@@ -31,12 +31,12 @@ def sample(system: System, record: Record, ordered: FloatArray, out: FloatArray)
     if len(record) == 1:
         out[:] = record.states[0]
         return
+    if not record.spans:
+        _replay(system, record, ordered, out, spanning=False)
+        return
     t = record.t
     step = np.searchsorted(t, ordered).clip(1)
     spans = (record.steps["kind"][step] == SPAN) & (t[step] > ordered) & (t[step - 1] < ordered)
-    if not spans.any():
-        _replay(system, record, ordered, out, spanning=False)
-        return
     for which, spanning in ((spans, True), (~spans, False)):
         if which.any():
             part = np.empty((np.count_nonzero(which), system.n))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
@@ -154,16 +155,12 @@ class Sensitivities:
         >>> sol.bderivative([0.1, 0.2]).matrix().shape
         (2, 2, 2)
         """
-        solution = cast("Solution", self)
+        at_one, at_many = _derivatives()
         if t is None or isinstance(t, float | int) or np.ndim(t) == 0:
-            from ..derivative.bderivative import BDerivative
-
-            return BDerivative(solution, cast("float | None", t), since, event, params, merge, rtol)
-        from ..derivative.at_times import BDerivativeAtTimes
-
+            return at_one(self, t, since, event, params, merge, rtol)
         if event is not None:
             raise ValueError("give t or event, not both: the state is taken at fixed times, or at an event")
-        return BDerivativeAtTimes(solution, t, since, params, merge, rtol)
+        return at_many(self, t, since, params, merge, rtol)
 
     def sensitivity(
         self,
@@ -206,10 +203,21 @@ class Sensitivities:
                [[ 0.2  , -0.02 ],
                 [ 1.   , -0.2  ]]])
         """
-        from ..derivative.at_times import BDerivativeAtTimes, columns_of
+        from ..derivative.at_times import columns_of
 
         solution = cast("Solution", self)
         columns = columns_of(solution.system, wrt)
         params = dp is not None or any(column >= solution.system.n for column in columns)
         times = solution.t if t is None else np.atleast_1d(numbers("t", t))
-        return BDerivativeAtTimes[Any](solution, times, None, params, None, rtol)._columns(columns, dx, dp)
+        at_many: Any = _derivatives()[1]
+        out: FloatArray = at_many(solution, times, None, params, None, rtol)._columns(columns, dx, dp)
+        return out
+
+
+@cache
+def _derivatives() -> tuple[Any, Any]:
+    """The classes of derivatives at one time and at many, from the layer above, imported once they are needed."""
+    from ..derivative.at_times import BDerivativeAtTimes
+    from ..derivative.bderivative import BDerivative
+
+    return BDerivative, BDerivativeAtTimes

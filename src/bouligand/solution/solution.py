@@ -189,14 +189,17 @@ class Solution(FromWorkspace, Sensitivities):
         array([ 1.8038, -1.962 ])
         """
         wanted = numbers("t", t)
-        order = np.argsort(wanted, axis=None, kind="stable")
-        ordered = wanted.ravel()[order]
-        self._within(ordered)
-        out = np.empty((ordered.size, self.system.n))
-        sample(self.system, self.record, ordered, out)
-        back = np.empty_like(out)
-        back[order] = out
-        return back.reshape(wanted.shape + (self.system.n,))
+        times, order = wanted.ravel(), None
+        if not (times[1:] >= times[:-1]).all():
+            order = np.argsort(times, kind="stable")
+            times = times[order]
+        self._within(times)
+        out = np.empty((times.size, self.system.n))
+        sample(self.system, self.record, times, out)
+        if order is not None:
+            in_order, out = out, np.empty_like(out)
+            out[order] = in_order
+        return out.reshape(wanted.shape + (self.system.n,))
 
     def _within(self, ordered: FloatArray) -> None:
         """Raise a ValueError unless these increasing times lie within the trajectory. (NaN, the last in order, does not.)"""

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def numbers(what: str, value: Any) -> FloatArray:
-    """An array of floats; text, complex numbers, masked values and ragged lists are refused."""
+    """An array of floats, a new one; text, complex numbers, masked values and ragged lists are refused."""
+    if type(value) is np.ndarray and value.dtype == np.float64:  # (most are)
+        return value.copy()
     try:
         array = np.asarray(value)
         real = array.dtype.kind in "biuf" or (array.dtype.kind == "O" and all(map(_is_real, array.ravel())))

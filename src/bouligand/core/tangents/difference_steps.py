@@ -15,13 +15,13 @@ EPS = 2.2e-16
 @core(entry=True)
 def guess_steps(table):
     """For each state, each parameter and time, the step at which the error of a central difference is least if nothing but the
-    trajectory is known; and the largest value of each state.
+    trajectory is known; and the largest value of each state. The whole trajectory is open.
 
     Its round-off is ``eps |x| / step``, its truncation error ``(step / scale)^2``; the scale is how far the trajectory moves.
     """
     compact()
     w = work(table)
-    s, v, out, largest, states = w.s, w.v, w.tangents.differences, w.tangents.rows.largest, w.tangents.whole
+    s, v, out, largest, states = w.s, w.v, w.tangents.differences, w.tangents.rows.largest, w.states
     eps, n, last = EPS, v.width, states.shape[0] - 1
     for i in range(n):
         high, low = states[0, i], states[0, i]
