@@ -12,6 +12,9 @@ from .derivative.bderivative import BDerivative
 from .derivative.corner import Corner, saltation
 from .derivative.fit import Fit
 from .derivative.shooting import Shooting
+from .ensembles.ensemble import Ensemble, EnsembleEvents
+from .ensembles.inputs import Grid, grid
+from .ensembles.solve_many import solve_many
 from .errors import *  # noqa: F403  (errors.__all__: a new one is named there alone)
 from .integration.solve import solve
 from .integration.stepper import Stepper
@@ -27,19 +30,24 @@ __all__ = [
     "BDerivative",
     "BDerivativeAtTimes",
     "Corner",
+    "Ensemble",
+    "EnsembleEvents",
     "Events",
     "Fit",
+    "Grid",
     "Shooting",
     "Solution",
     "Stepper",
     "System",
     "bridges",
     "check",
+    "grid",
     "integrate",
     "models",
     "normalised",
     "plot",
     "saltation",
     "solve",
+    "solve_many",
 ]
 __all__ += errors.__all__
