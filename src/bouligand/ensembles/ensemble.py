@@ -14,6 +14,7 @@ from ..system.arguments import index
 from . import outcomes
 from .kept import EVENT_FIELDS
 from .problem import COUNTS
+from .store import Store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
     from .._typing import BoolArray, FloatArray, IntArray, SignArray
     from ..solution.solution import Solution
     from ..system.system import System
-    from .inputs import Inputs
+    from .inputs import Inputs, StoredInputs
     from .problem import Problem
 
 
-class Source(Protocol):
+class Arrays(Protocol):
     """Where the arrays of an ensemble are: in memory, or in a store."""
 
     names: tuple[str, ...]
@@ -144,7 +145,7 @@ class Ensemble:
     True
     """
 
-    def __init__(self, problem: Problem, inputs: Inputs, source: Source) -> None:
+    def __init__(self, problem: Problem, inputs: Inputs | StoredInputs, source: Arrays) -> None:
         self._problem, self._inputs, self._source = problem, inputs, source
 
     # ------------------------------------------------------------------------------------------------------ sizes
@@ -332,6 +333,26 @@ class Ensemble:
 
     # ------------------------------------------------------------------------------------------------------ the rest
 
+    def verify(self, repair: bool = False) -> list[int]:
+        """Read a store again and compare it with the hashes that were written with it.
+
+        Parameters
+        ----------
+        repair : bool
+            Remove what is damaged, so that `solve_many` with the same store integrates it again.
+
+        Returns
+        -------
+        list of int
+            The blocks that are damaged: truncated, altered or missing files. Empty for an ensemble in memory.
+        """
+        store = self._source
+        damaged = store.verify() if isinstance(store, Store) else []
+        if repair and isinstance(store, Store):
+            for number in damaged:
+                store.forget(number)
+        return damaged
+
     def to_xarray(self) -> Any:
         """All arrays with named dimensions, as an ``xarray.Dataset`` (the extra ``cluster`` installs xarray).
 
@@ -344,7 +365,7 @@ class Ensemble:
         --------
         >>> import bouligand as bd
         >>> ens = bd.solve_many(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0], bd.grid(k=[500.0, 1000.0], z=[1.5, 2.0, 2.5]))
-        >>> ens.to_xarray().x.sel(state="z", k=1000.0).dims
+        >>> ens.to_xarray().x_end.sel(state="z", k=1000.0).dims
         ('z',)
         """
         from .labelled import dataset

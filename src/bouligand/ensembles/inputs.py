@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..system.arguments import finite_numbers, numbers
+from ..system.system import System
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .._typing import FloatArray
-    from ..system.system import System
+    from .store import Store
 
 
 class Grid:
@@ -111,8 +112,10 @@ class Inputs:
     ``x0`` and ``p`` have a row for each, or one row for all; ``grid`` (if any) replaces some of their columns.
     """
 
+    is_spread = False  # whether a single trajectory has rows of its own in a store
+
     def __init__(self, system: System, x0: Any, p: Any) -> None:
-        self.grid = p if isinstance(p, Grid) else None
+        self.grid: Grid | None = p if isinstance(p, Grid) else None
         columns: dict[str, Any] = {}
         if isinstance(p, Mapping):
             columns, p = dict(p), None
@@ -132,6 +135,9 @@ class Inputs:
             what = ", ".join(f"{name} has {length}" for name, length in lengths.items())
             raise ValueError(f"x0 and p must have the same number of rows, or one for all; {what}")
         self.count: int = many.pop() if many else 1
+        if type(system).parameters is not System.parameters:  # (a robot has rules for its parameters)
+            for row in self.p:
+                system.parameters(row)
         for first, stop in system.unit:
             short = ~(np.hypot.reduce(self.x0[:, first:stop], axis=1) > 1e-9)
             if short.any() and not any(kind == "x" and first <= q < stop for kind, q in self.places.values()):
@@ -171,12 +177,54 @@ class Inputs:
         x0, p = self.rows(i, i + 1)
         return x0[0], p[0]
 
-    def part(self, first: int, stop: int) -> Inputs:
-        """The inputs from ``first`` to before ``stop`` alone, to be sent to another process. (A grid travels as it is.)"""
-        out = object.__new__(Inputs)
-        x0, p = self.rows(first, stop)
-        out.grid, out.places, out.x0, out.p, out.count = None, {}, x0, p, stop - first
-        return out
+    def part(self, first: int, stop: int) -> tuple[Inputs, int, int]:
+        """The inputs from ``first`` to before ``stop``, to be sent to another process: what to send, and which rows of it.
+
+        (A grid travels as it is: its axes take less room.)
+        """
+        if len(self.x0) == len(self.p) == 1:
+            return self, first, stop
+        return plain(*(rows if len(rows) == 1 else rows.copy() for rows in self.rows(first, stop)), stop - first), 0, stop - first
+
+    def spread(self) -> Inputs:
+        """The same with a row of starts and of parameters for each trajectory, as a stream is kept in a store."""
+        x0, p = (np.array(np.broadcast_to(rows, (self.count, rows.shape[1]))) for rows in self.rows(0, self.count))
+        return plain(x0, p, self.count, spread=True)
+
+    def row_arrays(self) -> dict[str, tuple[tuple[int, ...], type]]:
+        """The inputs that have a row of their own for each trajectory, to be kept in a store: shape of a row, and type."""
+        given = {"x0": self.x0, "p": self.p}
+        return {name: ((rows.shape[1],), np.float64) for name, rows in given.items() if len(rows) > 1 or self.is_spread}
+
+    def kept_rows(self, first: int, stop: int) -> dict[str, FloatArray]:
+        """The rows of these."""
+        return {name: (self.x0 if name == "x0" else self.p)[first:stop] for name in self.row_arrays()}
+
+
+class StoredInputs:
+    """The inputs of a stream, which are kept in its store."""
+
+    grid = None
+
+    def __init__(self, store: Store) -> None:
+        self._store, self.count = store, store.layout.count
+
+    def rows(self, first: int, stop: int) -> tuple[FloatArray, FloatArray]:
+        """Starts and parameters from ``first`` to before ``stop``."""
+        return self._store.rows("x0", first, stop), self._store.rows("p", first, stop)
+
+    def row(self, i: int) -> tuple[FloatArray, FloatArray]:
+        """The start and the parameters of one trajectory."""
+        x0, p = self.rows(i, i + 1)
+        return x0[0], p[0]
+
+
+def plain(x0: FloatArray, p: FloatArray, count: int, spread: bool = False) -> Inputs:
+    """Inputs that have been checked before."""
+    out = object.__new__(Inputs)
+    out.is_spread = spread
+    out.grid, out.places, out.x0, out.p, out.count = None, {}, x0, p, count
+    return out
 
 
 def is_stream(x0: Any) -> bool:

@@ -77,6 +77,10 @@ class Kept:
                 found.event_sign[:events].astype(np.int8),
             )
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name: a row for each trajectory, and the events."""
+        return {**self.rows, **(self.events() if "event_count" in self.rows else {})}
+
     def events(self) -> dict[str, NDArray[Any]]:
         """All events, in the order of the trajectories."""
         pieces = [self._pieces[first] for first in sorted(self._pieces)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 # dimensions of the rows of an array, after those of the trajectories
 DIMENSIONS = {
     "x": ("state",),
-    "b": ("guard_name",),
+    "b": ("guard",),
     "counts": ("count",),
     "states": ("time", "state"),
     "B": ("state", "input"),
@@ -25,18 +26,38 @@ DIMENSIONS = {
     "p": ("parameter",),
 }
 
+# what arrays are called where they have names beside those of states and parameters
+LABELS = {"x": "x_end", "t": "t_end", "b": "word_end", "guard": "guard_number"}
 
-def coordinates(problem: Problem) -> dict[str, Any]:
-    """The names and times along the dimensions of the rows."""
+
+def label(name: str, axes: tuple[str, ...]) -> str:
+    """What an array is called in a dataset whose axes have these names already."""
+    return beside(LABELS.get(name, name), axes)
+
+
+def beside(dimension: str, axes: tuple[str, ...]) -> str:
+    """What a dimension is called beside these axes."""
+    return dimension + "_" if dimension in axes else dimension
+
+
+def dimensions(name: str, axes: tuple[str, ...]) -> tuple[str, ...]:
+    """The dimensions of an array that has a row for each trajectory."""
+    return (*axes, *(beside(dimension, axes) for dimension in DIMENSIONS.get(name, ())))
+
+
+def coordinates(problem: Problem, arrays: Iterable[str]) -> dict[str, Any]:
+    """The names and times along the dimensions of the rows of these arrays."""
     system = problem.system
-    out: dict[str, Any] = {"state": list(system.states), "guard_name": list(system.guards), "count": list(COUNTS)}
-    if system.params:
-        out["parameter"] = list(system.params)
-    if problem.t_eval.size:
-        out["time"] = problem.t_eval
-    if problem.derivative:
-        out["input"] = list(problem.wrt_names)
-    return out
+    known = {
+        "state": system.states,
+        "guard": system.guards,
+        "count": COUNTS,
+        "parameter": system.params,
+        "time": problem.t_eval,
+        "input": problem.wrt_names if problem.derivative else (),
+    }
+    used = dict.fromkeys(dimension for name in arrays for dimension in DIMENSIONS.get(name, ()))
+    return {name: np.asarray(known[name]) for name in used if len(known[name])}
 
 
 def meanings() -> dict[str, Any]:
@@ -46,30 +67,24 @@ def meanings() -> dict[str, Any]:
 
 def dataset(xarray: Any, ensemble: Ensemble) -> Any:
     """The arrays of an ensemble with their dimensions."""
-    source, dims = ensemble._source, ensemble.dims
-    known = coordinates(ensemble._problem)
-    variables: dict[str, Any] = {}
-    for name in source.names:
-        if name.startswith("event_") or name in ("x0", "p"):
-            continue
-        more = DIMENSIONS.get(name, ())
-        # (the times of the ends have another name where "t" is an axis)
-        label = {"t": "t_end", "b": "word", "guard": "guard_index"}.get(name, name)
-        variables[label] = (
-            (*dims, *more),
+    source, axes = ensemble._source, ensemble.dims
+    names = [name for name in source.names if not name.startswith("event_") and name not in ("x0", "p")]
+    variables: dict[str, Any] = {
+        label(name, axes): (
+            dimensions(name, axes),
             ensemble.on_grid(source.array(name)),
             meanings() if name == "outcome" else {},
         )
-    variables["success"] = dims, ensemble.on_grid(ensemble.success)
+        for name in names
+    }
+    variables[label("success", axes)] = axes, ensemble.on_grid(ensemble.success)
     if "event_count" in source.names:
         events = ensemble.events
-        variables["event_count"] = dims, ensemble.on_grid(np.diff(events.offsets))
+        variables["event_count"] = axes, ensemble.on_grid(np.diff(events.offsets))
         variables["event_t"] = "event", events.t
         variables["event_guard"] = "event", events.guard
         variables["event_direction"] = "event", events.direction
         variables["event_trajectory"] = "event", np.repeat(np.arange(len(ensemble)), np.diff(events.offsets))
-    used = {dimension for value in variables.values() for dimension in (value[0] if isinstance(value[0], tuple) else ())}
-    axes = {name: values for name, values in known.items() if name in used and name not in dims}
-    return xarray.Dataset(
-        variables, coords={**axes, **ensemble.coords}, attrs={"system": ensemble.system.name or "", "t_span": ensemble._problem.t_span}
-    )
+    coords = {beside(name, axes): values for name, values in coordinates(ensemble._problem, names).items()}
+    about = {"system": ensemble.system.name or "", "t_span": ensemble._problem.t_span}
+    return xarray.Dataset(variables, coords={**coords, **ensemble.coords}, attrs=about)

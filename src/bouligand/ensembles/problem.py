@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..derivative.at_times import columns_of
 from ..integration import options as read
 from ..integration.stepper import Stepper
 
@@ -29,8 +30,24 @@ class Problem:
     t_eval: FloatArray = field(default_factory=lambda: NO_TIMES)
     options: dict[str, Any] = field(default_factory=dict)
     derivative: str | None = None
-    wrt: tuple[str, ...] = ("x",)
+    wrt: str | tuple[str, ...] = "x"
     cost: Any = None
+
+    @property
+    def wrt_names(self) -> list[str]:
+        """The names of the columns of a derivative."""
+        names = (*self.system.states, *(self.system.params or (f"p{q}" for q in range(len(self.system.defaults)))))
+        return [names[column] for column in columns_of(self.system, self.wrt)]
+
+    @property
+    def columns(self) -> int:
+        """The number of columns of a derivative."""
+        return len(columns_of(self.system, self.wrt))
+
+    def check_wrt(self) -> None:
+        """An error if ``wrt`` names what is not there."""
+        if self.derivative is not None and not self.columns:
+            raise ValueError(f"wrt: {self.wrt!r} stands for nothing: this system has no named parameters")
 
     def stepper(self, x0: FloatArray, p: FloatArray) -> Stepper:
         """An integration of one trajectory that has not begun: exactly as `solve` begins it."""
