@@ -24,7 +24,10 @@ def test_broadcasting():
     x0 = [[2.0, 0.0], [1.2, -1.0]]
     assert np.array_equal(ends(x0, p[1]), [one(row, p[1]) for row in x0])
     assert np.array_equal(ends(x0, p), [one(*rows) for rows in zip(x0, p, strict=True)])
-    assert np.array_equal(ends(x0, {"g": [1.0, 2.0], "k": 900}), [one(x, {"g": g, "k": 900.0}) for x, g in zip(x0, (1.0, 2.0), strict=True)])
+    assert np.array_equal(
+        ends(x0, {"g": [1.0, 2.0], "k": 900}),
+        [one(x, {"g": g, "k": 900.0}) for x, g in zip(x0, (1.0, 2.0), strict=True)],
+    )
     assert np.array_equal(ends([2.0, 0.0], {"vz": [0.0, 1.0]}), [one([2.0, 0.0]), one([2.0, 1.0])])
 
 
@@ -53,7 +56,7 @@ def test_what_is_kept():
     assert repr(ens) == "Ensemble: 1 trajectories of hopper\n  finished    1"
 
 
-WRONG = {
+WRONG: dict = {
     "rows": (([[2.0, 0.0]] * 3, np.ones((2, 3))), {}, "x0 has 3, p has 2"),
     "grid": (([[2.0, 0.0]] * 4, bd.grid(k=[1.0, 2.0])), {}, "the grid has 2"),
     "width of x0": (([2.0, 0.0, 1.0],), {}, r"x0 must have 2 values \(z, vz\)"),

@@ -33,7 +33,13 @@ def observed():
 
     params = {"g": 9.81, "k": 1000.0}
     return bd.System(
-        f, h, states=("z", "vz"), guards=("foot", "top", "low"), params=params, observers=("top",), direction={"low": -1}
+        f,
+        h,
+        states=("z", "vz"),
+        guards=("foot", "top", "low"),
+        params=params,
+        observers=("top",),
+        direction={"low": -1},
     )
 
 

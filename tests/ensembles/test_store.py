@@ -151,7 +151,9 @@ def test_places_that_cannot_be_used(tmp_path):
     with pytest.raises(bd.StoreError, match="is not a store of solve_many"):
         into(tmp_path / "folder")
     (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "zarr.json").write_text(json.dumps({"zarr_format": 3, "node_type": "group", "attributes": {}}))
+    (tmp_path / "other" / "zarr.json").write_text(
+        json.dumps({"zarr_format": 3, "node_type": "group", "attributes": {}})
+    )
     with pytest.raises(bd.StoreMismatchError, match="was not written by solve_many"):
         into(tmp_path / "other")
 
@@ -220,7 +222,11 @@ def test_the_identity_of_a_system(tmp_path):
         script = tmp_path / "script.py"
         script.write_text(textwrap.dedent(text))
         run = subprocess.run(
-            [sys.executable, script], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+            [sys.executable, script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return run.stdout.strip()
 

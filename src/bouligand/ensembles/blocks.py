@@ -50,7 +50,7 @@ def unpack(packed: bytes) -> Problem:
 def run_task(
     packed: bytes, inputs: Inputs, first: int, stop: int, number: int, store: Store | None, threads: int = 1
 ) -> tuple[int, Any]:
-    """Integrate a block. Without a store its number and arrays come back; with one it is written there, and its mark comes back."""
+    """Integrate a block: its number comes back, and its arrays; or, where it is written to a store, its mark."""
     arrays = integrate(unpack(packed), inputs, first, stop, threads)
     if store is None:
         return number, arrays

@@ -56,7 +56,9 @@ def _gradient(problem: Problem, solution: Solution, columns: list[int], rows: di
     value, weights = problem.cost(solution.record.states[-1])
     weights = numbers("the gradient that cost returns", weights)
     if weights.shape != (problem.system.n,):
-        raise ValueError(f"cost must return (value, gradient), the gradient with {problem.system.n} values; got {weights.shape}")
+        raise ValueError(
+            f"cost must return (value, gradient), the gradient with {problem.system.n} values; got {weights.shape}"
+        )
     rows["cost"][i] = value
     found = _derivative(problem, solution, columns).vjp(weights)
     whole = np.concatenate(found) if isinstance(found, tuple) else found

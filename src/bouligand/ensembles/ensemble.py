@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 class Arrays(Protocol):
     """Where the arrays of an ensemble are: in memory, or in a store."""
 
-    names: tuple[str, ...]
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The arrays that are there."""
 
     def array(self, name: str) -> NDArray[Any]:
         """An array with a row for each trajectory, or the whole of a field of the events."""

@@ -22,7 +22,9 @@ Block = tuple[int, "Inputs", int, int]  # number, inputs, and which of their row
 def check(executor: Any) -> None:
     """An error before anything runs, if this is no executor, or takes no tasks."""
     if not hasattr(executor, "submit"):
-        raise TypeError(f"executor must have a method submit (concurrent.futures, loky, a Dask Client); got {executor!r}")
+        raise TypeError(
+            f"executor must have a method submit (concurrent.futures, loky, a Dask Client); got {executor!r}"
+        )
     try:
         executor.submit(blocks.hello).result()
     except Exception as error:
@@ -37,7 +39,9 @@ def workers(executor: Any) -> int:
     return int(count or 4)
 
 
-def run(executor: Any, problem: Problem, todo: Iterable[Block], store: Store | None) -> Iterator[tuple[int, Any] | None]:
+def run(
+    executor: Any, problem: Problem, todo: Iterable[Block], store: Store | None
+) -> Iterator[tuple[int, Any] | None]:
     """Number and result of each block, in the order in which they are done; None now and then, so that the caller can look
     after other things. No more blocks are handed over than are needed to keep all workers busy."""
     packed: Any = blocks.pack(problem)

@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 # attributes of a system that change while it is used, or that only name it
-_PASSING = ("_probed", "_settled", "_jacobians_probed", "_modes_tried", "name", "_contexts", "__doc__", "failures", "_radii")
+_PASSING = (
+    "_probed",
+    "_settled",
+    "_jacobians_probed",
+    "_modes_tried",
+    "name",
+    "_contexts",
+    "__doc__",
+    "failures",
+    "_radii",
+)
 
 
 def identity(problem: Problem) -> dict[str, str]:
@@ -102,12 +112,8 @@ def _add(hasher: Any, value: Any, inside: list[Any]) -> None:
 def _contents(value: Any) -> Any:
     """What an object consists of: as it would be pickled, without what changes while it is used."""
     if isinstance(value, System):
-        state = {**value.__dict__, **{name: part for name, part in value.__getstate__().items()}}
-        state = {name: part for name, part in state.items() if name not in ("_bound", "_pool", "_lock")}
-        if value._composed:
-            state["_functions"] = {name: part for name, part in value._functions.items() if name != "f"}
-        else:
-            state["_functions"] = value._functions
+        given = {name: part for name, part in value._functions.items() if name != "f" or not value._composed}
+        state: Any = {**value.__getstate__(), "_functions": given}
     else:
         try:
             reduced = value.__reduce_ex__(4)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Grid:
     """All combinations of values of some parameters and states: ``bd.grid(k=..., z=...)``, given to `solve_many` as ``p``.
 
-    The last name varies fastest. Nothing is computed before it is needed: a grid of 1e9 points takes no more memory than its axes.
+    The last name varies fastest. Nothing is computed before it is needed: a grid of 1e9 points takes no more memory
+    than its axes.
 
     Attributes
     ----------
@@ -119,7 +120,9 @@ class Inputs:
         columns: dict[str, Any] = {}
         if isinstance(p, Mapping):
             columns, p = dict(p), None
-        self.p = _rows("p", system.defaults if p is None or self.grid is not None else p, len(system.defaults), system.params)
+        self.p = _rows(
+            "p", system.defaults if p is None or self.grid is not None else p, len(system.defaults), system.params
+        )
         self.x0 = _rows("x0", x0, system.n, system.states)
         if not np.isfinite(self.p).all():
             row = int(np.flatnonzero(~np.isfinite(self.p).all(axis=1))[0])
@@ -155,7 +158,9 @@ class Inputs:
         if column.size > 1 and len(rows) == 1:
             rows = np.repeat(rows, column.size, axis=0)
         if column.size not in (1, len(rows)):
-            raise ValueError(f"p: {name} has {column.size} values, but there are {len(rows)} rows; give as many, or one for all")
+            raise ValueError(
+                f"p: {name} has {column.size} values, but there are {len(rows)} rows; give as many, or one for all"
+            )
         rows[:, place] = column
         setattr(self, "x0" if kind == "x" else "p", rows)
 
@@ -184,7 +189,8 @@ class Inputs:
         """
         if len(self.x0) == len(self.p) == 1:
             return self, first, stop
-        return plain(*(rows if len(rows) == 1 else rows.copy() for rows in self.rows(first, stop)), stop - first), 0, stop - first
+        x0, p = self.rows(first, stop)
+        return plain(x0.copy(), p.copy(), stop - first), 0, stop - first
 
     def spread(self) -> Inputs:
         """The same with a row of starts and of parameters for each trajectory, as a stream is kept in a store."""
@@ -227,11 +233,6 @@ def plain(x0: FloatArray, p: FloatArray, count: int, spread: bool = False) -> In
     return out
 
 
-def is_stream(x0: Any) -> bool:
-    """Whether the starts come block by block: an iterator."""
-    return isinstance(x0, Iterator)
-
-
 def stream(system: System, blocks: Iterable[Any]) -> Iterator[Inputs]:
     """The inputs of each block of a stream: ``x0``, or ``(x0, p)``."""
     for q, block in enumerate(blocks):
@@ -247,7 +248,9 @@ def _rows(what: str, values: Any, width: int, names: tuple[str, ...]) -> FloatAr
     array = np.atleast_1d(numbers(what, values))
     shown = f" ({', '.join(names)})" if 0 < len(names) <= 8 else ""
     if array.ndim > 2 or array.shape[-1] != width:
-        raise ValueError(f"{what} must have {width} values{shown}, or a row of {width} for each trajectory; got {array.shape}")
+        raise ValueError(
+            f"{what} must have {width} values{shown}, or a row of {width} for each trajectory; got {array.shape}"
+        )
     array = array.reshape(-1, width) if width else np.empty((array.shape[0] if array.ndim == 2 else 1, 0))
     if not len(array):
         raise ValueError(f"{what} has no rows: there is nothing to integrate")

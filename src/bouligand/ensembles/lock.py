@@ -37,7 +37,9 @@ class Lock:
                 file.write(self._mine)
             self._refreshed = time.monotonic()
             return self
-        raise StoreError(f"the lock {self.path} comes back whenever it is removed; is another process using this store?")
+        raise StoreError(
+            f"the lock {self.path} comes back whenever it is removed; is another process using this store?"
+        )
 
     def _remove_if_stale(self) -> None:
         """Remove the lock of a process that is gone; an error if its process is alive."""

@@ -58,9 +58,7 @@ def begun(system: System, t_span: Any, x0: Any, p: Any, t_eval: Any, options: di
     """An integration that is set up, and has not begun. (Unlike a call of `Stepper`, it takes a start that is not finite.)"""
     given = {**_DEFAULTS, **options}
     stepper = Stepper.__new__(Stepper)
-    scales = (given[name] for name in ("rtol", "atol", "method", "max_step", "max_steps"))
-    rare = (given[name] for name in ("terminal", "breakpoints", "b0"))
-    stepper._set_up(system, t_span, x0, p, *scales, given["eps"], given["projection"], t_eval, *rare)
+    stepper._set_up(system, t_span, x0, p, t_eval=t_eval, **given)
     return stepper
 
 
@@ -83,7 +81,9 @@ def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     """The keyword arguments of `solve` that an ensemble passes on; those that it does not know are an error."""
     unknown = sorted(set(options) - set(OPTIONS))
     if unknown:
-        raise TypeError(f"solve_many does not know {', '.join(unknown)}; options of solve that it takes: {', '.join(OPTIONS)}")
+        raise TypeError(
+            f"solve_many does not know {', '.join(unknown)}; options of solve that it takes: {', '.join(OPTIONS)}"
+        )
     return options
 
 

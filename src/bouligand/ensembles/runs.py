@@ -59,7 +59,9 @@ def in_memory(
     if not given:
         raise ValueError("x0: the iterator gives no blocks")
     x0, p = (
-        np.concatenate([np.broadcast_to(getattr(part, name), (part.count, getattr(part, name).shape[1])) for part in given])
+        np.concatenate(
+            [np.broadcast_to(getattr(part, name), (part.count, getattr(part, name).shape[1])) for part in given]
+        )
         for name in ("x0", "p")
     )
     return Ensemble(problem, plain(x0, p, len(x0)), InMemory(_joined([found[q] for q in range(len(given))])))
@@ -94,7 +96,14 @@ def in_store(
 
 
 def _array_into_store(
-    problem: Problem, inputs: Inputs, threads: int, executor: Any, block: int | None, progress: Any, path: pathlib.Path, lock: Lock
+    problem: Problem,
+    inputs: Inputs,
+    threads: int,
+    executor: Any,
+    block: int | None,
+    progress: Any,
+    path: pathlib.Path,
+    lock: Lock,
 ) -> Ensemble:
     mine = {**identity(problem), **_common(inputs)}
     shape = (inputs.count,) if inputs.grid is None else inputs.grid.shape
@@ -119,7 +128,13 @@ def _array_into_store(
 
 
 def _stream_into_store(
-    problem: Problem, inputs: Iterator[Inputs], threads: int, executor: Any, progress: Any, path: pathlib.Path, lock: Lock
+    problem: Problem,
+    inputs: Iterator[Inputs],
+    threads: int,
+    executor: Any,
+    progress: Any,
+    path: pathlib.Path,
+    lock: Lock,
 ) -> Ensemble:
     mine = identity(problem)
     first = next(inputs, None)
@@ -139,7 +154,9 @@ def _stream_into_store(
         for number, part in enumerate(chain([first], inputs)):
             part = part.spread()
             if short or part.count > length:
-                raise ValueError(f"x0: all blocks but the last must have {length} rows; block {number - short} does not")
+                raise ValueError(
+                    f"x0: all blocks but the last must have {length} rows; block {number - short} does not"
+                )
             short = part.count < length
             store.grow(number * length + part.count)
             if not _is_done(store, number, part, 0, part.count):
@@ -157,8 +174,8 @@ def _is_done(store: Store, number: int, inputs: Inputs, first: int, stop: int) -
         return False
     if mark.get("starts") != starts_of(inputs, first, stop):
         raise StoreMismatchError(
-            f"{store.path} holds the results of other starts or parameters: block {number} differs. Give another store, or remove "
-            "this one"
+            f"{store.path} holds the results of other starts or parameters: block {number} differs. Give another store, or "
+            "remove this one"
         )
     return True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..integration import options as read
@@ -10,7 +10,7 @@ from ..system.arguments import one_of, whole
 from ..system.system import System
 from . import executors, threads
 from .ensemble import Ensemble
-from .inputs import Inputs, is_stream, stream
+from .inputs import Inputs, stream
 from .problem import KEPT, Problem, checked_keep, checked_options, checked_times
 from .runs import in_memory, in_store
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def solve_many(
     system: System,
     t_span: ty.TimeSpan,
-    x0: ArrayLike | Iterable[Any],
+    x0: ArrayLike | Iterator[Any],
     p: ArrayLike | dict[str, Any] | Grid | None = None,
     *,
     t_eval: ArrayLike | None = None,
@@ -126,7 +126,9 @@ def solve_many(
     if derivative is not None:
         one_of("derivative", derivative, ("matrix", "vjp"))
     if (derivative == "vjp") != (cost is not None):
-        raise ValueError("derivative='vjp' needs cost, a function of the end state that returns (value, gradient); and cost needs it")
+        raise ValueError(
+            "derivative='vjp' needs cost, a function of the end state that returns (value, gradient); and cost needs it"
+        )
     span = read.span(t_span)
     problem = Problem(
         system,
@@ -141,7 +143,7 @@ def solve_many(
     problem.check_wrt()
     crew = _threads(threads)
     size = None if block is None else whole("block", block, 1)
-    if is_stream(x0):
+    if isinstance(x0, Iterator):
         if p is not None:
             raise ValueError("p: where x0 is an iterator of blocks, the parameters are in its pairs (x0, p)")
         inputs: Any = stream(system, x0)

@@ -49,7 +49,9 @@ class Store:
         attributes = json.loads((self.path / _MARK).read_text())["attributes"]
         about = attributes.get(OURS)
         if about is None or about.get("format") != FORMAT:
-            raise StoreMismatchError(f"{self.path} was not written by solve_many, or by a version of it that this one cannot read")
+            raise StoreMismatchError(
+                f"{self.path} was not written by solve_many, or by a version of it that this one cannot read"
+            )
         self.about: dict[str, Any] = about
         self.layout = Layout(tuple(about["shape"]), tuple(about["chunk"]))
         self._axes = tuple(about["axes"])

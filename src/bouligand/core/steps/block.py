@@ -19,7 +19,8 @@ X_EVAL = WORK.places["x_eval"]
 
 @core(entry=True)
 def run_block(table):
-    """Integrate the trajectories of a block; GO_ON when all are done, or the code of what the caller has to do before the next call."""
+    """Integrate the trajectories of a block: GO_ON when all are done, or the code of what the caller has to do before it
+    calls again."""
     compact()
     o = block(table)
     plan = o.plan
@@ -75,7 +76,7 @@ def advance(plan):
         code = call_entry(plan.run, plan.work)
         if code == codes.NEED_SPAN and plan.span != 0:
             code = call_entry(plan.span, plan.work)
-        if codes.FIRST_QUESTION <= code and code <= codes.LAST_QUESTION and plan.judge != 0:
+        if code >= codes.FIRST_QUESTION and code <= codes.LAST_QUESTION and plan.judge != 0:
             code = call_entry(plan.judge, plan.work)
     return code
 
