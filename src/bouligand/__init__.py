@@ -9,8 +9,9 @@
 from . import bridges, errors, models, plot
 from .derivative.at_times import BDerivativeAtTimes
 from .derivative.bderivative import BDerivative
-from .derivative.corner import Corner, saltation
+from .derivative.corner import Corner
 from .derivative.fit import Fit
+from .derivative.saltation_matrix import saltation
 from .derivative.shooting import Shooting
 from .ensembles.ensemble import Ensemble, EnsembleEvents
 from .ensembles.inputs import Grid, grid

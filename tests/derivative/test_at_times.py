@@ -339,7 +339,7 @@ def test_a_tolerance_of_its_own():
     for rtol in (1e-2, 1e-5, None, 1e-12):
         B = sol.bderivative(rtol=rtol)
         errors.append(np.abs(B.matrix()[1, 1:] - exact).max())
-        rows.append(len(B._walk.stretch.steps))
+        rows.append(len(B._map.chain.stretch.steps))
     assert rows == sorted(rows)
     assert rows[0] < 0.5 * rows[2]
     assert errors[0] > 10.0 * errors[2] > 10.0 * errors[3]

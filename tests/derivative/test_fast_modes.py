@@ -122,7 +122,7 @@ def test_damped_modes_do_not_divide_steps_that_are_stable():
     B, known = sol.bderivative(), tight.bderivative()
     assert B.matrix() == pytest.approx(known.matrix(), abs=3e-6)
     assert B.vjp([1.0, -1.0, 2.0]) == pytest.approx(known.vjp([1.0, -1.0, 2.0]), abs=1e-5)
-    rows, steps = len(B._walk.stretch.t), sol.counts.steps
+    rows, steps = len(B._map.chain.stretch.t), sol.counts.steps
     assert steps > 500  # (stiff: 6,000 times of the follower at a stability limit of 6)
     assert rows < 2.0 * steps
     # soon behind an event its transients count: there steps are accurate

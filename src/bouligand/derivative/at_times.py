@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray, Parameters
     from ..solution.solution import Solution
     from ..system.system import System
-    from .corner import Passage
+    from .compiled_corner import Passage
     from .trajectory_corners import TrajectoryCorner
 
     Places: TypeAlias = IntArray | slice
@@ -116,7 +116,7 @@ class BDerivativeAtTimes(Generic[Gradient]):
 
     def _plan(self, merge: float | None, rtol: float | None) -> tuple[IntArray, list[_Branch]]:
         """The places of the times that are read off on the way, and the branches to the others."""
-        moments, windows = self._moments, self._whole._walk.uncertain_times()
+        moments, windows = self._moments, self._whole._map.chain.uncertain_times()
         begins, ends = np.searchsorted(moments, windows[:, 0]), np.searchsorted(moments, windows[:, 1], side="right")
         on_way: IntArray = np.arange(int(moments[0] == self.since), len(moments) - 1)
         branches: list[_Branch] = []
@@ -150,7 +150,7 @@ class BDerivativeAtTimes(Generic[Gradient]):
     def _selecting(self, dx: ArrayLike | None, dp: Parameters | None, what: str) -> FloatArray | None:
         """The perturbation that selects the piece; None if there are no corners."""
         if dx is not None or dp is not None:
-            z: FloatArray = self._whole._perturbation(dx, dp, 0.0)[0]
+            z: FloatArray = self._whole._perturbations.vector(dx, dp, 0.0)[0]
             return z if any(B.corners for B in self._all) else None
         selecting = [B._selecting(None, None, 0.0, what)[0] for B in self._all if B.corners]
         return selecting[0] if selecting else None
@@ -161,7 +161,7 @@ class BDerivativeAtTimes(Generic[Gradient]):
         n, rows, D = self.n, len(start), start.copy()
         out, read = np.empty((len(self._moments), rows, n)), np.empty((len(self._on_way) * rows, n))
         requested = (self._moments[self._on_way], read) if len(self._on_way) else ()
-        passages = [self._whole._propagate(D, None, jumps=jumps, requested=requested)]
+        passages = [self._whole._map.propagate(D, None, jumps=jumps, requested=requested)]
         out[self._on_way] = read.reshape(len(self._on_way), rows, n)
         self._units.project(out)
         out[-1] = D[:, :n]
@@ -171,7 +171,7 @@ class BDerivativeAtTimes(Generic[Gradient]):
             D[:] = start
             if branch.base != _START:
                 D[:, :n] = out[branch.base]
-            passages.append(branch.B._propagate(D, None, jumps=jumps))
+            passages.append(branch.B._map.propagate(D, None, jumps=jumps))
             out[branch.place] = D[:, :n]
         return out, passages
 
@@ -197,7 +197,7 @@ class BDerivativeAtTimes(Generic[Gradient]):
         array([[0.1, 1. ],
                [0.2, 1. ]])
         """
-        z, _ = self._whole._perturbation(dx, dp, 0.0)
+        z, _ = self._whole._perturbations.vector(dx, dp, 0.0)
         return self._forwards(z[None])[0][self._places, 0]
 
     def matrix(
@@ -277,13 +277,13 @@ class BDerivativeAtTimes(Generic[Gradient]):
         weights = summed(w, self._places, len(self._moments))
         z = self._selecting(dx, dp, "vjp")
         for B in self._all:
-            B._walk.record_crossings()
+            B._map.chain.record_crossings()
         passages: list[list[Passage]] = [[] for _ in self._all]
         if z is not None:
             passages = self._forwards(z[None], jumps=True)[1]
         total = np.zeros(self.n + self.np)
         for branch, passed in zip(self._branches, passages[1:], strict=True):
-            back = branch.B._pull(weights[branch.place], passed)
+            back = branch.B._map.pull(weights[branch.place], passed)
             if branch.base != _START:
                 weights[branch.base] += back[: self.n]
                 back[: self.n] = 0.0
@@ -293,7 +293,7 @@ class BDerivativeAtTimes(Generic[Gradient]):
         last = weights[-1].copy()
         self._units.project(weights[:, None])
         requested = (self._moments[self._on_way], weights[self._on_way]) if len(self._on_way) else ()
-        total += self._whole._pull(last, passages[0], requested)
+        total += self._whole._map.pull(last, passages[0], requested)
         gradient: Any = (total[: self.n].copy(), total[self.n :].copy()) if self.params else total
         return gradient
 

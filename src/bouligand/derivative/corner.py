@@ -1,33 +1,27 @@
-"""Corners: the saltation matrix of one guard, and the piecewise linear map of several that are crossed together.
+"""Corners: the piecewise linear map of several guards that are crossed together.
 
 For users with an integrator of their own, and for `BDerivative`, which has a corner wherever guards are crossed together.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NoReturn
 
 import numpy as np
 
 from ..core import codes
-from ..core.entries import Kernel
-from ..core.state import CORNER, CORNER_PLAN, FUNCTIONS, WHOLE
-from ..core.views import record_view
-from ..errors import FunctionError, NotEventSelectedError
-from ..memory.tables import TableMemory
-from ..memory.working import Working
-from ..system.arguments import number, numbers, whole
-from ..system.caught import Failures
-from ..system.functions import UserFunction
+from ..errors import NotEventSelectedError
+from ..system.arguments import numbers, vector, whole
+from .compiled_corner import CompiledCorner
+from .corner_field import CornerField
+from .saltation_matrix import saltation as saltation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import TypeVar  # for default=, which Python's own has from 3.13 on
 
-    from .._typing import FloatArray, IntArray, RecordArray
+    from .._typing import FloatArray
     from .pieces import Piece
 
     # how guards are named: by number here, by name in a corner of a trajectory
@@ -38,72 +32,8 @@ else:
 
     GuardName = TypeVar("GuardName")
 
-_pass_corner = Kernel("tangents.corner_passage", "pass_corner", "corners")
-_Plan = record_view(CORNER_PLAN)
-_NONE = np.empty((0, 0))
 
-
-def saltation(f_before: ArrayLike, f_after: ArrayLike, Dh: ArrayLike, Dt_h: float = 0.0) -> FloatArray:
-    """The derivative of the flow across one guard: ``I + (f_after - f_before) Dh / hdot``, with ``hdot = Dh f_before + Dt_h``.
-
-    Parameters
-    ----------
-    f_before, f_after : array (n,)
-        The field at the crossing, under the words before and after it.
-    Dh : array (n,)
-        The gradient of the guard there.
-    Dt_h : float
-        Its derivative in time, for a guard that moves.
-
-    Returns
-    -------
-    array (n, n)
-        The saltation matrix: maps a perturbation of the state just before the crossing to that just after it, both at the same
-        time.
-
-    Raises
-    ------
-    NotEventSelectedError
-        If the guard is grazed (hdot is zero), or not left on the other side (sliding).
-
-    Examples
-    --------
-    >>> import bouligand as bd
-    >>> bd.saltation([2.0], [0.7], [1.0], Dt_h=-0.5).round(6)
-    array([[0.133333]])
-    """
-    f_before, f_after, Dh = (_vector(*a) for a in (("f_before", f_before), ("f_after", f_after), ("Dh", Dh)))
-    if not f_before.shape == f_after.shape == Dh.shape:
-        raise ValueError(
-            f"f_before, f_after and Dh must have one value for each state; got {f_before.size}, {f_after.size}, {Dh.size}"
-        )
-    Dt_h = number("Dt_h", Dt_h)
-    hdot = Dh @ f_before + Dt_h
-    if hdot == 0.0:
-        raise NotEventSelectedError(
-            "hdot = Dh f_before + Dt_h is zero: the guard is grazed, and has no saltation matrix"
-        )
-    if hdot * (Dh @ f_after + Dt_h) <= 0.0:
-        raise NotEventSelectedError(
-            f"hdot is {hdot:.3g} before and {Dh @ f_after + Dt_h:.3g} after the crossing: the guard is not left on the "
-            "other side (sliding)"
-        )
-    return np.eye(Dh.size) + np.outer(f_after - f_before, Dh) / hdot
-
-
-@dataclass
-class Passage:
-    """How perturbations passed a corner: the units in the order of crossing, the times, and the data of the adjoint.
-
-    (A unit is a guard, together with those that its crossing re-arms.)
-    """
-
-    order: IntArray
-    times: FloatArray  # (crossings, tangents)
-    jumps: FloatArray  # (crossings, n + 1): the jump of f, and hdot
-
-
-class Corner(Generic[GuardName]):
+class Corner(CompiledCorner, Generic[GuardName]):
     """Several guards crossed at one point: a continuous, piecewise linear map of perturbations.
 
     It can be called: ``corner(dx)`` is the perturbation after the corner.
@@ -147,7 +77,7 @@ class Corner(Generic[GuardName]):
     """
 
     guards: tuple[GuardName, ...]
-    _given: _Field
+    _given: CornerField
 
     def __init__(
         self: Corner[int],
@@ -161,79 +91,20 @@ class Corner(Generic[GuardName]):
             raise ValueError(f"Dh must be a finite (guards, states) array; got shape {rows.shape}")
         m, n = rows.shape
         self.guards = tuple(range(m))
-        times = np.zeros(m) if Dt_h is None else _vector("Dt_h", Dt_h)
-        word = -np.ones(m) if before is None else _vector("before", before)
+        times = np.zeros(m) if Dt_h is None else vector("Dt_h", Dt_h)
+        word = -np.ones(m) if before is None else vector("before", before)
         if times.shape != (m,) or word.shape != (m,) or not np.isin(word, (-1.0, 1.0)).all():
             raise ValueError(f"Dt_h and before must have {m} values, one for each guard, those of before -1 or +1")
-        field = self._given = _Field(F, n, m)
+        field = self._given = CornerField(F, n, m)
         self._made_of = (F, Dh, Dt_h, before)
         self._set_up(field.fn, np.empty(0), 0.0, np.zeros(n), word, rows, times, np.arange(m), np.arange(m + 1))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._made_of
 
-    def _set_up(
-        self,
-        fn: RecordArray,
-        p: FloatArray,
-        t: float,
-        x: FloatArray,
-        word: FloatArray,
-        rows: FloatArray,
-        times: FloatArray,
-        flips: IntArray,
-        firsts: IntArray,
-    ) -> None:
-        """Prepare what the compiled core needs: a workspace, and the rows of Dh without their zeros.
-
-        ``flips`` are the guards of all units, one unit after the other; unit u begins at ``firsts[u]``.
-        """
-        self.n, self._p, self._t, self._word = x.size, p, t, word
-        self._rows, self._slopes = rows, np.ascontiguousarray(times, dtype=float)
-        self._flips, self._firsts = flips.astype(np.int64), firsts.astype(np.int64)
-        self._side = word[self._flips[self._firsts[:-1]]].copy()
-        self._count = np.count_nonzero(rows, axis=1).astype(np.int64)
-        widest = max(int(self._count.max(initial=0)), 1)
-        self._index = np.argsort(rows == 0.0, axis=1, kind="stable")[:, :widest].astype(np.int64).copy()
-        self._value = np.take_along_axis(rows, self._index, axis=1).copy()
-        self._offset = np.zeros(len(rows))
-        self._memory = memory = Working(x.size, word.size, p.size)
-        memory.fill()
-        memory.v.x[:], memory.p[:], memory.s.cap = x, p, math.inf
-        memory.bind(fn, False)
-        plan = np.zeros(1, dtype=CORNER_PLAN)
-        self._plan = _Plan(plan.data.cast("B"))
-        self._plan.t = t
-        done = np.zeros(len(rows), dtype=np.int64)
-        arrays = {"value": self._value, "index": self._index, "count": self._count, "Dt_h": self._slopes}
-        arrays |= {"offset": self._offset, "side": self._side, "firsts": self._firsts, "flips": self._flips}
-        memory.put("corner", TableMemory(CORNER, plan=plan, done=done, **arrays))
-        self.mode, self.target, self.end, self._reference = WHOLE, 0, 0.0, np.zeros(x.size)
-
-    @property
-    def units(self) -> int:
-        """Number of crossings. (In a corner of a trajectory, guards that a crossing re-arms belong to that crossing.)"""
-        return self._side.size
-
-    # ---------------------------------------------------------------------------------------------- perturbations
-
     def _field(self, word: FloatArray) -> FloatArray:
         """The field at the corner in a mode."""
         return self._given.at(word)
-
-    def _pass(self, D: FloatArray, dt0: FloatArray | None = None, jumps: bool = False) -> Passage:
-        """Propagate the tangents D (one per row, changed in place) through the corner. The first selects the piece for all."""
-        units, tangents, plan = self.units, D.shape[0], self._plan
-        self._memory.g.b[:] = self._word
-        plan.mode, plan.target, plan.end = self.mode, self.target, self.end
-        order, times = np.zeros(units, dtype=np.int64), np.zeros((units, tangents))
-        records = np.zeros((units, self.n + 1)) if jumps else _NONE
-        dt0 = np.zeros(tangents) if dt0 is None else dt0
-        code, crossed = _pass_corner(self._memory.address, D, dt0, order, times, records)
-        if code != codes.GO_ON:
-            self._fail(code)
-        D[0, : self.n] -= self._reference
-        return Passage(order[:crossed], times[:crossed], records[:crossed])
 
     def _fail(self, code: int) -> NoReturn:
         """Raise the exception for a code of the core."""
@@ -252,21 +123,9 @@ class Corner(Generic[GuardName]):
         """A guard as messages name it."""
         return k
 
-    def _flipped(self, word: FloatArray, u: int) -> FloatArray:
-        """A word with the guards of unit u on their other side."""
-        word, flips = word.copy(), self._flips[self._firsts[u] : self._firsts[u + 1]]
-        word[flips] = -word[flips]
-        return word
-
-    def _adjoint(self, w: FloatArray, passage: Passage) -> None:
-        """Propagate the gradient w (n entries of the state, then parameters; changed in place) back through the corner."""
-        for u, jump in zip(passage.order[::-1], passage.jumps[::-1], strict=True):
-            weight = (jump[:-1] @ w[: self.n]) / jump[-1]
-            w += self._rows[u] * weight
-
     def _tangent(self, dx: ArrayLike) -> FloatArray:
         """A perturbation of the state as a tangent: with zeros for the parameters, if the corner has any."""
-        dx = _vector("dx", dx)
+        dx = vector("dx", dx)
         if dx.shape != (self.n,):
             raise ValueError(f"dx must have {self.n} values, one for each state; got {dx.size}")
         out = np.zeros(self._rows.shape[1])
@@ -388,56 +247,3 @@ class Corner(Generic[GuardName]):
     def __repr__(self) -> str:
         names = ", ".join(str(g) for g in self.guards[:8]) + (", ..." if len(self.guards) > 8 else "")
         return f"Corner of {self.units} guards: {names}"
-
-
-class _Field:
-    """A field given for each word, as a function that the core can call."""
-
-    def __init__(self, F: Callable[[FloatArray], ArrayLike] | Mapping[Any, ArrayLike], n: int, m: int) -> None:
-        self._value: Callable[[FloatArray], ArrayLike]
-        if callable(F):
-            self._value = F
-        else:
-            table = _table(F)
-            self._value = lambda word: table[tuple(int(s) for s in word)]
-        self._n = n
-        self.failures = Failures()
-        user = UserFunction("f", lambda t, x, b, p: self.at(b))
-        address, self._callback = user.bind(False, {"n": n, "m": m, "p": 0}, self.failures)
-        self.fn: RecordArray = np.zeros(1, dtype=FUNCTIONS)
-        self._context = np.array([n, m, 0, 0], dtype=np.int64)
-        self.fn["f"], self.fn["context"] = address, self._context.ctypes.data
-
-    def at(self, word: FloatArray) -> FloatArray:
-        """The field in this mode, checked."""
-        try:
-            value = numbers("F", self._value(np.array(word)))
-        except KeyError:
-            raise KeyError(f"F has no entry for the word {tuple(int(s) for s in word)}") from None
-        if value.shape != (self._n,):
-            raise ValueError(f"F must give {self._n} values, one for each state; got shape {value.shape}")
-        return value
-
-    def failed(self) -> NoReturn:
-        """Raise what the user's field raised."""
-        raise self.failures.take() or FunctionError("F failed, but did not say why")
-
-
-def _table(F: Any) -> dict[tuple[int, ...], Any]:
-    """A field given as a table, its keys as tuples of whole numbers."""
-    try:
-        return {tuple(int(s) for s in key): value for key, value in dict(F).items()}
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"F must be a function of the word, or a table keyed by tuples of -1 and +1; got {F!r}"
-        ) from None
-
-
-def _vector(name: str, value: ArrayLike) -> FloatArray:
-    """The argument ``name`` as a vector of finite numbers."""
-    out = numbers(name, value)
-    if out.ndim == 0:
-        out = out.reshape(1)
-    if out.ndim != 1 or not np.isfinite(out).all():
-        raise ValueError(f"{name} must be a vector of finite numbers; got {value!r}")
-    return out

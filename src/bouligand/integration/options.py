@@ -140,6 +140,39 @@ def unit_parts(system: System, x: ty.FloatArray) -> None:
             raise ValueError(f"x0: ({names}) has unit length, but is {x[first:stop]} at the start")
 
 
+def rare(
+    work: IntegrationMemory,
+    system: System,
+    t0: float,
+    tf: float,
+    eps: ty.PerGuard | None,
+    projection: ty.Projection | None,
+    t_eval: ArrayLike | None,
+    terminal: ty.Terminal | None,
+    breakpoints: ArrayLike | None,
+    b0: ArrayLike | None,
+) -> bool:
+    """Write options that most integrations do not use to a workspace. Returns whether some guards are one-sided, observers,
+    terminal, or have bands."""
+    special = system._special or eps is not None or projection is not None or terminal is not None
+    if special:
+        mark(work, system, eps, projection, terminal)
+    if b0 is not None:
+        work.g.b[:] = word(system, b0)
+        work.s.word_given = 1
+    if breakpoints is not None or system.breakpoints.size:
+        work.put("breaks", breaks(system, breakpoints, t0, tf))
+        if work.breaks.size:
+            work.s.stop = work.breaks[0]
+    if system.unit.size:
+        unit_parts(system, work.v.x)
+    if t_eval is not None:
+        moments, states = requested(t_eval, t0, tf, system.n)
+        work.put("t_eval", moments)
+        work.put("x_eval", states)
+    return special
+
+
 def mark(
     work: IntegrationMemory,
     system: System,

@@ -18,8 +18,27 @@ from ..errors import StartError
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray
     from ..system.system import System
+    from .stepper import Stepper
 
 MOST_OPEN = 10  # number of open guards up to which all 2^k words are tried
+
+
+def find_word(stepper: Stepper) -> None:
+    """Decide the word at the start of an integration, where a guard is zero, and write it to the workspace."""
+    system, t, x, p = stepper.system, stepper.t, stepper.x, stepper._p
+    s, g = stepper._memory.s, stepper._memory.g
+    f, word, span = system.function("f"), g.b.copy(), s.tf - s.t0
+    speed = np.abs(f(t, x, word, p)).max()
+    scale = 1e-4 * max(np.abs(x).max(), 1e-3) / max(speed, 1e-9)
+    scale = min(scale, 1e-4 * span) if span > 0.0 else scale
+    open_guards = np.flatnonzero((g.held != 0.0) & (g.observer == 0.0))
+    g.b[:] = word = consistent_word(system, t, x, p, word, open_guards, scale)
+    on_observers = np.flatnonzero((g.held != 0.0) & (g.observer != 0.0))
+    if on_observers.size:  # on the side to which they move, as where no guard is zero
+        later = x + scale * f(t, x, word, p)
+        h = system.function("h")(t + scale, later, p)[on_observers]
+        g.b[on_observers] = np.where(h > 0.0, 1.0, -1.0)
+    s.word_given = 1
 
 
 def consistent_word(

@@ -15,7 +15,7 @@ from ..memory.tables import Placed
 from .lazy import lazy
 
 if TYPE_CHECKING:
-    from .._typing import BoolArray, FloatArray, IntArray, RecordArray
+    from .._typing import BoolArray, FloatArray, IntArray, RecordArray, Side, SignArray
 
 _FIRST_LEG = np.zeros(1, dtype=np.int64)
 
@@ -120,6 +120,28 @@ class Record:
             return self.p.reshape(1, -1).copy(), _FIRST_LEG
         values = np.array([p for _, p in self.legs]).reshape(len(self.legs), -1)
         return values, np.array([row for row, _ in self.legs], dtype=np.int64)
+
+    def parameters_at(self, t: float, side: Side) -> FloatArray:
+        """The parameters at a time; at the very time of a change, those after it ("right") or before it ("left")."""
+        p = self.p
+        for row, since in self.legs or ():
+            begins = self.t[row]
+            if begins < t or (begins == t and side == "right") or row == 0:
+                p = since
+        return p
+
+    def words(self, times: FloatArray, side: Side) -> SignArray:
+        """The word at each of these times, array (times, m); at the very time of an event, that after it or before it."""
+        flips = self.flips
+        count = np.searchsorted(flips["t"], times, side=side)
+        out = np.empty((times.size, self.word_end.size), dtype=np.int8)
+        word, done = self.word_start.astype(np.int8), 0
+        for q in np.argsort(count, kind="stable"):
+            for flip in flips[done : count[q]]:
+                word[flip["guard"]] = flip["sign"]
+            done = max(done, count[q])
+            out[q] = word
+        return out
 
     @lazy
     def placed(self) -> Placed:

@@ -33,6 +33,16 @@ def finite_numbers(what: str, value: Any) -> FloatArray:
     return array
 
 
+def vector(name: str, value: Any) -> FloatArray:
+    """The argument ``name`` as a vector of finite numbers."""
+    out = numbers(name, value)
+    if out.ndim == 0:
+        out = out.reshape(1)
+    if out.ndim != 1 or not np.isfinite(out).all():
+        raise ValueError(f"{name} must be a vector of finite numbers; got {value!r}")
+    return out
+
+
 def number(what: str, value: Any) -> float:
     """A finite float."""
     if isinstance(value, np.ndarray) and value.ndim == 0:

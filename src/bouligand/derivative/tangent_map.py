@@ -1,0 +1,244 @@
+"""The map of perturbations from the start to the outcome: tangents forwards, gradients backwards.
+
+Between corners it is linear. With few states these parts are stored as matrices once there is a second perturbation; else the
+steps of the record are replayed each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.state import AT_END, AT_START, SHOWN, TO_GUARD
+from .chain import Chain
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray, MaybeNone
+    from ..solution.solution import Solution
+    from .compiled_corner import Passage
+    from .outcome import Outcome
+    from .trajectory_corners import TrajectoryCorner
+    from .walk import Requested, Walk
+
+_SMALL = 100  # up to this many states and parameters, the linear parts are stored as matrices
+
+
+@dataclass
+class Link:
+    """A linear part of the map (images of the unit perturbations, one per row), the derivatives of the event times in it, and the
+    corner that follows. Matrix and times are None where they are not stored."""
+
+    matrix: FloatArray | MaybeNone
+    times: FloatArray | None
+    corner: TrajectoryCorner | None
+
+
+class TangentMap:
+    """Perturbations (state, then parameters) along a solution, to an outcome."""
+
+    def __init__(
+        self, solution: Solution, outcome: Outcome, params: bool, merge: float | None, rtol: float | None
+    ) -> None:
+        end = outcome.t if outcome.row is None else solution.record.t[-1]
+        self._solution, self._rtol = solution, rtol
+        self._arguments = (outcome.since, end, outcome.row, params, merge)
+        self.chain = Chain(solution, *self._arguments, observers=False, rtol=rtol)
+        self._links: list[Link] | None = None
+        self._calls = 0
+        self.n, self.np, self.width = self.chain.n, self.chain.np, self.chain.n + self.chain.np
+
+    @property
+    def corners(self) -> list[TrajectoryCorner]:
+        """The corners on the way."""
+        self.chain.find_corners()
+        return self.chain.corners
+
+    # ------------------------------------------------------------------------------------------------ linear parts
+
+    def links(self) -> list[Link]:
+        """The linear parts as matrices, and the corners between them."""
+        self.store_matrices()
+        return self._links or []
+
+    def store_matrices(self, times: bool = False) -> None:
+        """Compute the linear parts as matrices, and store them. ``times``: with the derivatives of the event times."""
+        if self._links is not None and (not times or self._links[0].times is not None):
+            return
+        if times:
+            self._watch_observers()
+        unit = np.eye(self.width)
+        links: list[Link] = []
+        D = unit.copy()
+        record = np.full((len(self.chain.stretch.events), self.width), np.nan) if times else np.empty((0, 0))
+        for corner in self.chain.propagate(D, record if times else None):
+            links.append(Link(D.copy(), record.copy() if times else None, corner))
+            D[:] = unit
+            record[:] = np.nan
+        links.append(Link(D, record if times else None, None))
+        self._links = links
+
+    def store_matrices_of_few_states(self, times: bool = False) -> bool:
+        """The same, unless there are many states. Returns whether they are stored."""
+        if self.width <= _SMALL:
+            self.store_matrices(times)
+        return self.width <= _SMALL
+
+    def expect(self, count: int) -> None:
+        """Store matrices if that pays for so many perturbations: from the second one on."""
+        self._calls += count
+        if self._calls > 1:
+            self.store_matrices_of_few_states()
+
+    def _watch_observers(self) -> None:
+        """Cut the stretch again, with a row at each event of an observer, because their times are requested."""
+        if self._solution.system.observers.any():
+            self.chain = Chain(self._solution, *self._arguments, observers=True, rtol=self._rtol)
+            self._links = None
+
+    # ---------------------------------------------------------------------------------------------------- forwards
+
+    def propagate(
+        self,
+        D: FloatArray,
+        dt0: FloatArray | None,
+        times: FloatArray | None = None,
+        jumps: bool = False,
+        requested: Requested | tuple[()] = (),
+    ) -> list[Passage]:
+        """Propagate tangents (rows of D, changed in place; the first selects the piece) from the start to the outcome.
+
+        Returns how they passed each corner.
+
+        ``dt0``: perturbations of the start time, None if all are zero. ``times``: receives the derivatives of the event times.
+        ``jumps``: whether the passages are to hold what the adjoint needs. ``requested``: see `Walk.propagate`.
+        """
+        chain = self.chain
+        passages: list[Passage] = []
+        if dt0 is not None and not chain.starts_on_guard:
+            D[:, : self.n] -= np.outer(dt0, self._rate())
+        for link in self._linear_parts(D, times, requested):
+            if link.matrix is not None:
+                if times is not None and link.times is not None:
+                    rows = np.isfinite(link.times[:, 0])
+                    times[rows] = link.times[rows] @ D.T
+                D[:] = D @ link.matrix
+            corner = link.corner
+            if corner is None:
+                continue
+            passage = corner._pass(D, dt0 if corner.mode == AT_START and not corner.at_break else None, jumps)
+            passages.append(passage)
+            if times is not None:
+                for u, when in zip(passage.order, passage.times, strict=True):
+                    if u < len(corner.unit_rows):
+                        row = corner.offset + corner.unit_rows[u]
+                        times[row] = when
+                        if chain.merge > 0.0:  # (with offsets, the first time is relative to the corner's own)
+                            times[row, 0] += corner.t - chain.stretch.events["t"][row]
+        return passages
+
+    def _linear_parts(
+        self, D: FloatArray, times: FloatArray | None, requested: Requested | tuple[()]
+    ) -> Iterator[Link]:
+        """The linear parts between corners: the stored matrices, or a replay of the steps, which propagates D itself."""
+        if self._links is not None and not requested and (times is None or self._links[0].times is not None):
+            yield from self._links
+            return
+        for corner in self.chain.propagate(D, times, requested):
+            yield Link(None, None, corner)
+
+    def _rate(self) -> FloatArray:
+        """x' at the start, in the mode there."""
+        stretch = self.chain.stretch
+        p = stretch.leg_p[stretch.leg]
+        return self._solution.system.function("f")(stretch.t[0], stretch.states[0], stretch.word, p)
+
+    def matrix(self, z: FloatArray, dt0: float, wrt: str) -> FloatArray:
+        """The linear piece of the perturbation z, dt0, with respect to "x", "p" or "t0"."""
+        n = self.n
+        whole = self._links[0].matrix if self._links is not None and not self.corners else None
+        if whole is not None and wrt != "t0":
+            return (whole[:n] if wrt == "x" else whole[n:])[:, :n].T.copy()
+        unit = np.eye(self.width)
+        followers = {"x": unit[:n], "p": unit[n:], "t0": np.zeros((1, self.width))}[wrt]
+        D = np.vstack([z, followers])
+        start = np.zeros(len(D))
+        start[0] = dt0
+        if wrt == "t0":
+            start[1] = 1.0
+        self.propagate(D, start)
+        return D[1, :n].copy() if wrt == "t0" else D[1:, :n].T.copy()
+
+    def event_times(self, z: FloatArray, dt0: float) -> FloatArray:
+        """The perturbations of the times of all events between start and outcome."""
+        if not self.store_matrices_of_few_states(times=True):
+            self._watch_observers()
+        events, on_way = self.chain.stretch.events, self.chain.rows
+        times = np.full((len(events), 1), np.nan)
+        self.propagate(z[None].copy(), np.array([dt0]), times)
+        times[events["jumped"] == 1] = 0.0  # (a guard that jumps across the trajectory does so at the breakpoint)
+        count = on_way.stop - on_way.start
+        return times[:count][events["shown"][:count] == SHOWN, 0]
+
+    # --------------------------------------------------------------------------------------------------- backwards
+
+    @property
+    def _forwards(self) -> bool:
+        """Whether a gradient is computed by matrices: with dual numbers an adjoint takes as many evaluations of f as all
+        tangents, and more besides."""
+        return self.width <= _SMALL and self.chain.by_duals
+
+    def prepare_gradient(self) -> None:
+        """Store what `gradient` needs (and find the corners on the way)."""
+        if self._forwards:
+            self.store_matrices()
+        else:
+            self.chain.record_crossings()
+
+    def gradient(self, w: FloatArray, z: FloatArray, dt0: float) -> FloatArray:
+        """The gradient of ``w . x(t)`` in the piece of the perturbation z, dt0; after `prepare_gradient`."""
+        if not self._forwards:
+            return self.pull(w, self.propagate(z[None].copy(), np.array([dt0]), jumps=True) if self.corners else [])
+        D = np.eye(self.width)
+        if self.corners:
+            start = np.zeros(self.width + 1)
+            start[0] = dt0
+            D = np.vstack([z, D])
+            self.propagate(D, start)
+            D = D[1:]
+        else:
+            self.propagate(D, None)
+        return D[:, : self.n] @ w
+
+    def pull(self, w: FloatArray, passages: list[Passage], requested: Requested | tuple[()] = ()) -> FloatArray:
+        """The gradient of ``w . x(t)``, with these passages through the corners; ``requested``: times on the way, and a gradient
+        for each that is added."""
+        g = np.zeros(self.width)
+        g[: self.n] = w
+        parts, last = self.chain.parts(requested, 1), len(passages)
+        for walk, part in zip(self.chain.walks[::-1], parts[::-1], strict=True):
+            first = last - len(walk.corners)
+            _adjoint_along(walk, passages[first:last], g, part)
+            last = first
+        return g
+
+
+def _adjoint_along(walk: Walk, passages: list[Passage], g: FloatArray, requested: Requested | tuple[()]) -> None:
+    """Propagate the gradient g (changed in place) back along one walk, with the passages through its corners."""
+    stretch = walk.stretch
+    walk.memory.request(*requested, backwards=True)
+    here = (stretch.end, int(stretch.events["t"].searchsorted(stretch.t[stretch.end], side="right")))
+    for corner, passage in zip(walk.corners[::-1], passages[::-1], strict=True):
+        first, behind = corner.event_rows.start, corner.event_rows.stop
+        if corner.mode not in (TO_GUARD, AT_END):
+            walk.adjoint(g, here, (corner.last_record, behind))
+            walk.adjoint(g, (corner.last_record, behind), (corner.record, first), quiet=first)
+        corner._adjoint(g, passage)
+        # (crossings of a corner at the end may be behind it, where nothing was propagated)
+        middle, begin = min(corner.record, stretch.end), min(corner.first_record, stretch.end)
+        at_middle = first + int(np.count_nonzero(stretch.events["record"][corner.event_rows] < middle))
+        walk.adjoint(g, (middle, at_middle), (begin, first), quiet=first)
+        here = (begin, first)
+    walk.adjoint(g, here, (0, 0))

@@ -1,0 +1,124 @@
+"""Run the core for a number of steps, and respond to each code that it returns."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..core import codes
+from ..core.entries import Kernel
+from ..errors import StartError
+from ..memory.pool import pool_of
+from ..solution.solution import Solution
+from ..system import interrupts
+from . import compiled_entries
+from .failures import failure
+from .start_word import find_word
+
+if TYPE_CHECKING:
+    from ..memory.extras import SpanMemory
+    from .stepper import Stepper
+
+_judge = Kernel("steps.judge", "judge", "what happens seldom (breakpoints, grazing, sliding)")
+
+TO_THE_END = 2**62  # steps
+
+# which table is to grow when the core reports that it is full
+_FULL = {codes.RECORDS_FULL: "record", codes.EVENTS_FULL: "events"}
+
+
+def advance(stepper: Stepper, budget: int, look: Callable[[], None] | None = None) -> None:
+    """Run the core for a number of steps, and see to it that no Ctrl-C is lost in callbacks."""
+    bound = stepper.system._bind()
+    if bound.calls_python:
+        with interrupts.answered(bound):
+            _run(stepper, budget, look)
+    else:
+        _run(stepper, budget, look)
+
+
+def advance_with_bar(stepper: Stepper, title: bool | str) -> None:
+    """Run the core to the end, and show a progress bar (with this title)."""
+    from tqdm import tqdm
+
+    start, total = stepper.t, stepper._memory.s.tf - stepper.t
+    with tqdm(
+        total=total,
+        desc=title if isinstance(title, str) else None,
+        bar_format="{l_bar}{bar}| t = {n:.4g} of {total:.4g} [{elapsed}<{remaining}]",
+    ) as bar:
+
+        def show() -> None:
+            bar.update(stepper.t - start - bar.n)
+
+        advance(stepper, TO_THE_END, show)
+        show()
+
+
+def _run(stepper: Stepper, budget: int, look: Callable[[], None] | None) -> None:
+    """The same, without a care for Ctrl-C in callbacks. The core returns every 0.05 s at least, so that Python handles signals;
+    ``look`` is then called."""
+    run = compiled_entries.loop or compiled_entries.load_loop()
+    memory, table = stepper._memory, stepper._memory.address
+    memory.s.budget = budget
+    while True:
+        code = run(table)
+        if code == codes.NEED_SPAN:
+            code = _span(stepper, look)
+        if code == codes.LOOK:
+            if look is not None:
+                look()
+            continue
+        if codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
+            code = _judge(table)
+        if code == codes.FINISHED:
+            stepper.status = "finished"
+            return
+        if code == codes.BUDGET_SPENT:
+            return
+        if code in _FULL:
+            memory.grow(_FULL[code])
+        elif code == codes.TERMINATED:
+            stepper.status = "terminated"
+            return
+        elif code == codes.NEED_WORD:
+            try:
+                find_word(stepper)
+            except StartError as error:
+                _fail(stepper, error)
+                return
+        elif code >= codes.FIRST_FAILURE:
+            _fail(stepper, failure(stepper, code))
+            return
+
+
+def _span(stepper: Stepper, look: Callable[[], None] | None) -> int:
+    """Take spanning steps, across many crossings. Returns the code of the core."""
+    span = compiled_entries.spans or compiled_entries.load_spans()
+    if stepper._spans is None:
+        borrow_spans(stepper)
+    memory = stepper._memory
+    while True:
+        code: int = span(memory.address)
+        if code in _FULL:
+            memory.grow(_FULL[code])
+        elif code != codes.LOOK:
+            return code
+        elif look is not None:
+            look()
+
+
+def borrow_spans(stepper: Stepper) -> SpanMemory:
+    """Take a workspace for spanning steps from the pool."""
+    spans = stepper._spans = pool_of(stepper.system).borrow("spans", stepper.system)
+    spans.use(stepper._lease)
+    stepper._memory.put("spans", spans)
+    return spans
+
+
+def _fail(stepper: Stepper, error: BaseException) -> None:
+    """Set the status to "failed", and give the error the solution up to here."""
+    stepper.status, stepper.error = "failed", error
+    with contextlib.suppress(AttributeError):  # (an exception with slots has no place for it)
+        error.solution = Solution(stepper)  # type: ignore[attr-defined]

@@ -1,0 +1,114 @@
+"""The part of a `Solution` that comes from the workspace of its integration, read on first access."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import BouligandError
+from .counts import Counts
+from .lazy import lazy
+from .record import Record
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray, MaybeNone, Status
+    from ..integration.stepper import Stepper
+    from ..system.system import System
+
+# attributes that read from the integration's workspace
+_FROM_WORKSPACE = ("system", "status", "error", "counts", "ended_by", "_message", "_requested", "_tolerances", "record")
+
+
+class FromWorkspace:
+    """Attributes that are read from an integration's workspace on first access, until `_detach` has copied them all."""
+
+    def __init__(self, stepper: Stepper) -> None:
+        self._stepper: Stepper | MaybeNone = stepper
+        if stepper.status != "finished":
+            self._detach()
+
+    def _detach(self) -> None:
+        """Copy everything out of the integration's workspace: the integration may go on, or this solution be pickled."""
+        if self._stepper is None:
+            return
+        for name in _FROM_WORKSPACE:
+            getattr(self, name)
+        if self.status == "running":
+            self.record = self.record.copy()
+        self._stepper = None
+
+    @lazy
+    def system(self) -> System:
+        """The system that was integrated."""
+        return self._stepper.system
+
+    @lazy
+    def status(self) -> Status:
+        """ "finished", "terminated" (by a terminal event), "failed" or "running"."""
+        return self._stepper.status
+
+    @lazy
+    def error(self) -> BaseException | None:
+        """The reason of a failure; None if there was none."""
+        return self._stepper.error
+
+    @lazy
+    def _message(self) -> str:
+        return self._stepper.message
+
+    @lazy
+    def record(self) -> Record:
+        """Steps and crossings as the core has recorded them."""
+        stepper = self._stepper
+        memory = stepper._memory
+        rows, legs = memory.s.record_count, stepper._legs
+        return Record(
+            steps=memory.steps[:rows],
+            states=memory.states[:rows],
+            events=memory.events[: memory.s.event_count],
+            word_end=memory.g.b.copy(),
+            breaks=memory.breaks,
+            p=stepper._p,
+            legs=None if legs is None else tuple(legs),
+        )
+
+    @lazy
+    def ended_by(self) -> int | None:
+        """Number of the guard whose terminal event ended the integration; None if none did."""
+        return self._stepper._memory.s.ended_by if self.status == "terminated" else None
+
+    @lazy
+    def _requested(self) -> tuple[FloatArray, FloatArray, int] | None:
+        """The times and states of ``t_eval``, and how many of them have been written; None without ``t_eval``."""
+        memory = self._stepper._memory
+        return (memory.t_eval, memory.x_eval, memory.s.eval_count) if memory.t_eval.size else None
+
+    @lazy
+    def _tolerances(self) -> tuple[float, FloatArray]:
+        memory = self._stepper._memory
+        return memory.s.rtol, memory.v.atol.copy()
+
+    @lazy
+    def counts(self) -> Counts:
+        """Evaluations, steps and events."""
+        s = self._stepper._memory.s
+        return Counts(
+            f=s.f_calls,
+            h=s.h_calls,
+            Dh=s.Dh_calls,
+            steps=s.step_count,
+            rejected=s.rejected,
+            hops=s.hops,
+            spans=s.spans,
+            events=int(np.count_nonzero(self.record.shown)),
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._detach()
+        state = dict(self.__dict__)
+        state.pop("_events", None)
+        if not isinstance(state["error"], BouligandError | None):
+            # of a user's type, which may not be known, or may not be able to travel: its name and message are enough
+            state["error"] = RuntimeError(f"{type(state['error']).__name__}: {state['error']}")
+        return state
