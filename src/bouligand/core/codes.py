@@ -27,7 +27,7 @@ CHANGED = 14  # f or h may have changed: a breakpoint, or other parameters
 REFILL = 15  # the paper's printed rule, after each integrated step
 FIRST_QUESTION, LAST_QUESTION = STUCK, REFILL
 
-EVENTS_KEPT = 16  # of a block of trajectories: no room for the events of the present one
+EVENTS_KEPT = 19  # of a block of trajectories: no room for the events of the present one
 
 # --- failures
 FIRST_FAILURE = 20

@@ -138,7 +138,7 @@ class Inputs:
             what = ", ".join(f"{name} has {length}" for name, length in lengths.items())
             raise ValueError(f"x0 and p must have the same number of rows, or one for all; {what}")
         self.count: int = many.pop() if many else 1
-        if type(system).parameters is not System.parameters:  # (a robot has rules for its parameters)
+        if system._checks_parameters:  # (a robot has rules for its parameters)
             for row in self.p:
                 system.parameters(row)
         for first, stop in system.unit:

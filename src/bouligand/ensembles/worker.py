@@ -15,6 +15,8 @@ from ..core.state import BLOCK, BLOCK_PLAN, COUNTED, TO_KEEP
 from ..core.views import record_view
 from ..errors import StartError
 from ..integration.failures import failure
+from ..integration.running import TO_THE_END, borrow_spans
+from ..integration.start_word import find_word
 from ..memory.pool import pool_of
 from ..memory.tables import TableMemory
 from ..system import interrupts
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 MOST = 256  # trajectories that the compiled loop is given at once
-_TO_THE_END = 2**62  # steps
 _GIVEN = ("eps", "direction", "observer", "terminal")  # rows of the guards that options have written before the start
 _Plan = record_view(BLOCK_PLAN)
 _lock = threading.Lock()
@@ -43,7 +44,7 @@ class Worker:
         system = problem.system
         self._stepper = stepper = problem.stepper(x0[0], p[0])
         self._memory = memory = stepper._memory
-        memory.s.budget = _TO_THE_END
+        memory.s.budget = TO_THE_END
         guards = np.zeros_like(memory.g._matrix)
         for name in (*(_GIVEN if memory.marked else ()), *(("b",) if memory.s.word_given else ())):
             first, _ = memory.g._rows.places[name]
@@ -122,14 +123,14 @@ class Worker:
             self._room(2 * len(self._table.__dict__["event_t"]) + memory.s.event_count)
         elif code == codes.NEED_SPAN:
             if stepper._spans is None:
-                stepper._borrow_spans()
+                borrow_spans(stepper)
             plan.span = _address("span")
         elif codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
             plan.judge = _address("judge")
         elif code == codes.NEED_WORD:
             self._set_parameters()
             try:
-                stepper._find_word()
+                find_word(stepper)
             except StartError as error:
                 self._end(error)
         elif code >= codes.FIRST_FAILURE:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from .system import System
 
 Names = tuple[str, ...]
-_QUICK, _FLOAT = (np.ndarray, list, tuple), np.dtype(float)
 MOST = 10**7  # states or guards: beyond that, names and vectors alone would take gigabytes
 
 
@@ -120,13 +119,6 @@ def parameter_vector(names: Names, defaults: FloatArray, p: Parameters | None) -
     """All parameters: the defaults, an array instead, or the defaults with what a mapping changes."""
     if p is None:
         return defaults
-    if type(p) in _QUICK:
-        # most often it is a vector of floats: all checks of it in a tenth of a solve's time
-        out = np.array(p)
-        if out.dtype is _FLOAT and out.shape == defaults.shape:
-            size = out.dot(out)
-            if size - size == 0.0:
-                return out
     if isinstance(p, Mapping):
         out = defaults.copy()
         for key, value in p.items():
