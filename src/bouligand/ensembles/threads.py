@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from .._typing import FloatArray
     from .problem import Problem
 
-SHARE = 16  # pieces for each thread among the rest: small ones at the end, so that no thread waits long for another
+SHARE = 16  # pieces for each thread among the rest: smaller ones at the end, so that no thread waits long for another,
+SHORTEST = 1e-3  # but of so many seconds at least: between two pieces there is Python
 
 
 def default_threads() -> int:
@@ -27,6 +29,7 @@ class _Queue:
 
     def __init__(self, count: int, threads: int) -> None:
         self._next, self._count, self._threads = 0, count, threads
+        self._least = 1
         self._lock = threading.Lock()
         self.done = 0
         self.stopped = False
@@ -37,9 +40,14 @@ class _Queue:
             if not left or self.stopped:
                 return None
             first = self._next
-            size = MOST if self._threads == 1 else min(max(left // (SHARE * self._threads), 1), MOST)
+            size = MOST if self._threads == 1 else min(max(left // (SHARE * self._threads), self._least), MOST)
             self._next = min(first + size, self._count)
             return first, self._next
+
+    def took(self, count: int, seconds: float) -> None:
+        """So many were done in that time."""
+        self.done += count  # (for the progress bar: an addition that is lost does no harm)
+        self._least = max(1, min(int(count * SHORTEST / max(seconds, 1e-9)), self._count // (2 * self._threads)))
 
 
 def run(
@@ -91,11 +99,12 @@ def run(
 def _work(worker: Worker, queue: _Queue, look: Callable[[int], None] | None) -> None:
     try:
         while (piece := queue.take()) is not None:
+            begun = time.perf_counter()
             for _ in worker.pieces(*piece):
                 if queue.stopped:
                     return
                 if look is not None:
                     look(queue.done)
-            queue.done += piece[1] - piece[0]  # (for the progress bar: an addition that is lost does no harm)
+            queue.took(piece[1] - piece[0], time.perf_counter() - begun)
     finally:
         worker.close()

@@ -58,13 +58,16 @@ def map(  # noqa: A001  (called as plot.map)
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('z', 'k')
     """
+    from ..ensembles.outcomes import NAMES
+
     wide = [q for q, length in enumerate(ens.shape) if length > 1]
     if ens.dims == ("trajectory",) or len(wide) != 2:
         raise ValueError(
             f"plot.map needs an ensemble over a grid of two names; this one is over {dict(zip(ens.dims, ens.shape, strict=True))}"
         )
     found, name = _values(ens, values)
-    picture = np.ma.masked_where(~ens.success, found) if values != "status" else found
+    of_status = isinstance(values, str) and values == "status"
+    picture = found if of_status else np.ma.masked_where(~ens.success, found)
     picture = ens.on_grid(np.ma.asarray(picture)).squeeze()
     down, across = (ens.coords[ens.dims[q]] for q in wide)
     ax = new_axes(ax)
@@ -72,14 +75,14 @@ def map(  # noqa: A001  (called as plot.map)
     kinds = np.unique(np.ma.compressed(picture) if np.ma.isMaskedArray(picture) else picture)
     few = kinds.size <= MOST_KINDS and bool((kinds == np.round(kinds)).all())
     if few and kinds.size:
-        _draw_kinds(ax, across, down, picture, kinds, cmap, label or name, bar, _names(values))
+        _draw_kinds(ax, across, down, picture, kinds, cmap, label or name, bar, NAMES if of_status else None)
     else:
         drawn = ax.pcolormesh(across, down, picture, cmap=cmap, shading="nearest", rasterized=True, snap=True)
         if bar:
             ax.figure.colorbar(drawn, ax=ax, label=label or name)
     ax.set_xlabel(ens.dims[wide[1]])
     ax.set_ylabel(ens.dims[wide[0]])
-    if len(ens.failed) and values != "status":
+    if len(ens.failed) and not of_status:
         ax.set_title(f"grey: failed ({len(ens.failed)} of {len(ens)})", fontsize="small", loc="right")
     return ax
 
@@ -139,13 +142,6 @@ def _values(ens: Ensemble, values: str | NDArray[Any]) -> tuple[NDArray[Any], st
     raise ValueError(
         f"values must be 'events', 't', 'status', a state or an array; got {values!r}; states: {', '.join(ens.system.states)}"
     )
-
-
-def _names(values: object) -> Sequence[str] | None:
-    """What whole numbers stand for."""
-    from ..ensembles.outcomes import NAMES
-
-    return NAMES if isinstance(values, str) and values == "status" else None
 
 
 def _draw_kinds(
