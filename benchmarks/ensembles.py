@@ -137,7 +137,7 @@ def mujoco_arm(dt):
         states, _ = rollout.rollout(model, datas, initial, nstep=steps, persistent_pool=True)
         return states[:, -1, 1:3]
 
-    return {f"MuJoCo rollout, {CORES} threads, dt {dt * 1e3:g} ms": (run, 1000)}
+    return {f"MuJoCo rollout, {CORES} threads, dt {dt * 1e3:g} ms": (run, 400 if dt > 1e-4 else 8)}
 
 
 def diffrax_arm(rtol):
@@ -236,7 +236,7 @@ def hopper(quick):
                 arms |= make()
             except ImportError as error:
                 skipped[str(error.name)] = True
-        given = {name: starts(max(size // (10 if quick and size > 100 else 1), 4)) for name, (_, size) in arms.items()}
+        given = {name: starts(max(size // (10 if quick and 1000 < size < 10_000 else 1), 4)) for name, (_, size) in arms.items()}
         times = in_turn({name: partial(function, given[name]) for name, (function, _) in arms.items()}, rounds)
         each = {name: 1e6 * np.median(taken) / len(given[name]) for name, taken in times.items()}
         ours = each[f"bouligand, ensemble, {CORES} threads"]
