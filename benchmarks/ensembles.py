@@ -26,6 +26,7 @@ import bouligand as bd
 from bouligand.models.hopper import exact
 
 SPAN = (0.0, 2.0)
+BLOCK = 50_000  # trajectories of a chunk of a store
 CORES = min(len(os.sched_getaffinity(0)), 2) if hasattr(os, "sched_getaffinity") else 2
 
 
@@ -236,7 +237,10 @@ def hopper(quick):
                 arms |= make()
             except ImportError as error:
                 skipped[str(error.name)] = True
-        given = {name: starts(max(size // (10 if quick and 1000 < size < 10_000 else 1), 4)) for name, (_, size) in arms.items()}
+        given = {
+            name: starts(max(size // (10 if quick and 1000 < size < 10_000 else 1), 4))
+            for name, (_, size) in arms.items()
+        }
         times = in_turn({name: partial(function, given[name]) for name, (function, _) in arms.items()}, rounds)
         each = {name: 1e6 * np.median(taken) / len(given[name]) for name, taken in times.items()}
         ours = each[f"bouligand, ensemble, {CORES} threads"]
@@ -309,7 +313,7 @@ count, store = int(sys.argv[1]), sys.argv[2]
 hopper, axis = bd.models.hopper(), np.linspace(1.5, 2.5, count // 100)
 bd.solve_many(hopper, (0.0, 2.0), [2.0, 0.0], bd.grid(k=[1000.0], z=axis[:100]))
 begun = time.perf_counter()
-bd.solve_many(hopper, (0.0, 2.0), [2.0, 0.0], bd.grid(k=np.linspace(900.0, 1100.0, 100), z=axis), store=store, block=50_000)
+bd.solve_many(hopper, (0.0, 2.0), [2.0, 0.0], bd.grid(k=np.linspace(900.0, 1100.0, 100), z=axis), store=store, block={block})
 seconds = time.perf_counter() - begun
 print(seconds, [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")][0])
 """
@@ -323,17 +327,30 @@ def stores(quick):
         return
     print("\nhoppers in a store, ends, words, counts and events kept")
     print(f"  {'N':>10s}{'seconds':>10s}{'us each':>10s}{'bytes each':>12s}{'files':>8s}{'memory, MB':>12s}")
+    found = []
     for count in (10_000, 100_000) if quick else (100_000, 1_000_000):
         with tempfile.TemporaryDirectory() as folder:
             place = pathlib.Path(folder) / "runs.zarr"
-            command = [sys.executable, "-c", STORED, str(count), str(place)]
+            command = [sys.executable, "-c", STORED.format(block=BLOCK), str(count), str(place)]
             seconds, memory = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
             files = [path for path in place.rglob("*") if path.is_file()]
             size = sum(path.stat().st_size for path in files)
+        found.append((count, float(seconds), size, len(files)))
         each = 1e6 * float(seconds) / count
         print(
             f"  {count:10d}{float(seconds):10.1f}{each:10.2f}{size / count:12.1f}{len(files):8d}{int(memory) / 1024:12.0f}"
         )
+    (few, seconds, size, _), (many, taken, there, files) = found
+    ratio, cores, billion = many / few, 1000, 1e9 / many
+    print(
+        f"  the second row as predicted by the first: {seconds * ratio:.1f} s ({taken / seconds / ratio:.2f} times that), "
+        f"{size * ratio / 1e6:.1f} MB ({there / size / ratio:.2f} times)"
+    )
+    minutes = taken * CORES * billion / cores / 60
+    print(
+        f"  a billion on {cores} cores like these: {minutes:.0f} min, {there * billion / 1e9:.0f} GB, "
+        f"{billion * files:.0f} files with blocks of {BLOCK}"
+    )
 
 
 def dask(quick):

@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
@@ -159,3 +161,24 @@ def test_the_progress_bar(capsys):
     shown = capsys.readouterr().err
     assert "hoppers: 100%" in shown
     assert "trajectories/s" in shown
+
+
+INTERRUPTED = """
+import signal, sys, threading, time, os
+import bouligand as bd
+hopper = bd.models.hopper()
+bd.solve_many(hopper, (0.0, 2.0), [2.0, 0.0])
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+begun = time.monotonic()
+try:
+    bd.solve_many(hopper, (0.0, 2000.0), [2.0, 0.0], {"k": [900.0] * 100_000}, threads=int(sys.argv[1]))
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic() - begun < 30.0)
+"""
+
+
+@pytest.mark.fresh
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_ctrl_c(threads):
+    run = subprocess.run([sys.executable, "-c", INTERRUPTED, threads], capture_output=True, text=True, check=True)
+    assert run.stdout == "interrupted True\n"
