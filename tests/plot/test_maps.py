@@ -20,7 +20,7 @@ def ensemble(**options):
 def test_a_map_shows_the_values_where_they_belong(values):
     ens = ensemble()
     ax = bd.plot.map(ens, values, ax=Figure().subplots())
-    shown = np.ma.asarray(ax.collections[0].get_array()).reshape(6, 5)
+    shown: np.ma.MaskedArray = np.ma.asarray(ax.collections[0].get_array()).reshape(6, 5)
     if values == "z":
         assert np.array_equal(shown, ens.x[:, 0].reshape(6, 5))
     if values == "events":
@@ -34,7 +34,7 @@ def test_failures_are_grey():
     ens = ensemble(max_steps=15)
     assert 0 < len(ens.failed) < 30
     ax = bd.plot.map(ens, "z", ax=Figure().subplots())
-    shown = np.ma.asarray(ax.collections[0].get_array()).reshape(-1)
+    shown: np.ma.MaskedArray = np.ma.asarray(ax.collections[0].get_array()).reshape(-1)
     assert np.array_equal(np.ma.getmaskarray(shown), ~ens.success)
     assert f"failed ({len(ens.failed)} of 30)" in ax.get_title(loc="right")
     labels = [

@@ -12,10 +12,8 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 
-from ..core.compiler.cache import STAMP
 from ..system.frozen import outside
 from ..system.functions import UserFunction
 from ..system.system import System
@@ -39,6 +37,8 @@ _PASSING = (
 
 def identity(problem: Problem) -> dict[str, str]:
     """The hashes of the parts of a problem, by what they are, so that a difference can be named."""
+    from ..core.compiler.cache import STAMP  # (imports Numba, which `import bouligand` does not)
+
     system = problem.system
     parts: dict[str, Any] = {
         "the system": system,
@@ -48,7 +48,7 @@ def identity(problem: Problem) -> dict[str, str]:
         "derivative": (problem.derivative, problem.wrt, problem.cost),
         "the options": {name: problem.options[name] for name in sorted(problem.options)},
         "the version of bouligand's core": (_version("bouligand"), STAMP),
-        "the version of numba": numba.__version__,
+        "the version of numba": _version("numba"),
     }
     if "mujoco" in type(system).__module__:
         parts["the version of mujoco"] = _version("mujoco")

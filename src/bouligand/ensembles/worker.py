@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import codes
-from ..core.compiler.compiling import compile_for
-from ..core.compiler.jit import address_of
 from ..core.entries import say_if_compiling
 from ..core.state import BLOCK, BLOCK_PLAN, COUNTED, TO_KEEP
 from ..core.views import record_view
@@ -174,6 +172,8 @@ def _compiled(name: str) -> Any:
     """An entry of the core, compiled. One thread does it, others wait."""
     from importlib import import_module
 
+    from ..core.compiler.compiling import compile_for  # (imports Numba, which `import bouligand` does not)
+
     module, what, quickly = _ENTRIES[name]
     entry = getattr(import_module(f"...core.{module}", __name__), name)
     with _lock:
@@ -183,7 +183,11 @@ def _compiled(name: str) -> Any:
 
 
 def _address(name: str) -> int:
-    return address_of(_compiled(name))
+    """The address of an entry's machine code."""
+    from ..core.compiler.jit import address_of
+
+    address: int = address_of(_compiled(name))
+    return address
 
 
 _block: Any = None
