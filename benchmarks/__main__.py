@@ -1,5 +1,5 @@
-"""Run the benchmarks, all or those named: work, ties, quadruped, accuracy, speed, span, derivative, fits, robots, drops, startup,
-shortcuts.
+"""Run the benchmarks, all or those named: work, ties, quadruped, accuracy, speed, span, stiff, derivative, fits, ensembles,
+robots, drops, startup, shortcuts.
 
     python -m benchmarks [NAME ...] [--quick] [--out DIR] [--peers MODULE,...]
 
@@ -18,7 +18,10 @@ from bouligand._optional import MissingExtraError
 from bouligand.reporting.results import ResultsError, write_text
 
 PEERS = ("work", "ties", "quadruped")  # with peers and folders of their own
-OURS = ("accuracy", "speed", "span", "derivative", "fits", "robots", "drops", "startup", "shortcuts")  # these print
+OURS = (  # these print
+    *("accuracy", "speed", "span", "stiff", "derivative", "fits", "ensembles"),
+    *("robots", "drops", "startup", "shortcuts"),
+)
 
 
 def printing(name, out):

@@ -1,9 +1,10 @@
 """Stiff systems in general, next to SciPy's implicit methods: evaluations of f and errors at the same tolerances.
 
-A light foot (0.05 kg under 2 kg) that lands on springs of 1e5 to 1e7 N/m; van der Pol's oscillator and Robertson's reaction with a
-guard across which nothing changes. SciPy stops at each event and starts again in the other mode; its evaluations of f include those for
-Jacobians by differences, ours those of f for dual numbers (with eight columns each). Errors are those of the state at the end, relative to
-the size of each component along the way, against a reference at rtol = 1e-12 (the foot: explicit steps; the others: Radau).
+A light foot (0.05 kg under 2 kg) that lands on springs of 1e5 to 1e7 N/m; van der Pol's oscillator and Robertson's
+reaction with a guard across which nothing changes. SciPy stops at each event and starts again in the other mode; its
+evaluations of f include those for Jacobians by differences, ours those of f for dual numbers (with eight columns
+each). Errors are those of the state at the end, relative to the size of each component along the way, against a
+reference at rtol = 1e-12 (the foot: explicit steps; the others: Radau).
 """
 
 import numpy as np

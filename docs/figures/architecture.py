@@ -13,12 +13,13 @@ TOP, ROW = 20, 78
 
 # name: column, row, what it has, and columns that it spans
 FOLDERS = {
-    "cli": (0, 0, "the command bouligand: run, reproduce", 2),
+    "cli": (0, 0, "the command bouligand: run, sweep, reproduce", 2),
     "reproduce": (0, 1, "the paper's experiments", 1),
     "bridges": (1, 1, "MuJoCo robots, SymPy equations", 1),
     "reporting": (0, 2, "tables, figures, results on disk", 1),
     "plot": (1, 2, "figures and animations", 1),
     "models": (1, 3, "ready systems, one a file", 1),
+    "ensembles": (2, 2, "many trajectories, stores", 1),
     "derivative": (2, 3, "B-derivative, corners, shooting", 1),
     "paper": (3, 3, "Listing 1 of the paper (a file)", 1),
     "integration": (2, 4, "one run: options, start, stepper, failures", 2),
@@ -51,6 +52,8 @@ ARROWS = {
     ("reproduce", "integration"): "elbow",
     ("bridges", "plot"): None,
     ("plot", "models"): None,
+    ("plot", "ensembles"): None,
+    ("ensembles", "derivative"): None,
     ("plot", "integration"): "elbow",
     ("models", "system"): None,
     ("derivative", "integration"): None,

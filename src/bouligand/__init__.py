@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .derivative.fit import Fit
     from .derivative.saltation_matrix import saltation
     from .derivative.shooting import Shooting
+    from .ensembles.ensemble import Ensemble, EnsembleEvents
+    from .ensembles.inputs import Grid, grid
+    from .ensembles.solve_many import solve_many
     from .paper import integrate
     from .system.check import check, normalised
 
@@ -34,20 +37,25 @@ __all__ = [
     "BDerivative",
     "BDerivativeAtTimes",
     "Corner",
+    "Ensemble",
+    "EnsembleEvents",
     "Events",
     "Fit",
+    "Grid",
     "Shooting",
     "Solution",
     "Stepper",
     "System",
     "bridges",
     "check",
+    "grid",
     "integrate",
     "models",
     "normalised",
     "plot",
     "saltation",
     "solve",
+    "solve_many",
 ]
 __all__ += errors.__all__
 
@@ -57,12 +65,17 @@ _MODULES = {
     "BDerivative": "derivative.bderivative",
     "BDerivativeAtTimes": "derivative.at_times",
     "Corner": "derivative.corner",
+    "Ensemble": "ensembles.ensemble",
+    "EnsembleEvents": "ensembles.ensemble",
     "Fit": "derivative.fit",
+    "Grid": "ensembles.inputs",
     "Shooting": "derivative.shooting",
     "check": "system.check",
+    "grid": "ensembles.inputs",
     "integrate": "paper",
     "normalised": "system.check",
     "saltation": "derivative.saltation_matrix",
+    "solve_many": "ensembles.solve_many",
 }
 
 if not TYPE_CHECKING:  # (a type checker would take any misspelt name for one of these)

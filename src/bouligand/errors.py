@@ -36,6 +36,8 @@ __all__ = [
     "StartError",
     "StepSizeError",
     "StiffnessError",
+    "StoreError",
+    "StoreMismatchError",
     "TooManyPiecesError",
     "TooManyStepsError",
 ]
@@ -203,6 +205,20 @@ class TooManyPiecesError(BouligandError):
     """The derivative has more linear pieces than can be listed.
 
     Ask for the piece of a perturbation, ``B.matrix(dx)``, or give a larger ``limit``.
+    """
+
+
+class StoreError(BouligandError):
+    """The store of an ensemble cannot be used: another process writes to it, it cannot be written, or what is in it is damaged.
+
+    The message names the place and what to do; blocks that are done stay as they are.
+    """
+
+
+class StoreMismatchError(StoreError):
+    """The store holds the results of another problem: another system, other starts, parameters, options or versions.
+
+    Give another store, or remove this one; the message says what differs.
     """
 
 

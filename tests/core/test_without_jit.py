@@ -62,3 +62,12 @@ def test_a_derivative():
     close(B.vjp((1.0, 2.0), (0.25, 0.0)), B.matrix((0.25, 0.0)).T @ (1.0, 2.0), 1e-12)
     with_params = bd.solve(systems.slope, (0.0, 1.0), [1.0, 0.0]).bderivative(params=True)
     close(with_params.matrix(wrt="p")[1], (-0.25, 0.5), 1e-9)
+
+
+def test_an_ensemble():
+    x0 = [[2.0, 0.0], [1.0, -1.0], [1.5, 0.0]]
+    ens = bd.solve_many(bd.models.hopper(), (0, 1), x0, t_eval=[0.5], rtol=1e-5, threads=2)
+    for i, start in enumerate(x0):
+        sol = bd.solve(bd.models.hopper(), (0, 1), start, rtol=1e-5)
+        assert np.array_equal(sol.x[-1], ens.x[i])
+        assert np.array_equal(sol.events.t, ens.events[i].t)

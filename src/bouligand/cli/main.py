@@ -1,4 +1,4 @@
-"""The command ``bouligand``: ``bouligand run MODEL`` simulates, ``bouligand reproduce`` runs the paper's experiments."""
+"""The command ``bouligand``: ``run MODEL`` simulates, ``sweep MODEL`` many times, ``reproduce`` runs the paper's experiments."""
 
 import argparse
 import os
@@ -7,7 +7,7 @@ import sys
 from .. import __version__
 from .._optional import MissingExtraError
 from ..reporting.results import ResultsError
-from . import reproduce, run
+from . import reproduce, run, sweep
 from .errors import CommandError
 
 
@@ -18,6 +18,7 @@ def parser():
     top.add_argument("--version", action="version", version=f"bouligand {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="command")
     run.add_command(commands)
+    sweep.add_command(commands)
     reproduce.add_command(commands)
     return top
 

@@ -31,6 +31,8 @@ FIRST_QUESTION, LAST_QUESTION = STUCK, BARELY
 # --- again for the caller of ``run``
 WEIGH = 17  # stability may limit the steps: the caller is to find out, and to provide Jacobians for stiff steps
 
+EVENTS_KEPT = 19  # of a block of trajectories: no room for the events of the present one
+
 # --- failures
 FIRST_FAILURE = 20
 F_FAILED = 20

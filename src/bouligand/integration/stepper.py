@@ -142,14 +142,17 @@ class Stepper:
         """What `__init__` does, with positional arguments: `solve` calls it directly, which saves half a microsecond."""
         self.system = system
         try:
-            self._p = system.defaults if p is None else system.parameters(p)
             work = self._memory = (system._pool or pool_of(system)).integration(system)
+            if p is not None and not system._checks_parameters and options.wrote_parameters(work, p):
+                self._p = work.p
+            else:
+                self._p = system.defaults if p is None else system.parameters(p)
+                work.parameters[:] = self._p
         except AttributeError:
             if isinstance(system, System):
                 raise
             raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}") from None
         self._legs = self._spans = self._stiff = self.error = None
-        work.parameters[:] = self._p
         try:
             t0, tf = t_span
             # (the slow path checks beyond this, where comparing a float32 would overflow)
@@ -213,7 +216,7 @@ class Stepper:
     def p(self, value: ty.Parameters) -> None:
         new = np.array(self.system.parameters(value))
         if self._legs is None:
-            self._legs = [(0, self._p)]
+            self._legs = [(0, self._p.copy())]
         self._legs.append((max(self._memory.s.record_count - 1, 0), new))
         self._p = self._memory.p[:] = new
         self._memory.s.stale = 1

@@ -49,11 +49,14 @@ def prepare(stepper: Stepper, method: Method) -> None:
 def provide(stepper: Stepper, evaluated: int = -1) -> StiffMemory:
     """Take a workspace for stiff steps from the pool, with the Jacobians of the system. ``evaluated``: its ``A_at``."""
     system, memory = stepper.system, stepper._memory
+    stiff: StiffMemory | None
     if system._trusts_Df is None:
         system._trusts_Df = not system.has("Df") or system._expects_stiff or _fits(stepper)
-    stiff: StiffMemory = pool_of(system).borrow("stiff", system)
-    stepper._stiff = stiff
-    stiff.join(memory)
+    stiff = stepper._stiff
+    if stiff is None:
+        stiff = stepper._stiff = pool_of(system).borrow("stiff", system)
+        stiff.join(memory)
+    stiff.rows.fill(0.0)  # (nothing of an earlier integration)
     memory.s.A_at = evaluated
     return stiff
 

@@ -1,7 +1,8 @@
 """Figures and animations. Functions that draw take an ``ax`` (or make one) and return it; matplotlib is imported when needed.
 
-`trajectory` (states over time), `contacts` (gait diagram), `perturbations` and `fan` (the derivative), `animate` (an animation
-of a mechanism, by a function that draws one instant: `mechanisms` has those of the ready models).
+`trajectory` (states over time), `contacts` (gait diagram), `perturbations` and `fan` (the derivative), `map` and `fan`
+(ensembles), `animate` (an animation of a mechanism, by a function that draws one instant: `mechanisms` has those of the ready
+models).
 
 >>> import bouligand as bd
 >>> from matplotlib.figure import Figure
@@ -15,5 +16,6 @@ from . import mechanisms
 from .animation import animate
 from .curves import fan, perturbations, trajectory
 from .gait import contacts, select, stretches
+from .maps import map  # noqa: A004  (plot.map)
 
-__all__ = ["animate", "contacts", "fan", "mechanisms", "perturbations", "select", "stretches", "trajectory"]
+__all__ = ["animate", "contacts", "fan", "map", "mechanisms", "perturbations", "select", "stretches", "trajectory"]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..derivative.bderivative import BDerivative
+    from ..ensembles.ensemble import Ensemble
     from ..solution.solution import Solution
     from ..system.system import System
 
@@ -149,18 +150,23 @@ def perturbations(
 
 
 def fan(
-    B: BDerivative[object],
-    radius: float,
+    B: BDerivative[object] | Ensemble,
+    radius: float | None = None,
     plane: tuple[str | int, str | int] = (0, 1),
     count: int = 24,
     ax: Axes | None = None,
+    *,
+    state: str | int = 0,
+    levels: Sequence[float] = (0.5, 0.9, 1.0),
 ) -> Axes:
-    """Draw trajectories from a circle around the start of B in a plane of two states, with their events marked.
+    """Draw trajectories from a circle around the start of B in a plane of two states, with their events marked; or, of an
+    ensemble, how a state spreads over time: the median, and bands that hold given parts of all trajectories.
 
     Parameters
     ----------
-    B : BDerivative
-        Its trajectory is drawn in black; the others are integrated from their own starts.
+    B : BDerivative or Ensemble
+        Of a derivative, its trajectory is drawn in black; the others are integrated from their own starts. An ensemble has been
+        integrated with ``t_eval``, and takes ``state``, ``levels`` and ``ax`` only.
     radius : float
         Radius of the circle.
     plane : pair of str or int
@@ -169,6 +175,10 @@ def fan(
         Number of trajectories.
     ax : matplotlib.axes.Axes, optional
         Where to draw; by default on new axes.
+    state : str or int
+        Of an ensemble: name or number of the state.
+    levels : sequence of float
+        Of an ensemble: the parts of all trajectories that the bands hold.
 
     Returns
     -------
@@ -181,9 +191,19 @@ def fan(
     >>> B = bd.solve(bd.models.hopper(), (0.0, 1.0), [2.0, 0.0]).bderivative()
     >>> bd.plot.fan(B, 0.1, count=4, ax=Figure().subplots()).get_ylabel()
     'vz'
+    >>> ens = bd.solve_many(bd.models.hopper(), (0.0, 1.0), [2.0, 0.0], {"g": [8.0, 9.0, 10.0]}, t_eval=[0.0, 0.5, 1.0])
+    >>> bd.plot.fan(ens, state="z", ax=Figure().subplots()).get_ylabel()
+    'z'
     """
+    from ..ensembles.ensemble import Ensemble
     from ..integration.solve import solve
 
+    if isinstance(B, Ensemble):
+        from .maps import fan as spread
+
+        return spread(B, state, ax, levels)
+    if radius is None:
+        raise TypeError("plot.fan of a derivative needs the radius of the circle around the start")
     system, solution = B.system, B.solution
     across = [_state(system, name) for name in plane]
     ax = new_axes(ax)

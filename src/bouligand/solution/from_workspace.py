@@ -69,7 +69,7 @@ class FromWorkspace:
             events=memory.events[: memory.s.event_count],
             word_end=memory.g.b.copy(),
             breaks=memory.breaks,
-            p=stepper._p,
+            p=stepper._p.copy(),
             legs=None if legs is None else tuple(legs),
         )
 

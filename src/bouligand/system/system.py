@@ -146,6 +146,7 @@ class System:
     array([ 1, -1], dtype=int8)
     """
 
+    _checks_parameters = False  # whether `parameters` of a subclass has rules of its own
     # (declared here for mypy, which meets some uses before the declarations that these come from)
     n: int
     m: int

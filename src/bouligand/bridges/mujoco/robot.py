@@ -57,6 +57,8 @@ class Robot(System):
     array([ 0.   , -4.905])
     """
 
+    _checks_parameters = True
+
     def __init__(
         self,
         model: mujoco.MjModel,

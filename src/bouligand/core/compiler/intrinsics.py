@@ -17,7 +17,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .jit import JIT
+from .jit import ENTRIES, JIT
 
 DOUBLE, INT32, INT64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
 
@@ -46,8 +46,28 @@ if JIT:
 
         return signature, codegen
 
+    @intrinsic
+    def call_entry(typingctx, address, table):
+        """Call an entry of the core by the address of its machine code (see `jit.address_of`); -1 if it raised an exception.
+
+        (A call by name would compile a second copy of it into the caller.)
+        """
+        kinds = (types.int64,)
+
+        def codegen(context, builder, signature, args):
+            convention = context.call_conv
+            kind = convention.get_function_type(types.int64, kinds)
+            function = builder.inttoptr(args[0], kind.as_pointer())
+            status, out = convention.call_function(builder, function, types.int64, kinds, [args[1]])
+            return builder.select(status.is_ok, out, INT64(-1))
+
+        return types.int64(types.int64, types.int64), codegen
+
 else:
     _prototypes: dict = {}
+
+    def call_entry(address, table):
+        return ENTRIES[int(address)](table)
 
     def address(array):
         return array.ctypes.data

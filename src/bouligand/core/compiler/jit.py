@@ -58,3 +58,15 @@ def direct(dispatcher):
         return dispatcher
     (compiled,) = dispatcher.overloads.values()
     return compiled.entry_point
+
+
+ENTRIES: dict = {}  # without the JIT: Python functions, by the number that stands for their address
+
+
+def address_of(dispatcher):
+    """The address of an entry's machine code, for `intrinsics.call_entry`. It has been compiled before."""
+    if not JIT:
+        ENTRIES[id(dispatcher)] = dispatcher
+        return id(dispatcher)
+    (compiled,) = dispatcher.overloads.values()
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)

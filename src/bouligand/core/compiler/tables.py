@@ -12,7 +12,7 @@ from numba.extending import intrinsic, lower_getattr_generic, models, register_m
 from numba.np.arrayobj import populate_array
 from numba.np.numpy_support import from_dtype
 
-from ..state import WORK, Rows, Table
+from ..state import BLOCK, WORK, Rows, Table
 from ..views import KeptRowsView, TableView
 from .intrinsics import INT64
 from .jit import JIT
@@ -161,6 +161,7 @@ def _opener(table):
 
 
 work = _opener(WORK)
+block = _opener(BLOCK)
 
 
 def rows_of(rows):

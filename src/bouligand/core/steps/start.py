@@ -8,6 +8,7 @@ from ..guards import hold
 from ..recorded import cap_leg, write_step
 from ..resolution import near_zero, shake
 from ..schemes import table
+from ..state import AT_HAND
 from ..unit import make_unit
 
 
@@ -20,6 +21,9 @@ def start(w):
     if s.atol >= 0.0:
         for i in range(n):
             v.atol[i] = s.atol
+    if s.stiffness >= AT_HAND:
+        for i in range(n):
+            w.stiff.rows.mode[i] = 0.0
     make_unit(w, v.x)
     cap_leg(w)
     shake(v)
