@@ -11,7 +11,7 @@ SPRING, PUSHED, PULLED = range(3)
 
 
 def swing(law):
-    """A mass that swings about x = 1 with amplitude 1: it just comes down to the floor at x = 0, where a law begins."""
+    """A mass that swings about x = 1 with amplitude 1: it just comes down to the floor, x = 0, where a law begins, at t = pi."""
 
     def f(t, x, b, p, dx):
         force = 0.0
