@@ -23,14 +23,14 @@ def test_random_drops_complete(name, rtol):
         end = reference.x[-1]
         error = (np.abs(sol.x[-1] - end) / (rtol * (0.01 + np.abs(end)))).max()
         assert error < 10.0 * drops.amplification(robot, reference, seed)
-        decided += np.count_nonzero(sol.margins["decided"])
+        decided += int(np.count_nonzero(sol.margins["decided"]))
     if rtol > 1e-3:
         assert decided > 6
 
 
 def trot(friction):
     """Solo12, diagonal legs in turn, by a PD controller."""
-    gait = {}
+    gait: dict[str, float | mj.Sinusoid] = {}
     for leg, phase in zip(robots.LEGS, (0.0, np.pi, np.pi, 0.0), strict=True):
         front = 1.0 if leg[0] == "F" else -1.0
         gait[f"{leg}_HAA"] = 0.0
