@@ -30,7 +30,7 @@ def test_random_drops_complete(name, rtol):
 
 def trot(friction):
     """Solo12, diagonal legs in turn, by a PD controller."""
-    gait: dict = {}
+    gait: dict[str, float | mj.Sinusoid] = {}
     for leg, phase in zip(robots.LEGS, (0.0, np.pi, np.pi, 0.0), strict=True):
         front = 1.0 if leg[0] == "F" else -1.0
         gait[f"{leg}_HAA"] = 0.0

@@ -6,7 +6,8 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import copy_state, eval_Dh, eval_f, eval_h
 
-LAST_STEPS = 16  # whose states say how large a component is
+LAST_STEPS = 16  # whose states say how large a component was,
+CARRIED = 0.3  # and the part of that which counts
 
 
 @core
@@ -101,17 +102,17 @@ def tolerance_of_guard(w, t, x, j):
 
 @core
 def measure_tolerances(w, x):
-    """v.off = the tolerance of each component, by its largest size in the last steps.
+    """v.off = the tolerance of each component, by its size, or by a part of its largest size in the last steps.
 
     (A component that passes through zero carries the errors made when it was large.)
     """
     compact()
     s, v, states = w.s, w.v, w.states
     for i in range(v.width):
-        largest = abs(x[i])
+        largest = 0.0
         for row in range(max(s.record_count - LAST_STEPS, 0), s.record_count):
             largest = max(largest, abs(states[row, i]))
-        v.off[i] = v.atol[i] + s.rtol * largest
+        v.off[i] = v.atol[i] + s.rtol * max(abs(x[i]), CARRIED * largest)
 
 
 @core(inline=True)
