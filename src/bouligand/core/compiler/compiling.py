@@ -7,18 +7,17 @@ each. BOULIGAND_SHORTCUTS=none (or some of their names, with commas) switches th
 """
 
 import contextlib
-import gc
 import os
 import re
 
 import numba
-from numba import _dynfunc, config, typeof  # type: ignore[attr-defined]  # (compiled: no stubs)
+from numba import _dynfunc, typeof  # type: ignore[attr-defined]  # (compiled: no stubs)
 from numba.core.compiler_lock import global_compiler_lock
 
 from .cache import JIT, STAMP
 
 KNOWN = (0, 61), (0, 68)  # versions of Numba, the first and the last with which the shortcuts are tested
-SHORTCUTS = ("blas", "collector", "references", "parts", "optimise")
+SHORTCUTS = ("blas", "parts", "optimise")
 _PACKAGE = __package__.rpartition(".")[0]  # the core
 
 
@@ -51,40 +50,17 @@ if JIT and "blas" in ALLOWED:
     _import_array_functions()
 
 
-@contextlib.contextmanager
 def compiling():
-    """Alone with the compiler; and without the garbage collector, which would look again and again through all that it builds."""
-    with global_compiler_lock:
-        collects = gc.isenabled() and "collector" in ALLOWED
-        if collects:
-            gc.disable()
-        try:
-            yield
-        finally:
-            if collects:
-                gc.enable()
+    """A context in which no other thread compiles. (Also a decorator.)"""
+    return global_compiler_lock
 
 
 def compile_for(dispatcher, arguments, quickly=False):
     """Compile (or read from the disk) what a call of an entry with these arguments needs. ``quickly``: see `_as_a_whole`."""
     if not JIT or dispatcher.overloads:
         return
-    with compiling(), _without_references(), _as_a_whole(quickly):
+    with compiling(), _as_a_whole(quickly):
         dispatcher.compile(tuple(typeof(argument) for argument in arguments))
-
-
-@contextlib.contextmanager
-def _without_references():
-    """Without a pass over counts of references, which the core has none of."""
-    prunes = getattr(config, "LLVM_REFPRUNE_PASS", None)
-    if prunes is None or "references" not in ALLOWED:
-        yield
-        return
-    config.LLVM_REFPRUNE_PASS = 0
-    try:
-        yield
-    finally:
-        config.LLVM_REFPRUNE_PASS = prunes
 
 
 @contextlib.contextmanager
