@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..core.entries import Kernel
-from ..core.schemes import METHODS, SCHEMES
+from ..core.schemes import METHODS, SCHEMES, STIFF, ros34pw2
 from ..core.state import BACK, HOP, ORDERS, SMALL, SPAN
 from ..errors import DerivativeError
 from ..system.interrupts import answered
@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 _fastest_modes = Kernel("tangents.fastest_mode", "fastest_modes", "what derivatives need", quickly=True, direct=True)
 
 _DOPRI5 = METHODS["dopri5"]
-_ORDERS = {**{METHODS[scheme.name]: scheme.order for scheme in SCHEMES}, **ORDERS}  # of each kind of step
+_ORDERS = {
+    **{METHODS[scheme.name]: scheme.order for scheme in SCHEMES},
+    STIFF: ros34pw2.ORDER,
+    **ORDERS,
+}  # of each kind of step
 _SLACK = 1.0  # error of a perturbation's step that is accepted, in tolerances
 _MANY = 1.5  # times as many steps after division: fewer might do (see `damping`)
 _WORTH = 1.7  # a step that is too long by less than this factor is not divided: dividing means copying the whole record
@@ -104,7 +108,12 @@ def divide(system: System, record: Record, rates: Rates, memory: TangentMemory) 
         counts = rates_that_count(system, record, memory, rates.rtol, rate_at, np.flatnonzero(parts > 1.0))
         accurate = counts * np.diff(t, prepend=t[0])
         fewer = np.where(accurate > _WORTH * bound, np.ceil(accurate / bound), 1.0)
-        parts = np.where(np.isfinite(stable), np.maximum(fewer, np.ceil(length / stable)), parts)
+        rest = np.where(base == STIFF, fewer, parts)
+        parts = np.where(np.isfinite(stable), np.maximum(fewer, np.ceil(length / stable)), rest)
+        # a stiff step is replaced by explicit ones where fewer of these are accurate (and stable) enough
+        explicit = np.maximum(np.ceil(accurate / table[_DOPRI5]), np.ceil(length / stable_bounds()[_DOPRI5]))
+        swapped = (base == STIFF) & (explicit < parts)
+        kinds[swapped], parts[swapped] = _DOPRI5, explicit[swapped]
     if parts.sum() > MOST:
         k = int(np.argmax(parts))
         raise DerivativeError(

@@ -73,6 +73,7 @@ _DEFAULTS: dict[str, Any] = {
     "terminal": None,
     "breakpoints": None,
     "b0": None,
+    "on_graze": "raise",
 }
 OPTIONS = tuple(_DEFAULTS)
 

@@ -89,7 +89,7 @@ def solve_many(
         "raise": raise the error of the first that failed, with a note of its number, when all are done.
     progress : bool or str, optional
         Show a progress bar (with this title), with the rate and the time left.
-    rtol, atol, eps, projection, method, max_step, max_steps, terminal, breakpoints, b0
+    rtol, atol, eps, projection, method, max_step, max_steps, terminal, breakpoints, b0, on_graze
         As for `solve`, the same for all.
 
     Raises
