@@ -131,5 +131,5 @@ def test_damped_modes_do_not_divide_steps_that_are_stable():
     assert sol.bderivative(soon).matrix() == pytest.approx(tight.bderivative(soon).matrix(), abs=3e-6)
     # and so with stiff steps, which are not limited at all
     stiff = bd.solve(system, (0.0, 2.0), [1.0, 0.0, 0.5], rtol=1e-6)
-    assert stiff.counts.steps < 0.5 * steps
+    assert stiff.counts.f < 0.3 * sol.counts.f
     assert stiff.bderivative().matrix() == pytest.approx(known.matrix(), abs=1e-5)

@@ -97,6 +97,12 @@ def test_a_function_that_numba_cannot_compile_falls_back_with_a_warning():
         run(hopper(f, compile=True))
 
 
+def test_parameters_from_a_file_have_their_byte_order_written_out():
+    hopper = bd.models.hopper()
+    p = hopper.defaults.astype(np.dtype("<f8").newbyteorder("<"))
+    assert bd.solve(hopper, (0.0, 1.0), [2.0, 0.0], p=p).success
+
+
 def test_parameters():
     system = hopper()
     soft = run(system, p={"k": 500.0})

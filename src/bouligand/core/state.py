@@ -118,6 +118,7 @@ SCALARS = record(
     "dt_span",  # the natural length of a spanning step (0: not known yet)
     "hops_until",  # no spanning step before this time: one was rejected here
     "rate",  # of the fastest mode, from A
+    "dt_explicit",  # the length of the explicit steps before stiff ones were tried; 0: some were accepted since
     "looked",  # the clock at the first look since the caller was returned to; 0: none yet
     # the last ones are written together with the state, which follows in memory: see `memory.working`
     "t",

@@ -27,6 +27,7 @@ _PASSING = (
     "_settled",
     "_jacobians_probed",
     "_modes_tried",
+    "_trusts_Df",
     "name",
     "_contexts",
     "__doc__",

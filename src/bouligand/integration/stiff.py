@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LARGEST = 256  # states up to which stiff steps are taken unasked: their matrices are dense
 LIMITED = 2.0  # length of a step times rate from which on stability may limit it
 LONGEST = 4_096  # steps between two looks, at most
-TIGHT = 1e-7  # relative tolerance below which dop853 takes the steps that are not stiff, where stiff ones are expected
+TIGHT = 1e-7  # relative tolerance below which nothing is expected: dop853 is as good there, and order 3 is not
 WRONG = 0.2  # of the size of f's changes: a Df that is further off is wrong
 
 _rate = Kernel("stiff.choice", "measure_by_differences", "what stiff systems need", quickly=True)
@@ -39,11 +39,10 @@ def prepare(stepper: Stepper, method: Method) -> None:
         provide(stepper)
     elif s.bands or s.may_span or system.n > LARGEST:
         s.weigh_at = TO_THE_END
-    elif system._expects_stiff and method == "auto":
+    elif system._expects_stiff and method == "auto" and s.rtol >= TIGHT:
         provide(stepper)
         s.stiffness = AT_HAND
-        if s.rtol >= TIGHT:
-            s.scheme = s.explicit = METHODS["dopri5"]
+        s.scheme = s.explicit = METHODS["dopri5"]
 
 
 def provide(stepper: Stepper, evaluated: int = -1) -> StiffMemory:
@@ -71,9 +70,9 @@ def weigh(stepper: Stepper) -> None:
         s.status = codes.GO_ON
     if rate * s.dt > LIMITED:
         provide(stepper)
-        s.stiffness, s.scheme, s.rate = AT_HAND, STIFF, rate
+        s.stiffness, s.scheme, s.rate, s.dt_explicit = AT_HAND, STIFF, rate, s.dt
     else:
-        s.wait = min(2 * max(s.wait, 8), LONGEST)
+        s.wait = min(4 * max(s.wait, 8), LONGEST)
         s.weigh_at = s.step_count + s.wait
 
 

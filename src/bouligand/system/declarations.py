@@ -128,7 +128,8 @@ def parameter_vector(names: Names, defaults: FloatArray, p: Parameters | None) -
                 raise ValueError(f"p: {key} must be a number; got {value!r}")
             out[names.index(key)] = numbers(f"p: {key}", value)
     else:
-        out = numbers("p", p)
+        # (astype: an array whose byte order is written out, as from a file, is another kind of memory to Python)
+        out = numbers("p", p).astype(np.float64)
         if out.ndim == 0:
             out = out.reshape(1)
         if out.shape != defaults.shape:

@@ -80,8 +80,7 @@ def try_stiff(w, length):
     most = 10.0 if s.fresh == 1 else 5.0
     factor = most if error < 1e-10 else min(most, 0.9 * step_factor(error, STIFF)) if error < math.inf else 0.1
     factor = max(factor, 0.15 if s.fresh == 1 else 0.2)
-    after_stiff(w, error, length * factor)
-    return error, factor
+    return error, after_stiff(w, error, length * factor) / length
 
 
 @core(inline=True)

@@ -20,9 +20,10 @@ from ..state import AT_HAND
 from .jacobian import measure_rate, natural_step, renew
 
 WORTH = 4.0  # length of a step times rate from which on stiff steps are taken,
-NOT_WORTH = 2.0  # and below which they are not
-SUSPECT = 1.0  # the same, by the cheap estimate
-LIMITED = 2.0  # by a measurement: from here on stability may limit explicit steps
+NOT_WORTH = 2.0  # and below which they are not;
+TOO_SHORT = 0.5  # the same, of one that was rejected (the next may be longer again)
+SUSPECT = 1.0  # by the cheap estimate: stability may limit explicit steps
+LIMITED = 2.0  # and by a measurement
 EVERY = 8  # steps between two looks, at first
 LONGEST = 4_096  # and at most
 FAILED = -1.0  # instead of a factor: a function failed
@@ -48,7 +49,7 @@ def look_for_stiffness(w, length):
         return  # (the Jacobian fails here: explicit steps go on)
     measure_rate(w)
     if length * s.rate > LIMITED:
-        s.scheme = STIFF
+        s.scheme, s.dt_explicit = STIFF, length
     else:
         later(s)
 
@@ -56,7 +57,7 @@ def look_for_stiffness(w, length):
 @core(inline=True)
 def later(s):
     """Look again later, and then still later."""
-    s.wait = min(2 * max(s.wait, EVERY), LONGEST)
+    s.wait = min(4 * max(s.wait, EVERY), LONGEST)
     s.weigh_at = s.step_count + s.wait
 
 
@@ -82,19 +83,27 @@ def choose_scheme(w, length):
 
 @core
 def after_stiff(w, error, following):
-    """After a trial of a stiff step, with the length of the following one: go on with explicit ones if that is too short."""
+    """After a trial of a stiff step, with the length of the following one: go on with explicit ones if that is too short.
+
+    Returns the length of the following step: that of the explicit ones before, if no stiff one was accepted since.
+    """
     compact()
     s = w.s
     if s.stiffness != AT_HAND:
-        return
+        return following
+    if error <= 1.0:
+        s.dt_explicit, s.wait = 0.0, 0
     if error <= 1.0 and s.step_count % 4 == 0:
         measure_rate(w)
-    if following * s.rate < NOT_WORTH:
-        s.scheme = s.explicit
-        if error > 1.0:
-            later(s)
-        else:
-            s.weigh_at = s.step_count + EVERY
+    if following * s.rate >= (NOT_WORTH if error <= 1.0 else TOO_SHORT):
+        return following
+    s.scheme = s.explicit
+    if s.dt_explicit > 0.0:
+        following = max(following, s.dt_explicit)
+        later(s)
+    else:
+        s.weigh_at = s.step_count + EVERY
+    return following
 
 
 @core(entry=True)
