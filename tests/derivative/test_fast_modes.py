@@ -129,7 +129,7 @@ def test_damped_modes_do_not_divide_steps_that_are_stable():
     # soon behind an event its transients count: there steps are accurate
     soon = float(sol.events.t[0]) + 3e-4
     assert sol.bderivative(soon).matrix() == pytest.approx(tight.bderivative(soon).matrix(), abs=3e-6)
-    # and so with stiff steps, which are not limited at all
+    # and so, to the accuracy of order 3, with stiff steps, which are not limited at all
     stiff = bd.solve(system, (0.0, 2.0), [1.0, 0.0, 0.5], rtol=1e-6)
     assert stiff.counts.f < 0.3 * sol.counts.f
-    assert stiff.bderivative().matrix() == pytest.approx(known.matrix(), abs=1e-5)
+    assert stiff.bderivative().matrix() == pytest.approx(known.matrix(), abs=1e-4)
