@@ -120,7 +120,7 @@ def quadruped(document):
     for title, cell in zip(document["summary"], document["cells"].values(), strict=True):
         for mark in (1e-2, 1e-4):
             ours = best_arm(cell["rows"], ["bouligand"], mark)
-            theirs = best_arm(cell["rows"], ["MuJoCo, Euler", "MuJoCo, RK4"], mark)
+            theirs = best_arm(cell["rows"], ["MuJoCo, Euler", "MuJoCo, implicitfast", "MuJoCo, RK4"], mark)
             other = (
                 f"MuJoCo {seconds(theirs)}: {ratio(theirs / ours)} times" if theirs else "MuJoCo not at any step tried"
             )
