@@ -15,9 +15,8 @@ from ..errors import StartError
 from ..integration import stiff
 from ..integration.failures import failure
 from ..integration.options import TO_THE_END
-from ..integration.running import borrow_spans
+from ..integration.running import borrow_spans, give_back
 from ..integration.start_word import find_word
-from ..memory.pool import pool_of
 from ..memory.tables import TableMemory
 from ..system import interrupts
 from . import outcomes
@@ -158,14 +157,7 @@ class Worker:
 
     def close(self) -> None:
         """Give back what was borrowed."""
-        stepper = self._stepper
-        if stepper._spans is not None:
-            pool_of(stepper.system).give_back("spans", stepper._spans)
-            stepper._spans = None
-        if stepper._stiff is not None:
-            pool_of(stepper.system).give_back("stiff", stepper._stiff)
-            stepper._stiff = None
-        stepper._lease.give_back()
+        give_back(self._stepper)
 
 
 _ENTRIES = {

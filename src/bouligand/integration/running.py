@@ -115,6 +115,17 @@ def borrow_spans(stepper: Stepper) -> SpanMemory:
     return spans
 
 
+def give_back(stepper: Stepper) -> None:
+    """Give back what an integration has borrowed besides its memory."""
+    if stepper._spans is not None:
+        pool_of(stepper.system).give_back("spans", stepper._spans)
+        stepper._spans = None
+    if stepper._stiff is not None:
+        pool_of(stepper.system).give_back("stiff", stepper._stiff)
+        stepper._stiff = None
+    stepper._lease.give_back()
+
+
 def _fail(stepper: Stepper, error: BaseException) -> None:
     """Set the status to "failed", and give the error the solution up to here."""
     stepper.status, stepper.error = "failed", error

@@ -16,7 +16,7 @@ from ..system.system import System
 from . import options, spanning, stiff
 from .failures import failure
 from .pickling import reduced
-from .running import advance, advance_with_bar
+from .running import advance, advance_with_bar, give_back
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -302,13 +302,7 @@ class Stepper:
         except KeyboardInterrupt as interrupt:
             interrupt.solution = Solution(self)  # type: ignore[attr-defined]  # (the trajectory so far)
             raise
-        if self._spans is not None:
-            pool_of(self.system).give_back("spans", self._spans)
-            self._spans = None
-        if self._stiff is not None:
-            pool_of(self.system).give_back("stiff", self._stiff)
-            self._stiff = None
-        self._lease.give_back()
+        give_back(self)
         if self.error is not None and (on_failure == "raise" or not isinstance(self.error, Exception)):
             raise self.error
         return Solution(self)
