@@ -134,8 +134,23 @@ class Function_t_x_b_p_dx_out(Protocol):
     ) -> None: ...
 
 
+class Function_t_x_fired_b_p(Protocol):
+    """``jump_many(t, x, fired, b, p) -> xnew``."""
+
+    def __call__(self, t: float, x: FloatArray, fired: FloatArray, b: FloatArray, p: FloatArray, /) -> ArrayLike: ...
+
+
+class Function_t_x_fired_b_p_out(Protocol):
+    """``jump_many(t, x, fired, b, p, xnew)``: the same, changing xnew, which holds x before."""
+
+    def __call__(
+        self, t: float, x: FloatArray, fired: FloatArray, b: FloatArray, p: FloatArray, xnew: FloatArray, /
+    ) -> None: ...
+
+
 Function: TypeAlias = Function_t_x_p | Function_t_x_p_out | LowLevelFunction
 ModeFunction: TypeAlias = Function_t_x_b_p | Function_t_x_b_p_dx | LowLevelFunction
 GuardFunction: TypeAlias = Function_t_x_k_p | Function_t_x_k_p_out | LowLevelFunction
 GuardsFunction: TypeAlias = Function_t_x_ks_p_out | LowLevelFunction
 BothFunction: TypeAlias = Function_t_x_b_p_dx_out | LowLevelFunction
+JumpFunction: TypeAlias = Function_t_x_fired_b_p | Function_t_x_fired_b_p_out | LowLevelFunction

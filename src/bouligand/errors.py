@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BouligandError",
+    "CascadeError",
     "ChatteringError",
     "DerivativeError",
     "DerivativeWarning",
     "FunctionError",
     "FunctionWarning",
     "GrazingError",
+    "JumpOrderError",
     "NotEventSelectedError",
     "NotFiniteError",
     "PerformanceWarning",
@@ -40,6 +42,7 @@ __all__ = [
     "StoreMismatchError",
     "TooManyPiecesError",
     "TooManyStepsError",
+    "ZenoError",
 ]
 
 
@@ -128,6 +131,73 @@ class ChatteringError(SolveError):
 
     Smooth the law at that guard, or stop before with ``terminal=``.
     """
+
+
+class CascadeError(SolveError):
+    """Jumps at one instant that make guards fire, whose jumps make guards fire, without an end.
+
+    A jump should leave its own guard unfired (a neuron's potential below its threshold). Of guards that fire together,
+    ``jump_many`` can treat all at once.
+    """
+
+
+class JumpOrderError(SolveError):
+    """Guards fire at the same instant, and the state behind depends on the order in which their jumps are applied.
+
+    Declare the order (``order=``), or say what happens when they fire together (``jump_many=``).
+
+    Attributes
+    ----------
+    guards : tuple of str
+        The two guards.
+    outcomes : tuple of arrays (n,)
+        The state behind if the jump of the first is applied first, and if that of the second is.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        guards: tuple[str, ...] = (),
+        outcomes: tuple[FloatArray, ...] = (),
+        solution: Solution | None = None,
+        t: float | None = None,
+        x: FloatArray | None = None,
+        guard: str | int | None = None,
+        hdot: float | None = None,
+    ) -> None:
+        super().__init__(message, solution=solution, t=t, x=x, guard=guard, hdot=hdot)
+        self.guards, self.outcomes = guards, outcomes
+
+
+class ZenoError(SolveError):
+    """Jumps at one guard that follow each other at ever shorter intervals, with a finite time of accumulation (a bouncing ball that
+    comes to rest); or a jump behind which the guard is not left at all.
+
+    Stop before with ``terminal=``, or let f hold the state at rest behind it (see docs/jumps.md).
+
+    Attributes
+    ----------
+    t_end : float
+        The time at which the jumps accumulate, extrapolated.
+    ratio : float
+        Of each interval to the one before.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        t_end: float = math.nan,
+        ratio: float = math.nan,
+        solution: Solution | None = None,
+        t: float | None = None,
+        x: FloatArray | None = None,
+        guard: str | int | None = None,
+        hdot: float | None = None,
+    ) -> None:
+        super().__init__(message, solution=solution, t=t, x=x, guard=guard, hdot=hdot)
+        self.t_end, self.ratio = t_end, ratio
 
 
 class NotFiniteError(SolveError):

@@ -31,6 +31,8 @@ FIRST_QUESTION, LAST_QUESTION = STUCK, BARELY
 # --- again for the caller of ``run``
 WEIGH = 17  # stability may limit the steps: the caller is to find out, and to provide Jacobians for stiff steps
 
+JUMP = 18  # guards have fired whose jumps are to be applied
+
 EVENTS_KEPT = 19  # of a block of trajectories: no room for the events of the present one
 
 # --- failures
@@ -49,6 +51,12 @@ NOT_EVENT_SELECTED = 30
 CHATTERING = 31
 WRONG_WORD = 32  # b0 contradicts the sign of h
 ESCAPES = 33  # a graze beyond which the flow leads away from the guard
+JUMP_FAILED = 34
+JUMP_NOT_FINITE = 35
+CASCADE = 36  # jumps that make guards fire, whose jumps make guards fire, without an end
+JUMP_ORDER = 37  # jumps at one instant whose order matters
+ZENO = 38  # jumps at ever shorter intervals
+JUMPS_BACK = 39  # a jump leaves the state on its guard, and the flow leads back to it on both sides
 
 
 class Failure(NamedTuple):
@@ -107,6 +115,29 @@ FAILURES = {
         "ChatteringError",
         "guard {guard!r} is crossed over and over {where}: chattering, or crossings that accumulate. Regularise the law "
         "there, or stop before with terminal=.",
+    ),
+    JUMP_FAILED: Failure("FunctionError", "the jump at guard {guard!r} failed {where}", "jump"),
+    JUMP_NOT_FINITE: Failure(
+        "NotFiniteError", "the jump at guard {guard!r} gives a state that is not finite {where}, from x = {x}"
+    ),
+    CASCADE: Failure(
+        "CascadeError",
+        "jumps without an end {where}: each makes guards fire at the same instant whose jumps make others fire, {guard!r} "
+        "among them. A jump should leave its own guard unfired; of guards that fire together, jump_many can treat all at once.",
+    ),
+    JUMP_ORDER: Failure(
+        "JumpOrderError",
+        "guard {guard!r} and guard {other!r} fire at the same instant {where}, and the state behind depends on whose jump is "
+        "applied first: {one} or {two}. Say what happens with jump_many, or which is first with order=.",
+    ),
+    ZENO: Failure(
+        "ZenoError",
+        "the jumps at guard {guard!r} accumulate {where}: each interval is {ratio:.3g} times the one before, and they end at "
+        "t = {t_end:.10g}. What comes behind is not determined by f and the jumps.",
+    ),
+    JUMPS_BACK: Failure(
+        "SlidingError",
+        "the jump at guard {guard!r} leaves the state on it {where}, and on both sides the flow leads back to it.",
     ),
     WRONG_WORD: Failure(
         "StartError",

@@ -93,6 +93,9 @@ SCALARS = record(
     "weigh_at: int",  # count of steps at which to see again whether stability limits them,
     "wait: int",  # and how many steps later after that
     "A_at: int",  # steps and events at which w.stiff.A was evaluated; -1: not at all
+    "jumping: int",  # 1: guards have fired at this instant whose jumps are to be applied
+    "generation: int",  # of jumps at this instant: how many were applied before
+    "order_given: int",  # 1: jumps at one instant are applied in the order w.jump_order, whether they commute or not
     "dt",  # the natural length of a smooth step, which survives events
     "rtol",
     "atol",  # the absolute tolerance of all components; negative: the row v.atol is given
@@ -185,6 +188,11 @@ GUARD_ROWS = Rows(
     "settled_h",  # and how near that was
     "former",  # in a spanning step: 1 - tau of its crossing in the previous list,
     "former_back",  # and of its crossing back; 0: none
+    "jump",  # 1: its events change the state
+    "fired",  # at this instant: 1 in the present generation of jumps, 2 in the next one
+    "interval",  # time between its last two jumps,
+    "ratio",  # that to the interval before,
+    "shrinking",  # and how many times that ratio was nearly the same, and below 1
 )
 
 # ------------------------------------------------------------------------------------------------------ the record
@@ -212,11 +220,13 @@ BACK = 100
 # A spanning step is one row; the crossings inside it are rows of ``events`` with its own number in ``record`` (they are in force
 # from the next step on), in order of time, later than the row before and not later than its own.
 SPAN = 20
+# A jump of the state is a row of its own, at the same time as the row before, which has the state before the jump.
+JUMP = 30
 ORDERS = {**{HOP + rung: rung for rung in range(1, 6)}, SPAN: 5}  # of the formulas of these; a scheme has its own
 
 # ------------------------------------------------------------------------------------------------------ functions
 
-FUNCTIONS = record(*(f"{name}: int" for name in ("f", "h", "fh", "Dh", "g", "g_many", "context")))
+FUNCTIONS = record(*(f"{name}: int" for name in ("f", "h", "fh", "Dh", "g", "g_many", "jump_many", "context")))
 # addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced. A, of a
 # bridge, is a matrix near Df for stiff steps; it is called directly after f with the same arguments, and may use what f has left
 JACOBIANS = record(
@@ -380,6 +390,8 @@ WORK = Table(
     t_eval="vector",
     x_eval="matrix",
     reset="matrix",
+    jumps="integers",  # the address of each guard's jump; 0: none
+    jump_order="integers",  # guards, in the order in which their jumps are applied
     Dh="matrix",
     spans=SPANS,
     stiff=STIFF,
@@ -402,6 +414,7 @@ BLOCK_PLAN = record(
             "run",  # the addresses of the entries; 0: not compiled yet
             "judge",
             "span",
+            "jump",
             "next",  # the present trajectory, counted from the beginning of the block,
             "count",  # of so many
             "phase",  # of it: see below

@@ -126,6 +126,8 @@ class Worker:
             plan.span = _address("span")
         elif codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
             plan.judge = _address("judge")
+        elif code == codes.JUMP:
+            plan.jump = _address("jump")
         elif code == codes.WEIGH:
             self._set_parameters()
             stiff.weigh(stepper)
@@ -163,6 +165,7 @@ class Worker:
 _ENTRIES = {
     "run": ("steps.loop", "the integrator", True),
     "judge": ("steps.judge", "what happens seldom (breakpoints, grazing, sliding)", False),
+    "jump": ("jumps.instant", "jumps of the state", False),
     "span": ("spans.span", "steps across many contacts", False),
     "run_block": ("steps.block", "ensembles", False),
 }

@@ -13,6 +13,7 @@ from .stiffness import fastest_decay, is_stiff
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
+    from ..system.functions import UserFunction
     from ..system.system import System
     from .stepper import Stepper
 
@@ -26,6 +27,8 @@ def failure(stepper: Stepper, code: int) -> BaseException:
         given = np.array2string(stepper.x, threshold=12)
         return errors.NotFiniteError(f"x0 must be finite; got {given}", t=stepper.t, x=stepper.x)
     system, s, g = stepper.system, stepper._memory.s, stepper._memory.g
+    if code in (codes.JUMP_ORDER, codes.ZENO):
+        return _about_jumps(stepper, code, text)
     k = s.target
     about_a_guard = 0 <= k < system.m and "{guard" in text
     guard = system.guards[k] if about_a_guard else None
@@ -62,6 +65,25 @@ def failure(stepper: Stepper, code: int) -> BaseException:
     return error(message, t=t, x=x, guard=guard, hdot=hdot)
 
 
+def _about_jumps(stepper: Stepper, code: int, text: str) -> BaseException:
+    """The exception for jumps that accumulate, or whose order matters."""
+    memory, guards = stepper._memory, stepper.system.guards
+    s, v, g, t, x = memory.s, memory.v, memory.g, stepper.t, stepper.x
+    guard, where = guards[s.target], f"at t = {t:.10g}"
+    if code == codes.JUMP_ORDER:
+        outcomes = v.x_end.copy(), v.x_smooth.copy()
+        one, two = (np.array2string(state, threshold=8, precision=6) for state in outcomes)
+        message = text.format(guard=guard, other=guards[s.last], where=where, one=one, two=two)
+        return errors.JumpOrderError(
+            message, guards=(guard, guards[s.last]), outcomes=outcomes, t=t, x=x, guard=guard
+        )
+    # (an inelastic jump ends it at once)
+    ratio = float(g.ratio[s.target]) if g.shrinking[s.target] > 0.0 else 0.0
+    t_end = t + float(g.interval[s.target]) * ratio / (1.0 - ratio)
+    message = text.format(guard=guard, where=where, ratio=ratio, t_end=t_end)
+    return errors.ZenoError(message, t_end=t_end, ratio=ratio, t=t, x=x, guard=guard)
+
+
 def _advice(stepper: Stepper) -> str:
     """What to try against stiffness."""
     if stepper._memory.s.stiffness == EXPLICIT_ONLY:
@@ -87,9 +109,11 @@ def _user_error(stepper: Stepper, name: str) -> BaseException:
     error = bound.failures.take()
     if error is None:
         # a compiled function only reports that it failed: call it from Python with the same arguments to get its exception
-        user = system._functions[name]
+        user = _function(system, name, memory.s.target)
         try:
-            more = (b,) if name == "f" else (memory.s.target,) if name == "g" else ()
+            more = (b,) if name in ("f", "jump") else (memory.s.target,) if name == "g" else ()
+            if user.name == "jump_many":
+                more = (memory.g.fired.copy(), b)
             values = user(system.sizes, t, x, *more, stepper._p)
             user.check_shape(system.sizes, values, t, x)
         except Exception as raised:
@@ -100,3 +124,10 @@ def _user_error(stepper: Stepper, name: str) -> BaseException:
     word = f", b = {b.astype(int)}" if name == "f" and len(b) <= 20 else ""
     error.add_note(f"in {name}, at t = {t:.17g}, x = {np.array2string(x, threshold=20)}{word}")
     return error
+
+
+def _function(system: System, name: str, target: int) -> UserFunction:
+    """The user's function that failed; ``target`` is the guard concerned."""
+    if name == "jump":
+        return system.jumps.many or system.jumps.functions[target]
+    return system._functions[name]

@@ -209,6 +209,8 @@ def mark(
     if system._special:
         work.g.direction[:] = system.direction
         work.g.observer[:] = system.observers
+        if system.jumps:
+            use_jumps(work, system)
     if eps is not None or projection is not None:
         bands(work, system, eps, projection)
     if terminal is not None:
@@ -217,8 +219,18 @@ def mark(
     work.s.observers = np.count_nonzero(work.g.observer)
 
 
+def use_jumps(work: IntegrationMemory, system: System) -> None:
+    """Let the core change the state at events."""
+    work.g.jump[:] = system.jumps.has
+    work.put("jumps", system._bind().jumps)
+    work.put("jump_order", system.jumps.order)
+    work.s.order_given = system.jumps.order_given
+
+
 def bands(work: IntegrationMemory, system: System, eps: ty.PerGuard | None, projection: ty.Projection | None) -> None:
     """The paper's mode: bands of fixed width, projections of fixed order."""
+    if system.jumps:
+        raise ValueError("eps: bands, in which trajectories are projected, do not go with jumps of the state; leave eps out")
     if eps is None:
         raise ValueError(
             f"projection={projection!r} needs eps, the width of the bands; without both, the tolerance decides"

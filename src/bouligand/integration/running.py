@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..memory.extras import SpanMemory
     from .stepper import Stepper
 
+_jump = Kernel("jumps.instant", "jump", "jumps of the state")
 _judge = Kernel("steps.judge", "judge", "what happens seldom (breakpoints, grazing, sliding)")
 
 # which table is to grow when the core reports that it is full
@@ -65,6 +66,8 @@ def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
             code = _span(stepper, look)
         if codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
             code = _judge(table)
+        elif code == codes.JUMP:
+            code = _jump(table)
         if code == codes.LOOK:
             if look is not None:
                 look()

@@ -29,6 +29,7 @@ write_times = struct.Struct(f"{START_SIZE}d").pack_into  # like a memory's own `
 
 NO_FUNCTIONS = np.zeros(1, dtype=FUNCTIONS)
 NO_TIMES = np.empty(0)
+NO_ADDRESSES = np.empty(0, dtype=np.int64)
 NO_MATRIX = np.empty((0, 0))
 NO_UNITS = np.empty((0, 2), dtype=np.int64)
 
@@ -89,6 +90,7 @@ class Working(TableMemory):
         table[plan.own, 0] += buffer.ctypes.data
         self._connect(table)
         given = {"fn": NO_FUNCTIONS, "units": units, "reset": reset, "Dh": NO_MATRIX, "breaks": NO_TIMES}
+        given |= {"jumps": NO_ADDRESSES, "jump_order": NO_ADDRESSES}
         for name, array in {**given, "t_eval": NO_TIMES, "x_eval": NO_MATRIX}.items():
             TableMemory.put(self, name, array)
 
@@ -181,7 +183,7 @@ class IntegrationMemory(Working):
 
 
 _PICKLED = ("steps", "states", "events", "t_eval", "x_eval", "breaks")
-_OWN_OF_ONE_RUN = ("fn", "Dh", "steps", "states", "events", "t_eval", "x_eval", "breaks", "reset")
+_OWN_OF_ONE_RUN = ("fn", "Dh", "steps", "states", "events", "t_eval", "x_eval", "breaks", "reset", "jumps", "jump_order")
 
 
 class _Plan:

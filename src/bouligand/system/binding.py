@@ -67,6 +67,11 @@ class Bound:
         for name in ("f", "h", "fh", "Dh"):
             if name in system._functions:
                 self._take(system, system._functions[name], self.fn, reasons)
+        self.jumps: IntArray = np.zeros(system.m, dtype=np.int64)  # the addresses of the guards' jumps
+        for k, jump in system.jumps.functions.items():
+            self.jumps[k] = self._address(system, jump, reasons)
+        if system.jumps.many is not None:
+            self._take(system, system.jumps.many, self.fn, reasons)
         self.compiled = Compiled("; ".join(reasons))
         self.has_jacobian = bool(self.fn["Dh"][0])
         self._lock = threading.Lock()
@@ -187,6 +192,12 @@ class Bound:
             )
 
     def _take(self, system: System, user: UserFunction, addresses: RecordArray, reasons: list[str]) -> None:
+        """Put the address of a function where the core looks for it. (Without one that does not compile, where others do.)"""
+        if address := self._address(system, user, reasons):
+            addresses[user.name] = address
+
+    def _address(self, system: System, user: UserFunction, reasons: list[str]) -> int:
+        """The address of a function, compiled or wrapped; 0 for one that is not needed and does not compile."""
         wanted = system._compile
         try:
             address, keep = user.bind(wanted is not False, system.sizes, self.failures)
@@ -206,17 +217,17 @@ class Bound:
             warnings.warn(
                 f"{reason}\n{instead}. compile=False silences this.",
                 PerformanceWarning,
-                stacklevel=6,
+                stacklevel=7,
             )
             reasons.append(reason)
             if user.name == "g_many":
-                return
+                return 0
             address, keep = user.bind(False, system.sizes, self.failures)
         if wanted is False and not user.is_low_level and "compile=False" not in reasons:
             reasons.append("compile=False")
-        addresses[user.name] = address
         self.calls_python = self.calls_python or is_callback(keep)
         self.keep.append(keep)
+        return address
 
 
 def _first_line(error: Exception) -> str:

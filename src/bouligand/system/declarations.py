@@ -184,6 +184,11 @@ def reset_matrix(reset: ArrayLike | None, direction: FloatArray) -> FloatArray:
     """Which crossing re-arms which one-sided guard, (m, m); empty if not given."""
     if reset is None:
         return np.empty((0, 0))
+    if callable(reset) or isinstance(reset, Mapping):
+        raise TypeError(
+            "reset is the matrix that says which crossing re-arms which one-sided guard. For a jump of the state at events of a "
+            "guard give jumps={'guard': R}, with R(t, x, b, p) returning the new state"
+        )
     matrix, m = np.ascontiguousarray(finite_numbers("reset", reset)), len(direction)
     if matrix.shape != (m, m):
         raise ValueError(f"reset must have shape ({m}, {m}), a row for each crossing; got {matrix.shape}")

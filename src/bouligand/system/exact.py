@@ -21,6 +21,8 @@ KINDS = ("auto", "exact", "differences")
 _SHAPES = {
     "f": ("dual n", "m", "dual p", "dual n"),
     "h": ("dual t", "dual n", "dual p", "dual m"),
+    "jump": ("dual n", "m", "dual p", "dual n"),
+    "jump_many": ("dual n", "m", "m", "dual p", "dual n"),
 }
 
 

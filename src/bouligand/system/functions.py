@@ -48,6 +48,11 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
     "g": ("n", "k", "p", "n"),
     "g_many": ("n", "ks", "p", ("n", "ks")),
     "control": ("n", "p", "m"),  # of a bridge; m is then the number of inputs
+    "jump": ("n", "m", "p", "n"),
+    "jump_many": ("n", "m", "m", "p", "n"),
+    "DR": ("n", "m", "p", ("n", "n")),
+    "Dp_R": ("n", "m", "p", ("n", "p")),
+    "Dt_R": ("n", "m", "p", "n"),
 }
 
 SIGNATURES = {
@@ -64,6 +69,11 @@ SIGNATURES = {
     "g": "g(t, x, k, p) or g(t, x, k, p, out)",
     "g_many": "g_many(t, x, ks, p, out)",
     "control": "control(t, x, p) or control(t, x, p, u)",
+    "jump": "R(t, x, b, p) or R(t, x, b, p, xnew)",
+    "jump_many": "jump_many(t, x, fired, b, p) or jump_many(t, x, fired, b, p, xnew)",
+    "DR": "DR(t, x, b, p) or DR(t, x, b, p, out)",
+    "Dp_R": "Dp_R(t, x, b, p) or Dp_R(t, x, b, p, out)",
+    "Dt_R": "Dt_R(t, x, b, p) or Dt_R(t, x, b, p, out)",
 }
 
 
@@ -73,7 +83,8 @@ class UserFunction:
     ADDING = (
         "g",
         "g_many",
-    )  # these add to their last argument, which is zero before; all others have to write every element
+    )  # these add to their last argument, which is zero before,
+    CHANGING = ("jump", "jump_many")  # and these change it: it holds the state. All others have to write every element
 
     def __init__(self, name: str, function: Any, contexts: Contexts | None = None) -> None:
         self.name = name
@@ -150,6 +161,8 @@ class UserFunction:
             values = self._call_low_level(sizes, t, mine, shape)
         elif self.in_place:
             values = np.full(shape, 0.0 if self.name in self.ADDING else fill)
+            if self.name in self.CHANGING:
+                values[:] = mine[0]
             self.function(t, *mine, values)
         else:
             values = real_values(self.name, self.function(t, *mine))

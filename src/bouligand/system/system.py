@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Never, overload
 
 from . import declarations as declared
@@ -13,6 +13,8 @@ from .composing import check_parts, composed_field, no_guards
 from .declarations import times
 from .exact import KINDS, Jacobians
 from .functions import UserFunction
+from .jumps import JACOBIANS as JUMP_JACOBIANS
+from .jumps import Jumps
 from .probing import probe, probe_jacobians
 from .user_memory import Contexts
 
@@ -78,6 +80,15 @@ class System:
     reset : array (m, m), optional
         For one-sided guards: crossing guard j re-arms guard k if ``reset[j, k]`` is not zero (once h_k is back on its side).
         Without it, a one-sided guard is re-armed as soon as h is back on its side.
+    jumps : mapping from guard to callable, optional
+        Jumps of the state: at an event of that guard the state becomes ``R(t, x, b, p)`` (returned, or written with
+        ``R(t, x, b, p, xnew)``; xnew holds x before, so that only what changes has to be written). b is the mode before the event.
+        Guards that a jump carries across fire at the same instant. See docs/jumps.md.
+    jump_many : callable, optional
+        Instead of a function for each guard: ``jump_many(t, x, fired, b, p)`` (or with ``xnew``) for all guards that fire at one
+        instant, those with ``fired[k] > 0``. It is for all guards that ``jumps`` names, or for all.
+    order : sequence of guards, optional
+        The order in which jumps of one instant are applied. Without it, jumps whose order matters are refused.
     breakpoints : array, optional
         Times at which f or h may jump, such as those of a schedule. Steps end there.
     unit : sequence of parts of the state, optional
@@ -93,6 +104,8 @@ class System:
         Jacobians: of h (m, n) and f (n, n) in x, of h in t (m), of f (n, parameters) and h (m, parameters) in p. They take
         the arguments of h or f, and one more if they write to it. Those that are not given come from the code of f and h
         (see ``jacobians``).
+    DR, Dp_R, Dt_R : mapping from guard to callable, optional
+        Jacobians of jumps in x, p and t, with the arguments of the jumps.
     Dh_row : callable, optional
         ``Dh_row(t, x, k, p)``: row k of Dh.
     f0, g : callable, optional
@@ -169,6 +182,9 @@ class System:
         direction: ty.PerGuard = 0,
         observers: ty.Guards = (),
         reset: ArrayLike | None = None,
+        jumps: Mapping[ty.Guard, ty.ModeFunction] | ty.Guards | None = None,
+        jump_many: ty.JumpFunction | None = None,
+        order: Iterable[ty.Guard] | None = None,
         breakpoints: ArrayLike = (),
         unit: Iterable[slice | Iterable[str | int]] = (),
         context: Callable[[], tuple[int, object]] | None = None,
@@ -183,6 +199,9 @@ class System:
         f0: ty.Function | None = None,
         g: ty.GuardFunction | None = None,
         g_many: ty.GuardsFunction | None = None,
+        DR: Mapping[ty.Guard, ty.ModeFunction] | None = None,
+        Dp_R: Mapping[ty.Guard, ty.ModeFunction] | None = None,
+        Dt_R: Mapping[ty.Guard, ty.ModeFunction] | None = None,
         **unknown: Never,
     ) -> None:
         if unknown:
@@ -215,11 +234,15 @@ class System:
         self.direction = declared.directions(self.guards, direction)
         self.observers = declared.observer_flags(self.guards, observers)
         self.reset = declared.reset_matrix(reset, self.direction)
+        given = dict(zip(JUMP_JACOBIANS, (DR, Dp_R, Dt_R), strict=True))
+        self.jumps = Jumps(self.guards, jumps, jump_many, order, given, self._contexts)
+        self.jumps.refuse(self.guards, self.observers, self.reset)
         self.unit = declared.unit_parts(self.states, unit)
         self.breakpoints = times("breakpoints", breakpoints)
         self._no_jacobians = ""  # why a bridge does not give them
         self._is_sum = "g" in self._functions
-        self._special = bool(self.direction.any() or self.observers.any())  # something that most systems do not have
+        # something that most systems do not have
+        self._special = bool(self.direction.any() or self.observers.any() or self.jumps)
         self._plain = not (self._special or self.unit.size or self.breakpoints.size)
         self._expects_stiff = False  # whether stiff steps are to be expected from the start: set by bridges
         self._trusts_Df: bool | None = None  # whether Df, if given, was compared with differences, and fits

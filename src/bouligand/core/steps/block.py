@@ -78,6 +78,8 @@ def advance(plan):
             code = call_entry(plan.span, plan.work)
         if code >= codes.FIRST_QUESTION and code <= codes.LAST_QUESTION and plan.judge != 0:
             code = call_entry(plan.judge, plan.work)
+        if code == codes.JUMP and plan.jump != 0:
+            code = call_entry(plan.jump, plan.work)
     return code
 
 

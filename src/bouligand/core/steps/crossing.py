@@ -54,21 +54,56 @@ def cross(w, j):
         re_arm(w, j)
     s.fresh = 1
     s.rates_known = 0
-    # a guard that is crossed over and over without progress in time would never let the integration end
+    return codes.CHATTERING if too_often(w, j) else codes.GO_ON
+
+
+@core(inline=True)
+def too_often(w, j):
+    """Whether guard j is crossed over and over without progress in time: the integration would never end."""
+    s, g, t = w.s, w.g, w.s.t
     if t - g.burst_began[j] > BURST_TIME * (s.tf - s.t0) + 1e-14 * abs(t):
         g.burst_began[j] = t
         g.burst[j] = 0.0
     g.burst[j] += 1.0
     if g.burst[j] > MOST_IN_A_BURST:
         s.target = j
-        return codes.CHATTERING
-    return codes.GO_ON
+        return True
+    return False
+
+
+@core
+def fire(w, j):
+    """Guard j, whose events change the state, has an event. It keeps its sign until its jump is applied, behind all others of
+    this instant. v.f is x' before the jump. Returns a code."""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    if s.jumping == 0:
+        s.generation = 0
+    s.jumping = 1
+    g.fired[j] = 1.0
+    g.watched[j] = 0.0
+    hold(w, j)
+    note_crossing(w, j, -g.b[j], True)
+    since = s.t - g.t_last[j]
+    ratio = since / g.interval[j] if g.interval[j] > 0.0 else 0.0
+    steady = ratio < 1.0 and abs(ratio - g.ratio[j]) < 0.05
+    g.shrinking[j] = g.shrinking[j] + 1.0 if steady else 0.0
+    g.interval[j] = since if since < s.t - s.t0 else 0.0
+    g.ratio[j] = ratio
+    g.t_last[j] = s.t
+    s.last = j
+    s.judged = 0
+    s.fresh = 1
+    s.rates_known = 0
+    if too_often(w, j):
+        return codes.ZENO if g.shrinking[j] > 0.0 else codes.CHATTERING
+    return s.status if eval_f(w, s.t, v.x, v.f) else codes.GO_ON
 
 
 @core(inline=True)
 def flip(w, k, latched):
     """Change the sign of guard k, record it, and count it if it is an event."""
-    s, g = w.s, w.g
+    g = w.g
     sign = -g.b[k]
     fires = g.direction[k] == 0.0 or sign == g.direction[k]
     g.b[k] = sign
@@ -76,6 +111,13 @@ def flip(w, k, latched):
     g.pending[k] = 0.0
     hold(w, k)
     g.band[k] = g.eps[k]
+    note_crossing(w, k, sign, fires)
+
+
+@core(inline=True)
+def note_crossing(w, k, sign, fires):
+    """Write a row for a crossing of guard k at the present time, and count it if it is an event."""
+    s, g = w.s, w.g
     # an event at the start time is recorded just after it: events lie in (t0, tf]
     t = s.t if s.t > s.t0 else math.nextafter(s.t0, math.inf)
     note(w, t, k, sign, g.h[k], SHOWN if fires else SWITCH)
@@ -147,6 +189,8 @@ def cross_and_evaluate(w, j):
     compact()
     s, v, g = w.s, w.v, w.g
     since = s.t - g.t_last[j]
+    if g.jump[j] != 0.0 and (g.direction[j] == 0.0 or g.direction[j] == -g.b[j]):
+        return fire(w, j)
     code = cross(w, j)
     if code != codes.GO_ON:
         return code

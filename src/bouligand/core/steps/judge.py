@@ -173,7 +173,7 @@ def turned_away(w, k):
     compact()
     s, g = w.s, w.g
     last, soon = s.last, s.soon
-    if last < 0 or last == k or g.t_last[last] != s.t or s.t - g.t_last[k] <= 10.0 * soon:
+    if last < 0 or last == k or g.jump[last] != 0.0 or g.t_last[last] != s.t or s.t - g.t_last[k] <= 10.0 * soon:
         return codes.GO_ON
     before, least, failed = other_word(w, last, k)
     if failed:

@@ -123,7 +123,7 @@ def resolve_corner(w):
     s, v, g = w.s, w.v, w.g
     t, stop = s.t, s.stop
     s.soon = 0.0
-    ending = t >= s.tf or s.ending == 1
+    ending = t >= s.tf or s.ending == 1 or s.jumping == 1
     if ending or s.fresh == 1:
         s.soon = min(1.0 / max(in_tolerances(w, v.f, v.x, v.x), 1e-300), 1e-3 * s.dt)
     tau, j, stuck, turned = first_arrival(g, s.soon)
@@ -150,10 +150,12 @@ def resolve_corner(w):
 
 @core(inline=True)
 def end_of_leg(w):
-    """Stop at tf, a terminal event, a breakpoint, or a spent budget. Returns a code, and whether to start the pass again."""
+    """Stop for a jump, at tf, a terminal event, a breakpoint, or a spent budget. Returns a code, and whether to start the pass again."""
     compact()
     s, breaks = w.s, w.breaks
     t = s.t
+    if s.jumping == 1:
+        return codes.JUMP, False
     if s.ending == 1:
         return codes.TERMINATED, False
     if t >= s.tf:

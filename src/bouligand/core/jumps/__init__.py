@@ -1,0 +1,1 @@
+"""Jumps of the state at events: what fires at one instant, and on which side of each guard it leaves the state."""

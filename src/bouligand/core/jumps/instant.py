@@ -1,0 +1,140 @@
+"""One instant at which the state jumps. An entry of its own, compiled when needed.
+
+Guards whose events change the state are marked when they fire (g.fired), with all others that are reached at the same instant
+within the tolerance. Here their jumps are applied, and every guard is evaluated at the new state: one that the jumps have carried
+across fires at the same instant, in the next generation, until none does. Each generation is a row of the record, at the same
+time as the row before, which has the state before it.
+"""
+
+from .. import codes
+from ..compiler.intrinsics import address, call, compact
+from ..compiler.jit import core
+from ..compiler.tables import work
+from ..evaluate import copy_state, failed, in_tolerances
+from ..recorded import write_step
+from ..state import JUMP
+from ..unit import make_unit
+from .sides import settle_sides
+
+
+@core(entry=True)
+def jump(table):
+    """Apply the jumps of all guards that have fired at this instant. Returns GO_ON, a full table, or a failure."""
+    compact()
+    w = work(table)
+    s = w.s
+    while s.jumping == 1:
+        code = next_generation(w)
+        if code != codes.GO_ON:
+            return code
+    return codes.GO_ON
+
+
+@core
+def next_generation(w):
+    """Apply the jumps of the guards in g.fired, and find those that fire next."""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    if s.record_count >= w.steps.shape[0]:
+        return codes.RECORDS_FULL
+    if s.event_count + 3 * g.width + 4 > w.events.shape[0]:
+        return codes.EVENTS_FULL
+    first, count = firing(g)
+    s.target = first
+    if s.generation > 2 * g.width + 10:
+        return codes.CASCADE
+    for k in range(g.width):
+        g.hdot_end[k] = g.hdot[k]  # (before the jump)
+    code = apply_all(w, first, count)
+    if code != codes.GO_ON:
+        return code
+    make_unit(w, v.x_end)
+    for i in range(v.width):
+        v.scratch[i] = v.x_end[i] - v.x[i]
+    change = in_tolerances(w, v.scratch, v.x, v.x_end)
+    if not change < 1e300:
+        return codes.JUMP_NOT_FINITE
+    row = s.record_count
+    write_step(w, row, s.t, JUMP, 0.0, 0.0, 0.0)
+    copy_state(v.x_end, w.states[row])
+    copy_state(v.x_end, v.x)
+    s.record_count = row + 1
+    s.generation += 1
+    # (a requested time at the instant is answered with the state behind it)
+    q = s.eval_count - 1
+    while q >= 0 and w.t_eval[q] == s.t:
+        copy_state(v.x, w.x_eval[q])
+        q -= 1
+    return settle_sides(w, change)
+
+
+@core
+def firing(g):
+    """The first guard that fires in this generation, and how many do."""
+    first, count = -1, 0
+    for k in range(g.width):
+        if g.fired[k] == 1.0:
+            first = k if count == 0 else first
+            count += 1
+    return first, count
+
+
+@core
+def apply_all(w, first, count):
+    """v.x_end = the state behind the jumps of this generation. Returns a code."""
+    compact()
+    s, v, g, fn = w.s, w.v, w.g, w.fn
+    if fn.jump_many != 0:
+        copy_state(v.x, v.x_end)
+        arguments = (address(v.x), address(g.fired), address(g.b), address(w.p), address(v.x_end))
+        if call(fn.jump_many, s.t, arguments, fn.context) != 0:
+            failed(w, codes.JUMP_FAILED, s.t, v.x)
+            return codes.JUMP_FAILED
+        return codes.GO_ON
+    if count > 1 and s.order_given == 0:
+        code = compare_orders(w)
+        if code != codes.GO_ON:
+            return code
+    copy_state(v.x, v.x_end)
+    for q in range(g.width):
+        k = w.jump_order[q]
+        if g.fired[k] == 1.0:
+            copy_state(v.x_end, v.x_trial)
+            if apply(w, k, v.x_trial, v.x_end):
+                return codes.JUMP_FAILED
+    return codes.GO_ON
+
+
+@core
+def apply(w, k, x, out):
+    """out = the state behind the jump of guard k from x. True if it failed."""
+    compact()
+    s, fn = w.s, w.fn
+    copy_state(x, out)
+    if call(w.jumps[k], s.t, (address(x), address(w.g.b), address(w.p), address(out)), fn.context) == 0:
+        return False
+    s.target = k
+    return failed(w, codes.JUMP_FAILED, s.t, x)
+
+
+@core
+def compare_orders(w):
+    """Whether the jumps of this generation commute, each pair of them: then any order gives the same state. Returns a code.
+
+    Where a pair does not, s.target and s.last are its guards, v.x_end and v.x_smooth the two outcomes.
+    """
+    compact()
+    s, v, g = w.s, w.v, w.g
+    for j in range(g.width):
+        for k in range(j + 1, g.width):
+            if g.fired[j] == 1.0 and g.fired[k] == 1.0:
+                bad = apply(w, j, v.x, v.x_trial) or apply(w, k, v.x_trial, v.x_end)
+                bad = bad or apply(w, k, v.x, v.x_trial) or apply(w, j, v.x_trial, v.x_smooth)
+                if bad:
+                    return codes.JUMP_FAILED
+                for i in range(v.width):
+                    v.scratch[i] = v.x_end[i] - v.x_smooth[i]
+                if in_tolerances(w, v.scratch, v.x_end, v.x_smooth) > 1.0:
+                    s.target, s.last = j, k
+                    return codes.JUMP_ORDER
+    return codes.GO_ON

@@ -1,0 +1,146 @@
+"""Behind a jump: the side of each guard on which the state is, and which guards fire because of it.
+
+Where h is not zero, its sign says the side. A guard that has just fired is then on one side or the other, and does not fire again;
+another that has changed sides fires. Where the state is on a guard, the flow behind the jump says the side: a guard that has fired
+is left to the side that it came from, if the flow leads there (a bounce), else to the other; one that has not fired is crossed
+if the flow leads there.
+"""
+
+from .. import codes
+from ..compiler.intrinsics import compact
+from ..compiler.jit import core
+from ..evaluate import eval_f, eval_h
+from ..guards import hold, rates
+from ..resolution import near_zero, shake
+from ..steps.crossing import flip, note_crossing
+
+INELASTIC = 1e-9  # rate behind a jump over that before it, below which the guard is not left
+SHRUNK = 4  # intervals with a steady ratio from which on jumps accumulate
+NEGLIGIBLE = 1.0  # tolerances
+
+
+@core
+def settle_sides(w, change):
+    """Find the word behind a jump that has changed the state by so many tolerances, x' there, and the guards that fire next.
+
+    Returns a code.
+    """
+    compact()
+    s, v, g = w.s, w.v, w.g
+    for k in range(g.width):
+        g.h_middle[k] = g.h[k]  # (before the jump)
+    shake(v)
+    if eval_h(w, s.t, v.x, g.h) or eval_h(w, s.t, v.x_trial, g.h_trial):
+        return s.status
+    s.held_count = 0
+    total = 0.0
+    for k in range(g.width):
+        total += g.h[k]
+        was_on = g.held[k] != 0.0
+        g.held[k] = 0.0
+        g.settled[k] = -1e300
+        left = 3.0 * abs(g.h_middle[k]) if was_on else 0.0
+        if near_zero(g, k) or abs(g.h[k]) <= left:
+            hold(w, k)
+        else:
+            off_guard(w, k)
+    if total - total != 0.0:
+        return codes.JUMP_NOT_FINITE
+    s.fresh, s.rates_known, s.judged, s.question = 1, 0, 0, 0
+    s.gap, s.reach = 0.0, 0.0
+    for i in range(v.width):
+        v.second[i] = 0.0
+        v.third[i] = 0.0
+    code = by_flow(w, change)
+    s.jumping = 0
+    for k in range(g.width):
+        if g.fired[k] == 2.0:
+            s.jumping = 1
+        g.fired[k] = max(g.fired[k] - 1.0, 0.0)
+    return code
+
+
+@core
+def off_guard(w, k):
+    """The side of guard k, on which the state is not, behind a jump."""
+    compact()
+    s, g = w.s, w.g
+    side = 1.0 if g.h[k] > 0.0 else -1.0
+    if g.fired[k] == 1.0:
+        land_on(w, k, side)
+    elif side != g.b[k] and (g.watched[k] != 0.0 or g.observer[k] != 0.0):
+        if g.jump[k] != 0.0 and (g.direction[k] == 0.0 or g.direction[k] == side):
+            fire_next(w, k)
+        else:
+            flip(w, k, False)
+            g.held[k] = 0.0
+            if g.observer[k] != 0.0:
+                g.watched[k] = 0.0
+        w.events[s.event_count - 1].jumped = 1
+
+
+@core(inline=True)
+def land_on(w, k, side):
+    """Guard k, which has fired, is on this side behind its jump. (The row of its event says the other side.)"""
+    g = w.g
+    if side == g.b[k]:
+        note_crossing(w, k, side, False)
+    g.b[k] = side
+    g.watched[k] = side
+
+
+@core(inline=True)
+def fire_next(w, k):
+    """Guard k fires in the next generation."""
+    g = w.g
+    note_crossing(w, k, -g.b[k], True)
+    g.fired[k] = 2.0
+    g.watched[k] = 0.0
+    g.t_last[k] = w.s.t
+    hold(w, k)
+
+
+@core
+def by_flow(w, change):
+    """The sides of the guards on which the state is. Returns a code; v.f is then x' behind the jump."""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    if eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
+        return s.status
+    passes = False
+    for k in range(g.width):
+        if g.held[k] != 0.0 and g.fired[k] == 1.0:
+            away = g.b[k] * g.hdot[k]
+            if at_rest(g, k, change) and not away < -INELASTIC * abs(g.hdot_end[k]):
+                s.target = k
+                return codes.ZENO
+            if away > 0.0:
+                land_on(w, k, g.b[k])
+            else:
+                g.b[k] = -g.b[k]
+                g.watched[k] = g.b[k]
+                passes = True
+    if passes and (eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0)):
+        return s.status
+    for k in range(g.width):
+        if g.held[k] == 0.0 or g.observer[k] != 0.0 or g.fired[k] == 2.0:
+            continue
+        if g.fired[k] == 1.0:
+            if g.b[k] * g.hdot[k] < 0.0:
+                s.target = k
+                return codes.JUMPS_BACK
+        elif g.watched[k] * g.hdot[k] < 0.0:
+            if g.jump[k] != 0.0 and (g.direction[k] == 0.0 or g.direction[k] == -g.b[k]):
+                fire_next(w, k)
+            else:
+                g.held[k] = 0.0  # an ordinary crossing, next
+    s.rates_known = 1
+    return codes.GO_ON
+
+
+@core(inline=True)
+def at_rest(g, k, change):
+    """Whether guard k, on which the state is behind its jump, is not left again: an inelastic jump, or jumps that accumulate and
+    have become smaller than the tolerance."""
+    inelastic = abs(g.hdot[k]) <= INELASTIC * abs(g.hdot_end[k])
+    return inelastic or (g.shrinking[k] >= SHRUNK and change <= NEGLIGIBLE)

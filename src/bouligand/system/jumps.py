@@ -1,0 +1,112 @@
+"""Jumps of the state at events, as a user declares them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .declarations import guard_index
+from .functions import UserFunction
+
+if TYPE_CHECKING:
+    from .. import _typing as ty
+    from .._typing import BoolArray, FloatArray, IntArray
+    from .user_memory import Contexts
+
+JACOBIANS = ("DR", "Dp_R", "Dt_R")
+
+
+class Jumps:
+    """The jumps of a system: for each guard a function that changes the state at its events, or one function for all.
+
+    ``has`` tells which guards have one, ``order`` is the order in which those of one instant are applied, ``order_given`` whether
+    the user has said so.
+    """
+
+    def __init__(
+        self,
+        guards: tuple[str, ...],
+        jumps: Mapping[ty.Guard, ty.ModeFunction] | ty.Guards | None,
+        jump_many: ty.JumpFunction | None,
+        order: Iterable[ty.Guard] | None,
+        jacobians: Mapping[str, Mapping[ty.Guard, Any] | None],
+        contexts: Contexts | None,
+    ) -> None:
+        self.functions: dict[int, UserFunction] = {}
+        self.many = None if jump_many is None else UserFunction("jump_many", jump_many, contexts)
+        self.has: BoolArray = np.zeros(len(guards), dtype=bool)
+        if isinstance(jumps, Mapping):
+            for guard, function in jumps.items():
+                k = guard_index(guards, guard, "jumps")
+                if self.many is None:
+                    self.functions[k] = UserFunction("jump", function, contexts)
+                elif function is not None:
+                    raise TypeError("give a function for each guard in jumps, or jump_many for all, not both")
+                self.has[k] = True
+        elif jumps is not None:
+            self.has[_numbers(guards, jumps, "jumps")] = True
+            if self.many is None:
+                raise TypeError(
+                    "jumps maps guards to functions R(t, x, b, p) (or R(t, x, b, p, xnew)); guards alone go with jump_many"
+                )
+        elif self.many is not None:
+            self.has[:] = True
+        self.jacobians = {name: self._jacobians(guards, name, given, contexts) for name, given in jacobians.items()}
+        self.order: IntArray = np.arange(len(guards))
+        self.order_given = order is not None
+        if order is not None:
+            self._put_in_order(guards, order)
+
+    def __bool__(self) -> bool:
+        return bool(self.has.any())
+
+    def _jacobians(
+        self, guards: tuple[str, ...], name: str, given: Mapping[ty.Guard, Any] | None, contexts: Contexts | None
+    ) -> dict[int, UserFunction]:
+        out: dict[int, UserFunction] = {}
+        if given is not None and not isinstance(given, Mapping):
+            raise TypeError(f"{name} maps guards to functions, as jumps does; got {given!r}")
+        for guard, function in (given or {}).items():
+            k = guard_index(guards, guard, name)
+            if k not in self.functions:
+                raise ValueError(f"{name}: guard {guard!r} has no function in jumps")
+            out[k] = UserFunction(name, function, contexts)
+        return out
+
+    def _put_in_order(self, guards: tuple[str, ...], order: Iterable[ty.Guard]) -> None:
+        if self.many is not None:
+            raise ValueError("order is for jumps of single guards; jump_many gets all guards of an instant at once")
+        named = _numbers(guards, order, "order")
+        twice = [guards[k] for k in named if named.count(k) > 1]
+        if twice:
+            raise ValueError(f"order names {twice[0]!r} twice")
+        without = [guards[k] for k in named if not self.has[k]]
+        if without:
+            raise ValueError(f"order: guard {without[0]!r} has no jump")
+        self.order = np.array([*named, *(k for k in range(len(guards)) if k not in named)], dtype=np.int64)
+
+    def refuse(self, guards: tuple[str, ...], observers: BoolArray, reset: FloatArray) -> None:
+        """Raise if something is declared that does not go together with jumps."""
+        both = np.flatnonzero(self.has & observers)
+        if both.size:
+            raise ValueError(
+                f"guard {guards[both[0]]!r} has a jump and is an observer: an observer changes nothing. Leave it out of one"
+            )
+        if self and reset.size:
+            raise ValueError("reset (the matrix that says which crossing re-arms which guard) does not go with jumps")
+
+    @property
+    def all(self) -> list[UserFunction]:
+        """All functions that the core calls."""
+        return [*self.functions.values(), *([] if self.many is None else [self.many])]
+
+
+def _numbers(guards: tuple[str, ...], named: Any, what: str) -> list[int]:
+    """The numbers of guards that are given by name or number."""
+    given = (named,) if isinstance(named, str | int | np.integer) else named
+    try:
+        return [guard_index(guards, guard, what) for guard in given]
+    except TypeError:
+        raise TypeError(f"{what} must name guards; got {named!r}") from None
