@@ -216,7 +216,7 @@ def derivatives(sol: bd.Solution, with_parameters: bool) -> None:
         assert_type(corner.t, float)
         assert_type(corner.guards, tuple[str, ...])
         assert_type(corner.order([1.0, 0.0]), tuple[str, ...])
-        assert_type(corner.kind, Literal["tie", "start", "end", "event", "breakpoint"])
+        assert_type(corner.kind, Literal["tie", "start", "end", "event", "breakpoint", "jump"])
     both = sol.bderivative(0.9, since=0.1, params=True, merge=1e-6)
     assert_type(both(dp={"g": 1.0}), Array)
     assert_type(both.matrix(wrt="p"), Array)

@@ -171,8 +171,8 @@ class JumpOrderError(SolveError):
 
 
 class ZenoError(SolveError):
-    """Jumps at one guard that follow each other at ever shorter intervals, with a finite time of accumulation (a bouncing ball that
-    comes to rest); or a jump behind which the guard is not left at all.
+    """Jumps at one guard that follow each other at ever shorter intervals and accumulate (a bouncing ball that comes to rest); or
+    a jump behind which the guard is not left at all.
 
     Stop before with ``terminal=``, or let f hold the state at rest behind it (see docs/jumps.md).
 

@@ -189,7 +189,7 @@ GUARD_ROWS = Rows(
     "former",  # in a spanning step: 1 - tau of its crossing in the previous list,
     "former_back",  # and of its crossing back; 0: none
     "jump",  # 1: its events change the state
-    "fired",  # at this instant: 1 in the present generation of jumps, 2 in the next one
+    "fired",  # at this instant: 1 in the present generation of jumps, 2 in the next one, 3: its turn comes behind another's
     "interval",  # time between its last two jumps,
     "ratio",  # that to the interval before,
     "shrinking",  # and how many times that ratio was nearly the same, and below 1

@@ -1,4 +1,4 @@
-"""Consecutive walks: a derivative is split at breakpoints at which a guard is crossed.
+"""Consecutive walks: a derivative is split at jumps of the state, and at breakpoints at which a guard is crossed.
 
 A perturbation may cross such a guard before the breakpoint or behind it, where f, h and the word may be others. Up to the
 breakpoint it is taken as to an end (only what is crossed in time counts), from there on as from a start (what is not crossed
@@ -9,27 +9,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..core.state import AT_END, AT_START, MARGIN
+from ..errors import DerivativeError
+from .flights import flights
+from .instant import Instant
 from .walk import Walk, walk_along
 
 if TYPE_CHECKING:
-    from .._typing import FloatArray
+    from .._typing import FloatArray, RecordArray
     from ..solution.solution import Solution
     from .trajectory_corners import TrajectoryCorner
     from .walk import Requested
 
+    AnyCorner = TrajectoryCorner | Instant
+
 NEAR = 30.0  # times the relative tolerance: how near, of the whole time, a crossing is to a breakpoint that is split at
 
 
-class Chain:
-    """The way from ``since`` to ``until`` (or to the row ``wanted`` of the event table): one walk, or several."""
+class Part(NamedTuple):
+    """A walk; its offset: the row of the chain's ``events`` at which its own begin; and the jump that follows it."""
 
-    walks: list[Walk]
-    offsets: list[int]
+    walk: Walk
+    offset: int
+    jump: Instant | None = None
+
+
+class Chain:
+    """The way from ``since`` to ``until`` (or to the row ``wanted`` of the event table): one walk, or several.
+
+    ``rows`` are the rows of the record's table of events on the way, ``events`` those and all later ones.
+    """
+
+    parts: list[Part]
+    rows: slice
+    events: RecordArray
 
     def __init__(
         self,
@@ -42,85 +59,168 @@ class Chain:
         observers: bool,
         rtol: float | None = None,
     ) -> None:
-        self._solution, self._splits = solution, _splits(solution, since, until, wanted)
-        walk, self.walks, self.offsets = None, [], [0]
-        if self._splits.size:
-            for first, last in pairwise((since, *self._splits)):
-                walk = walk_along(solution, first, last, None, params, merge, observers, rtol, walk)
-                walk.find_corners()
-                self.walks.append(walk)
-            since = self._splits[-1]
-        walk = walk_along(solution, since, until, wanted, params, merge, observers, rtol, walk)
-        self.walks.append(walk)
+        self._solution, self._options = solution, (params, merge, observers, rtol)
+        self.parts, self._bounds = [], np.empty(0)
+        self.at_event = False  # whether the outcome is the state behind the last jump, at its own time
+        if solution.record.jump_rows.size:
+            self._through_jumps(since, until, wanted)
+        else:
+            self._along(solution, since, until, wanted)
+            first, last = self.parts[0].walk.stretch, self.parts[-1].walk.stretch
+            stop = last.rows.start + last.wanted + 1 if last.wanted >= 0 else last.rows.stop
+            self.rows, self.events = slice(first.rows.start, stop), first.events
+        walk = self.parts[0].walk
         self.n, self.np, self.width, self.merge = walk.n, walk.np, walk.width, walk.merge
-        self.stretch, self.starts_on_guard = self.walks[0].stretch, self.walks[0].starts_on_guard
-        if self._splits.size:  # rows of events: each walk counts its own from its start
-            count = len(self.stretch.events)
-            self.offsets = [count - len(walk.stretch.events) for walk in self.walks]
+        self.stretch, self.starts_on_guard = walk.stretch, walk.starts_on_guard
+        bounds = [part.walk.stretch.t[part.walk.stretch.end] for part in self.parts[:-1]]
+        self._bounds = np.array(bounds)
+
+    def _along(
+        self,
+        solution: Solution,
+        since: float,
+        until: float,
+        wanted: int | None,
+        offset: int = 0,
+        behind_jump: bool = False,
+    ) -> None:
+        """Add the walks along a solution without jumps, split at breakpoints. ``offset``: of its first event."""
+        splits, walk, total = _splits(solution, since, until, wanted), None, 0
+        moments = [since, *splits, until]
+        for q, (first, last) in enumerate(pairwise(moments)):
+            ends = q == len(splits)
+            walk = walk_along(
+                solution,
+                first,
+                last,
+                wanted if ends else None,
+                *self._options,
+                walk,
+                behind_jump=behind_jump and q == 0,
+            )
+            if splits.size:
+                walk.find_corners()
+            # rows of events: each walk counts its own from its start
+            total = total or len(walk.stretch.events)
+            self.parts.append(Part(walk, offset + total - len(walk.stretch.events)))
+
+    def _through_jumps(self, since: float, until: float, wanted: int | None) -> None:
+        """Add the walks along the flights between jumps, and the jumps."""
+        record = self._solution.record
+        if self._solution._flights is None:
+            self._solution._flights = flights(self._solution)
+        all_flights = self._solution._flights
+        first = next(q for q in range(len(all_flights) - 1, -1, -1) if all_flights[q].solution.record.t[0] <= since)
+        begin = all_flights[first].first_event
+        begin += (
+            int(np.searchsorted(all_flights[first].solution.record.events["t"], since)) if since > record.t[0] else 0
+        )
+        self.events, stop = record.events[begin:], len(record.events)
+        for q in range(first, len(all_flights)):
+            flight = all_flights[q]
+            own = flight.solution.record
+            start, end = max(since, float(own.t[0])), float(own.t[-1])
+            inside = wanted is not None and wanted < flight.stop_event
+            last = inside or (wanted is None and until < end) or q == len(all_flights) - 1
+            local = wanted - flight.first_event if inside and wanted is not None else None
+            offset = max(flight.first_event - begin, 0)
+            self._along(flight.solution, start, end if inside or not last else until, local, offset, behind_jump=q > 0)
+            if last:
+                stop = (
+                    wanted + 1
+                    if wanted is not None
+                    else begin + int(np.searchsorted(self.events["t"], until, side="right"))
+                )
+                break
+            following = all_flights[q + 1]
+            events = record.events[flight.stop_event : following.first_event]
+            jump = Instant(self.parts[-1].walk, flight, following, events, flight.stop_event - begin)
+            self.parts[-1] = self.parts[-1]._replace(jump=jump)
+            if wanted is None and until == end:
+                stop = following.first_event  # (the limit from behind)
+                break
+            if wanted is not None and wanted < following.first_event:
+                if not jump.is_linear:
+                    raise DerivativeError(
+                        f"several guards fire at t = {jump.t:.10g}, and perturbations meet them in different orders: there is no "
+                        "derivative of the state at one of these events. Ask for a fixed time behind it"
+                    )
+                self.at_event, stop = True, wanted + 1
+                break
+        self.rows = slice(begin, stop)
 
     @property
-    def rows(self) -> slice:
-        """Of the record's table of events, those on the way."""
-        last = self.walks[-1].stretch
-        return slice(self.stretch.rows.start, last.rows.start + last.wanted + 1 if last.wanted >= 0 else last.rows.stop)
+    def walks(self) -> list[Walk]:
+        """The walks, in order."""
+        return [part.walk for part in self.parts]
 
     def propagate(
         self, D: FloatArray, times: FloatArray | None = None, requested: Requested | tuple[()] = ()
-    ) -> Iterator[TrajectoryCorner]:
-        """As `Walk.propagate`, over all of them; yields corners with the place of their walk's events among all."""
-        if len(self.walks) == 1:
-            return self.walks[0].propagate(D, times, requested=requested)
+    ) -> Iterator[AnyCorner]:
+        """As `Walk.propagate`, over all of them, and through jumps whose order does not matter; yields corners with the place of
+        their walk's events among all, and jumps whose order does."""
+        if len(self.parts) == 1 and self.parts[0].jump is None:
+            return self.parts[0].walk.propagate(D, times, requested=requested)
         return self._propagate_all(D, times, requested)
 
     def _propagate_all(
         self, D: FloatArray, times: FloatArray | None, requested: Requested | tuple[()]
-    ) -> Iterator[TrajectoryCorner]:
-        parts = self.parts(requested, len(D))
-        for walk, offset, part in zip(self.walks, self.offsets, parts, strict=True):
-            for corner in walk.propagate(D, None if times is None else times[offset:], requested=part):
-                inner = (corner.mode == AT_END and walk is not self.walks[-1]) or (
-                    corner.mode == AT_START and walk is not self.walks[0]
-                )
-                corner.at_break, corner.offset = inner, offset
+    ) -> Iterator[AnyCorner]:
+        parts, last = self.share_out(requested, len(D)), self.parts[-1]
+        for q, (part, asked) in enumerate(zip(self.parts, parts, strict=True)):
+            walk, offset, jump = part
+            for corner in walk.propagate(D, None if times is None else times[offset:], requested=asked):
+                at_end = corner.mode == AT_END and part is not last
+                at_start = corner.mode == AT_START and q > 0
+                corner.at_break, corner.offset = at_end or at_start, offset
                 yield corner
+            if jump is None:
+                continue
+            if jump.is_linear:
+                jump.push(D, times, self.at_event and part is last)
+            else:
+                yield jump
 
-    def parts(self, requested: Requested | tuple[()], rows: int) -> list[Requested | tuple[()]]:
+    def share_out(self, requested: Requested | tuple[()], rows: int) -> list[Requested | tuple[()]]:
         """What each walk has of the requested times and of their values, of which each time has so many rows."""
         if not requested:
-            return [()] * len(self.walks)
+            return [()] * len(self.parts)
         times, values = requested
-        places = [0, *np.searchsorted(times, self._splits), len(times)]
+        places = [0, *np.searchsorted(times, self._bounds), len(times)]
         return [(times[first:last], values[first * rows : last * rows]) for first, last in pairwise(places)]
 
     def uncertain_times(self) -> FloatArray:
-        """As `Walk.uncertain_times`, of all of them, and the breakpoints between them."""
-        if len(self.walks) == 1:
-            return self.walks[0].uncertain_times()
-        near = nearness(self._solution, self._splits)
-        around = np.column_stack([self._splits - near, self._splits + near])
-        return np.concatenate([around, *(walk.uncertain_times() for walk in self.walks)])
+        """As `Walk.uncertain_times`, of all of them, and the breakpoints and jumps between them."""
+        if len(self.parts) == 1:
+            return self.parts[0].walk.uncertain_times()
+        near = nearness(self._solution, self._bounds)
+        around = np.column_stack([self._bounds - near, self._bounds + near])
+        return np.concatenate([around, *(part.walk.uncertain_times() for part in self.parts)])
 
     def record_crossings(self) -> None:
         """As `Walk.record_crossings`, on all of them."""
-        for walk in self.walks:
-            walk.record_crossings()
+        for part in self.parts:
+            part.walk.record_crossings()
 
     @property
     def by_duals(self) -> bool:
         """Whether perturbations are propagated by dual numbers."""
-        return self.walks[0].memory.ways.by_duals
+        return self.parts[0].walk.memory.ways.by_duals
 
     def find_corners(self) -> None:
         """As `Walk.find_corners`, on all of them."""
-        for walk in self.walks:
-            walk.find_corners()
+        for part in self.parts:
+            part.walk.find_corners()
 
     @property
-    def corners(self) -> list[TrajectoryCorner]:
-        """The corners of all of them, in order."""
-        if len(self.walks) == 1:
-            return self.walks[0].corners
-        return [corner for walk in self.walks for corner in walk.corners]
+    def corners(self) -> list[AnyCorner]:
+        """The corners of all of them, and the jumps whose order matters, in order."""
+        out: list[AnyCorner] = []
+        for part in self.parts:
+            out += part.walk.corners
+            if part.jump is not None and not part.jump.is_linear:
+                out.append(part.jump)
+        return out
 
 
 def nearness(solution: Solution, moments: FloatArray) -> FloatArray:

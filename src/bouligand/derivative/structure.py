@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ..errors import DerivativeError
 from ..system.arguments import whole
+from .instant import Instant
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -37,8 +39,8 @@ class Structure:
 
     @property
     def corners(self) -> list[TrajectoryCorner]:
-        """Where several guards are crossed together, or one at the start or the end."""
-        return self._map.corners
+        """Where several guards are crossed together, or one at the start or the end; jumps whose order matters."""
+        return cast("list[TrajectoryCorner]", self._map.corners)
 
     @property
     def margins(self) -> list[Margin]:
@@ -54,7 +56,8 @@ class Structure:
         known = [corner.is_linear for corner in self.corners]
         if all(value is True for value in known):
             return True
-        if sum(corner.units for corner in self.corners) <= 6:
+        jumps = any(isinstance(corner, Instant) for corner in self.corners)
+        if not jumps and sum(corner.units for corner in self.corners) <= 6:
             return len(self.pieces()) == 1
         return False if any(value is False for value in known) else None
 
@@ -156,5 +159,12 @@ class Structure:
         from .pieces import pieces
 
         limit = whole("limit", limit, 1)
-        links = [(link.matrix, link.corner) for link in self._map.links()]
+        links: list[tuple[FloatArray, TrajectoryCorner | None]] = []
+        for link in self._map.links():
+            if isinstance(link.corner, Instant):
+                raise DerivativeError(
+                    f"at t = {link.corner.t:g} several guards fire, which perturbations meet in different orders: the pieces of "
+                    "such a derivative are not listed. Ask for the piece of a perturbation, B.matrix(dx)"
+                )
+            links.append((link.matrix, link.corner))
         return pieces(links, self._map.n, limit)

@@ -18,9 +18,9 @@ from .chain import Chain
 if TYPE_CHECKING:
     from .._typing import FloatArray, MaybeNone
     from ..solution.solution import Solution
+    from .chain import AnyCorner
     from .compiled_corner import Passage
     from .outcome import Outcome
-    from .trajectory_corners import TrajectoryCorner
     from .walk import Requested, Walk
 
 _SMALL = 100  # up to this many states and parameters, the linear parts are stored as matrices
@@ -33,7 +33,7 @@ class Link:
 
     matrix: FloatArray | MaybeNone
     times: FloatArray | None
-    corner: TrajectoryCorner | None
+    corner: AnyCorner | None
 
 
 class TangentMap:
@@ -51,7 +51,7 @@ class TangentMap:
         self.n, self.np, self.width = self.chain.n, self.chain.np, self.chain.n + self.chain.np
 
     @property
-    def corners(self) -> list[TrajectoryCorner]:
+    def corners(self) -> list[AnyCorner]:
         """The corners on the way."""
         self.chain.find_corners()
         return self.chain.corners
@@ -72,7 +72,7 @@ class TangentMap:
         unit = np.eye(self.width)
         links: list[Link] = []
         D = unit.copy()
-        record = np.full((len(self.chain.stretch.events), self.width), np.nan) if times else np.empty((0, 0))
+        record = np.full((len(self.chain.events), self.width), np.nan) if times else np.empty((0, 0))
         for corner in self.chain.propagate(D, record if times else None):
             links.append(Link(D.copy(), record.copy() if times else None, corner))
             D[:] = unit
@@ -136,7 +136,7 @@ class TangentMap:
                         row = corner.offset + corner.unit_rows[u]
                         times[row] = when
                         if chain.merge > 0.0:  # (with offsets, the first time is relative to the corner's own)
-                            times[row, 0] += corner.t - chain.stretch.events["t"][row]
+                            times[row, 0] += corner.t - chain.events["t"][row]
         return passages
 
     def _linear_parts(
@@ -175,10 +175,15 @@ class TangentMap:
         """The perturbations of the times of all events between start and outcome."""
         if not self.store_matrices_of_few_states(times=True):
             self._watch_observers()
-        events, on_way = self.chain.stretch.events, self.chain.rows
+        events, on_way = self.chain.events, self.chain.rows
         times = np.full((len(events), 1), np.nan)
         self.propagate(z[None].copy(), np.array([dt0]), times)
-        times[events["jumped"] == 1] = 0.0  # (a guard that jumps across the trajectory does so at the breakpoint)
+        # (a guard that jumps across the trajectory does so at the breakpoint; not one that a jump of the state carries across)
+        at_breaks = events["jumped"] == 1
+        for part in self.chain.parts:
+            if part.jump is not None:
+                at_breaks[part.jump.offset : part.jump.offset + len(part.jump.events)] = False
+        times[at_breaks] = 0.0
         count = on_way.stop - on_way.start
         return times[:count][events["shown"][:count] == SHOWN, 0]
 
@@ -217,10 +222,16 @@ class TangentMap:
         for each that is added."""
         g = np.zeros(self.width)
         g[: self.n] = w
-        parts, last = self.chain.parts(requested, 1), len(passages)
-        for walk, part in zip(self.chain.walks[::-1], parts[::-1], strict=True):
-            first = last - len(walk.corners)
-            _adjoint_along(walk, passages[first:last], g, part)
+        chain, last = self.chain, len(passages)
+        parts = chain.share_out(requested, 1)
+        for part, asked in zip(chain.parts[::-1], parts[::-1], strict=True):
+            if part.jump is not None and part.jump.is_linear:
+                part.jump.pull(g, chain.at_event and part is chain.parts[-1])
+            elif part.jump is not None:
+                last -= 1
+                part.jump._adjoint(g, passages[last])
+            first = last - len(part.walk.corners)
+            _adjoint_along(part.walk, passages[first:last], g, asked)
             last = first
         return g
 

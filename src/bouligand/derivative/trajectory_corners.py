@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 _corner_rows = Kernel("tangents.guard_rows", "corner_rows", "corners")
 
 
-def start_corner(walk: Walk, on_guard: bool, ended: Walk | None = None) -> TrajectoryCorner | None:
+def start_corner(
+    walk: Walk, on_guard: bool, ended: Walk | None = None, behind_jump: bool = False
+) -> TrajectoryCorner | None:
     """The corner at the start, if the stretch starts on guards: a perturbed start may be on either side of each. ``on_guard``:
     whether some guard is zero there; ``ended``: after a breakpoint, the walk that ended there."""
     stretch, system = walk.stretch, walk.system
@@ -46,6 +48,8 @@ def start_corner(walk: Walk, on_guard: bool, ended: Walk | None = None) -> Traje
     places = units_of(walk, 0, crossed)
     units = [[int(g) for g in events["guard"][q : q + w]] for q, w in places]
     touching = walk.memory.g.held != 0.0 if t == begins else np.zeros(system.m, dtype=bool)
+    # (behind a jump the state is on its guard because it was put there, and a perturbed trajectory is, too, at its own time)
+    touching[system.jumps.has | (behind_jump and t == begins)] = False
     passed = behind["guard"][behind["shown"] != MARGIN]
     touching[passed[~system.observers[passed]]] = True
     if met:
@@ -188,6 +192,18 @@ def rows_at(walk: Walk, record: int, leg: int, guards: list[int], after: bool) -
     return t, rows, slopes
 
 
+def rows_of_guards(walk: Walk, t: float, x: FloatArray, guards: list[int]) -> tuple[FloatArray, FloatArray]:
+    """The guards' rows of Dh and D_t h at any state, with the parameters at the end of a walk."""
+    memory, stretch = walk.memory, walk.stretch
+    memory.v.x[:] = x
+    rows, slopes = np.zeros((len(guards), walk.width)), np.zeros(len(guards))
+    leg = max(int(np.searchsorted(stretch.legs, stretch.end, side="left")) - 1, stretch.leg)
+    if _corner_rows(memory.address, t, leg, np.array(guards, dtype=np.int64), rows, slopes):
+        walk.fail(codes.DH_FAILED)
+    memory.at.rows_at = -1
+    return rows, slopes
+
+
 def near_at_break(walk: Walk, record: int, guards: list[int], word: FloatArray, after: bool) -> BoolArray:
     """Which guards are zero, within the tolerances, just after a breakpoint or just before it (h may jump there)."""
     memory, stretch, n, solution = walk.memory, walk.stretch, walk.n, walk.solution
@@ -313,9 +329,9 @@ class TrajectoryCorner(Corner[str]):
         super()._fail(code)
 
     @property
-    def kind(self) -> Literal["tie", "start", "end", "event", "breakpoint"]:
-        """Where it is: "tie" (on the way), "start", "end", "event" (at which the outcome is taken), or "breakpoint" (just before
-        or just after it)."""
+    def kind(self) -> Literal["tie", "start", "end", "event", "breakpoint", "jump"]:
+        """Where it is: "tie" (on the way), "start", "end", "event" (at which the outcome is taken), "breakpoint" (just before
+        or just after it), or "jump" (the state jumps at several guards)."""
         return "breakpoint" if self.at_break else _KINDS[self.mode]
 
 

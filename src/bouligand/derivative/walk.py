@@ -58,11 +58,13 @@ def walk_along(
     observers: bool,
     rtol: float | None = None,
     ended: Walk | None = None,
+    behind_jump: bool = False,
 ) -> Walk:
     """Prepare the propagation from ``since`` to ``until`` (or to the row ``wanted`` of the event table) along a solution.
 
     ``observers``: whether events of observers get a row of their own, which is only needed for their times. ``rtol``: to which
     steps that are too long are divided; None: that of the solution. ``ended``: the walk that it continues after a breakpoint.
+    ``behind_jump``: whether it starts where a jump has put the state.
     """
     system, record, (own_rtol, atol) = solution.system, solution.record, solution._tolerances
     rtol = own_rtol if rtol is None else rtol
@@ -80,7 +82,7 @@ def walk_along(
         if solution._rates is None or solution._rates.rtol != rtol:
             solution._rates = fastest_rates(system, rtol, len(record), memory)
         stretch = cut(solution, since, until, wanted, observers, divide(system, record, solution._rates, memory))
-        return Walk(solution, stretch, lease, memory, kind, -1.0 if merge is None else float(merge), ended)
+        return Walk(solution, stretch, lease, memory, kind, -1.0 if merge is None else float(merge), ended, behind_jump)
     except BaseException:
         memory.release()
         pool_of(system).give_back(kind, memory)
@@ -102,6 +104,7 @@ class Walk:
         kind: str,
         merge: float,
         ended: Walk | None,
+        behind_jump: bool,
     ) -> None:
         self.solution, self.system, self.stretch, self.merge = solution, solution.system, stretch, merge
         self.memory, self.lease = memory, lease  # (given back when this is deleted)
@@ -113,7 +116,7 @@ class Walk:
             self.fail(codes.H_FAILED)
         refuse_event_at_break(self)
         self.corners: list[TrajectoryCorner] = []
-        if (corner := start_corner(self, on_guard > 0, ended)) is not None:
+        if (corner := start_corner(self, on_guard > 0, ended, behind_jump)) is not None:
             self.corners.append(corner)
         # behind a breakpoint, what happened at its very moment is done
         self._done = 0

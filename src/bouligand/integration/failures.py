@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -74,9 +74,7 @@ def _about_jumps(stepper: Stepper, code: int, text: str) -> BaseException:
         outcomes = v.x_end.copy(), v.x_smooth.copy()
         one, two = (np.array2string(state, threshold=8, precision=6) for state in outcomes)
         message = text.format(guard=guard, other=guards[s.last], where=where, one=one, two=two)
-        return errors.JumpOrderError(
-            message, guards=(guard, guards[s.last]), outcomes=outcomes, t=t, x=x, guard=guard
-        )
+        return errors.JumpOrderError(message, guards=(guard, guards[s.last]), outcomes=outcomes, t=t, x=x, guard=guard)
     # (an inelastic jump ends it at once)
     ratio = float(g.ratio[s.target]) if g.shrinking[s.target] > 0.0 else 0.0
     t_end = t + float(g.interval[s.target]) * ratio / (1.0 - ratio)
@@ -111,7 +109,7 @@ def _user_error(stepper: Stepper, name: str) -> BaseException:
         # a compiled function only reports that it failed: call it from Python with the same arguments to get its exception
         user = _function(system, name, memory.s.target)
         try:
-            more = (b,) if name in ("f", "jump") else (memory.s.target,) if name == "g" else ()
+            more: tuple[Any, ...] = (b,) if name in ("f", "jump") else (memory.s.target,) if name == "g" else ()
             if user.name == "jump_many":
                 more = (memory.g.fired.copy(), b)
             values = user(system.sizes, t, x, *more, stepper._p)

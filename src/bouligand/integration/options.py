@@ -230,7 +230,9 @@ def use_jumps(work: IntegrationMemory, system: System) -> None:
 def bands(work: IntegrationMemory, system: System, eps: ty.PerGuard | None, projection: ty.Projection | None) -> None:
     """The paper's mode: bands of fixed width, projections of fixed order."""
     if system.jumps:
-        raise ValueError("eps: bands, in which trajectories are projected, do not go with jumps of the state; leave eps out")
+        raise ValueError(
+            "eps: bands, in which trajectories are projected, do not go with jumps of the state; leave eps out"
+        )
     if eps is None:
         raise ValueError(
             f"projection={projection!r} needs eps, the width of the bands; without both, the tolerance decides"

@@ -183,7 +183,19 @@ class IntegrationMemory(Working):
 
 
 _PICKLED = ("steps", "states", "events", "t_eval", "x_eval", "breaks")
-_OWN_OF_ONE_RUN = ("fn", "Dh", "steps", "states", "events", "t_eval", "x_eval", "breaks", "reset", "jumps", "jump_order")
+_OWN_OF_ONE_RUN = (
+    "fn",
+    "Dh",
+    "steps",
+    "states",
+    "events",
+    "t_eval",
+    "x_eval",
+    "breaks",
+    "reset",
+    "jumps",
+    "jump_order",
+)
 
 
 class _Plan:

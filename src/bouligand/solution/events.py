@@ -37,6 +37,8 @@ class Events:
         The sign after the crossing: +1 if h went from - to +.
     x : array (ne, n)
         States.
+    x_after : array (ne, n)
+        States behind the jumps, for guards that have one; else the same as x. (Of guards that fire together: behind all of them.)
     residual : array (ne,)
         The values of h that were left at the landings.
     before, after : array (ne, m) of int8
@@ -100,6 +102,17 @@ class Events:
             inside = np.empty((np.count_nonzero(between), self._system.n))
             sample(self._system, self._record, self.t[between], inside)
             states[between] = inside
+        return states
+
+    @cached_property
+    def x_after(self) -> FloatArray:
+        """States behind the jumps, array (ne, n); the same as x where there is none."""
+        states, record = self.x.copy(), self._record
+        jumped = record.jump_rows
+        if jumped.size:
+            behind = self._rows["record"] + 1
+            has = self._system.jumps.has[self.guard] & np.isin(behind, jumped)
+            states[has] = record.states[behind[has]]
         return states
 
     def _words(self, after: bool) -> SignArray:

@@ -108,6 +108,7 @@ class FromWorkspace:
         self._detach()
         state = dict(self.__dict__)
         state.pop("_events", None)
+        state.pop("_flights", None)
         if not isinstance(state["error"], BouligandError | None):
             # of a user's type, which may not be known, or may not be able to travel: its name and message are enough
             state["error"] = RuntimeError(f"{type(state['error']).__name__}: {state['error']}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.state import BACK, MARGIN, SHOWN, SPAN
+from ..core.state import BACK, JUMP, MARGIN, SHOWN, SPAN
 from ..memory.tables import Placed
 from .lazy import lazy
 
@@ -85,6 +85,11 @@ class Record:
         """Whether there are spanning steps (steps across many crossings)."""
         return bool((self.steps["kind"][1:] == SPAN).any())
 
+    @lazy
+    def jump_rows(self) -> IntArray:
+        """Rows with the state behind a jump; the row before has that before it, at the same time."""
+        return np.flatnonzero(self.steps["kind"] == JUMP)
+
     @property
     def shown(self) -> BoolArray:
         """Which rows of ``events`` are events."""
@@ -151,6 +156,12 @@ class Record:
     def copy(self) -> Record:
         """A copy, which does not change when the integration goes on."""
         return replace(self, steps=self.steps.copy(), states=self.states.copy(), events=self.events.copy())
+
+    def behind_jumps(self, times: FloatArray, out: FloatArray) -> None:
+        """Of states ``out`` at these times, replace those at the very time of a jump by the state behind it."""
+        rows = np.searchsorted(self.t, times, side="right") - 1
+        here = (self.t[rows] == times) & (self.steps["kind"][rows] == JUMP)
+        out[here] = self.states[rows[here]]
 
 
 def word_after(word: FloatArray, events: RecordArray) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
+from ..errors import DerivativeError
 from ..system.arguments import numbers
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..derivative.at_times import BDerivativeAtTimes
     from ..derivative.bderivative import BDerivative
     from ..derivative.differences import Steps
+    from ..derivative.flights import Flight
     from ..derivative.refinement import Rates
     from .solution import Solution
 
@@ -28,6 +30,8 @@ class Sensitivities:
     _rates: Rates | None = None
     # the steps of differences, without parameters and with them; see `derivative.differences`
     _difference_steps: dict[bool, Steps] | None = None
+    # the parts between jumps of the state
+    _flights: list[Flight] | None = None
 
     @overload
     def bderivative(
@@ -157,10 +161,20 @@ class Sensitivities:
         """
         at_one, at_many = _derivatives()
         if t is None or isinstance(t, float | int) or np.ndim(t) == 0:
+            self._refuse_jump(t)
             return at_one(self, t, since, event, params, merge, rtol)
         if event is not None:
             raise ValueError("give t or event, not both: the state is taken at fixed times, or at an event")
         return at_many(self, t, since, params, merge, rtol)
+
+    def _refuse_jump(self, t: Any) -> None:
+        """Raise if the state jumps at this very time."""
+        record = cast("Solution", self).record
+        if t is not None and record.jump_rows.size and (record.t[record.jump_rows] == t).any():
+            raise DerivativeError(
+                f"the state jumps at t = {t:.10g}, the very time of the outcome, which has no derivative there: a trajectory "
+                "that is a little later has not jumped yet. Give another t, or event= for the state behind the jump"
+            )
 
     def sensitivity(
         self,

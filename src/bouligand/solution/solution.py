@@ -162,7 +162,7 @@ class Solution(FromWorkspace, Sensitivities):
 
     # -------------------------------------------------------------------------------------------------- dense output
 
-    def __call__(self, t: ArrayLike) -> FloatArray:
+    def __call__(self, t: ArrayLike, side: Side = "right") -> FloatArray:
         """The state at any time within the trajectory (dense output).
 
         The step that contains the time is taken again up to there, so that the state has the accuracy of the integration.
@@ -171,6 +171,8 @@ class Solution(FromWorkspace, Sensitivities):
         ----------
         t : float or array
             A time or several, in any order.
+        side : {"right", "left"}
+            At the very time of a jump: the state behind it, or before it.
 
         Returns
         -------
@@ -188,6 +190,7 @@ class Solution(FromWorkspace, Sensitivities):
         >>> sol(0.2).round(4)
         array([ 1.8038, -1.962 ])
         """
+        one_of("side", side, ("left", "right"))
         wanted = numbers("t", t)
         times, order = wanted.ravel(), None
         if not (times[1:] >= times[:-1]).all():
@@ -196,6 +199,8 @@ class Solution(FromWorkspace, Sensitivities):
         self._within(times)
         out = np.empty((times.size, self.system.n))
         sample(self.system, self.record, times, out)
+        if side == "right" and self.system.jumps:
+            self.record.behind_jumps(times, out)
         if order is not None:
             in_order, out = out, np.empty_like(out)
             out[order] = in_order

@@ -97,6 +97,27 @@ class Jumps:
         if self and reset.size:
             raise ValueError("reset (the matrix that says which crossing re-arms which guard) does not go with jumps")
 
+    def in_order(self, group: list[int]) -> list[int]:
+        """Guards of one instant in the order in which their jumps are applied."""
+        return [int(k) for k in self.order if k in group]
+
+    @staticmethod
+    def mask(m: int, group: list[int]) -> FloatArray:
+        """``fired`` of jump_many."""
+        fired = np.zeros(m)
+        fired[group] = 1.0
+        return fired
+
+    def apply(
+        self, sizes: Mapping[str, int], group: list[int], t: float, x: FloatArray, word: FloatArray, p: FloatArray
+    ) -> FloatArray:
+        """The state behind the jumps of some guards, called from Python."""
+        if self.many is not None:
+            return self.many(sizes, t, x, self.mask(self.has.size, group), word, p)
+        for k in self.in_order(group):
+            x = self.functions[k](sizes, t, x, word, p)
+        return x
+
     @property
     def all(self) -> list[UserFunction]:
         """All functions that the core calls."""

@@ -82,7 +82,7 @@ class System:
         Without it, a one-sided guard is re-armed as soon as h is back on its side.
     jumps : mapping from guard to callable, optional
         Jumps of the state: at an event of that guard the state becomes ``R(t, x, b, p)`` (returned, or written with
-        ``R(t, x, b, p, xnew)``; xnew holds x before, so that only what changes has to be written). b is the mode before the event.
+        ``R(t, x, b, p, xnew)``; xnew holds x before, so that only what changes has to be written). b is the mode before it.
         Guards that a jump carries across fire at the same instant. See docs/jumps.md.
     jump_many : callable, optional
         Instead of a function for each guard: ``jump_many(t, x, fired, b, p)`` (or with ``xnew``) for all guards that fire at one

@@ -65,7 +65,7 @@ def next_generation(w):
     while q >= 0 and w.t_eval[q] == s.t:
         copy_state(v.x, w.x_eval[q])
         q -= 1
-    return settle_sides(w, change)
+    return settle_sides(w, change, w.fn.jump_many != 0 and count > 1)
 
 
 @core
@@ -96,12 +96,16 @@ def apply_all(w, first, count):
         if code != codes.GO_ON:
             return code
     copy_state(v.x, v.x_end)
+    applied = False
     for q in range(g.width):
         k = w.jump_order[q]
-        if g.fired[k] == 1.0:
+        if g.fired[k] == 1.0 and applied and s.order_given == 1:
+            g.fired[k] = 3.0  # in the next generation, if it is still to be
+        elif g.fired[k] == 1.0:
             copy_state(v.x_end, v.x_trial)
             if apply(w, k, v.x_trial, v.x_end):
                 return codes.JUMP_FAILED
+            applied = True
     return codes.GO_ON
 
 

@@ -1,9 +1,9 @@
 """Behind a jump: the side of each guard on which the state is, and which guards fire because of it.
 
-Where h is not zero, its sign says the side. A guard that has just fired is then on one side or the other, and does not fire again;
-another that has changed sides fires. Where the state is on a guard, the flow behind the jump says the side: a guard that has fired
-is left to the side that it came from, if the flow leads there (a bounce), else to the other; one that has not fired is crossed
-if the flow leads there.
+Where h is not zero, its sign says the side. A guard that has just fired is then on one side or the other, and does not fire
+again; another that has changed sides fires. Where the state is on a guard, the flow behind the jump says the side: a guard that
+has fired is left to the side that it came from, if the flow leads there (a bounce), else to the other; one that has not fired
+is crossed if the flow leads there.
 """
 
 from .. import codes
@@ -12,7 +12,8 @@ from ..compiler.jit import core
 from ..evaluate import eval_f, eval_h
 from ..guards import hold, rates
 from ..resolution import near_zero, shake
-from ..steps.crossing import flip, note_crossing
+from ..state import SHOWN, SWITCH
+from ..steps.crossing import flip, note_crossing, uncount
 
 INELASTIC = 1e-9  # rate behind a jump over that before it, below which the guard is not left
 SHRUNK = 4  # intervals with a steady ratio from which on jumps accumulate
@@ -20,10 +21,10 @@ NEGLIGIBLE = 1.0  # tolerances
 
 
 @core
-def settle_sides(w, change):
+def settle_sides(w, change, together):
     """Find the word behind a jump that has changed the state by so many tolerances, x' there, and the guards that fire next.
 
-    Returns a code.
+    ``together``: one function has treated several guards at once; those that are still approached fire again. Returns a code.
     """
     compact()
     s, v, g = w.s, w.v, w.g
@@ -51,7 +52,7 @@ def settle_sides(w, change):
     for i in range(v.width):
         v.second[i] = 0.0
         v.third[i] = 0.0
-    code = by_flow(w, change)
+    code = by_flow(w, change, together)
     s.jumping = 0
     for k in range(g.width):
         if g.fired[k] == 2.0:
@@ -68,6 +69,8 @@ def off_guard(w, k):
     side = 1.0 if g.h[k] > 0.0 else -1.0
     if g.fired[k] == 1.0:
         land_on(w, k, side)
+    elif g.fired[k] == 3.0:
+        wait_or_leave(w, k, side != g.b[k])
     elif side != g.b[k] and (g.watched[k] != 0.0 or g.observer[k] != 0.0):
         if g.jump[k] != 0.0 and (g.direction[k] == 0.0 or g.direction[k] == side):
             fire_next(w, k)
@@ -101,7 +104,25 @@ def fire_next(w, k):
 
 
 @core
-def by_flow(w, change):
+def wait_or_leave(w, k, still):
+    """Guard k has fired, and its jump is to be applied behind that of another: does it ``still`` fire behind that?"""
+    compact()
+    s, g, events = w.s, w.g, w.events
+    if still:
+        g.fired[k] = 2.0
+        hold(w, k)
+        return
+    for row in range(s.event_count - 1, -1, -1):
+        if events[row].guard == k and events[row].shown == SHOWN:
+            events[row].shown = SWITCH
+            break
+    uncount(w, k)
+    g.fired[k] = 0.0
+    land_on(w, k, g.b[k])
+
+
+@core
+def by_flow(w, change, together):
     """The sides of the guards on which the state is. Returns a code; v.f is then x' behind the jump."""
     compact()
     s, v, g = w.s, w.v, w.g
@@ -116,6 +137,9 @@ def by_flow(w, change):
                 return codes.ZENO
             if away > 0.0:
                 land_on(w, k, g.b[k])
+            elif together:
+                land_on(w, k, g.b[k])
+                fire_next(w, k)
             else:
                 g.b[k] = -g.b[k]
                 g.watched[k] = g.b[k]
@@ -129,6 +153,8 @@ def by_flow(w, change):
             if g.b[k] * g.hdot[k] < 0.0:
                 s.target = k
                 return codes.JUMPS_BACK
+        elif g.fired[k] == 3.0:
+            wait_or_leave(w, k, g.b[k] * g.hdot[k] < 0.0)
         elif g.watched[k] * g.hdot[k] < 0.0:
             if g.jump[k] != 0.0 and (g.direction[k] == 0.0 or g.direction[k] == -g.b[k]):
                 fire_next(w, k)

@@ -127,6 +127,17 @@ def note_crossing(w, k, sign, fires):
             s.ending, s.ended_by = 1, k
 
 
+@core
+def uncount(w, j):
+    """An event of guard j that is taken back does not count: it neither ends the integration nor brings its end nearer."""
+    s, g = w.s, w.g
+    if s.ending == 1 and s.ended_by == j:
+        s.ending = 0
+        g.terminal[j] = 1.0
+    elif g.terminal[j] > 0.0:
+        g.terminal[j] += 1.0
+
+
 @core(inline=True)
 def tied(g, j, k):
     """Whether guard k is as near to its crossing as guard j, on which the trajectory has just landed."""

@@ -14,7 +14,7 @@ from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f, in_tolerances
 from ..guards import hold
 from ..state import MARGIN, SHOWN, SWITCH
-from .crossing import note, note_graze
+from .crossing import note, note_graze, uncount
 from .grazing import bend_along, dwell_time, other_word, second_rate, tolerance_of_guard, two_sided_rate
 from .leg import start_anew
 from .verdict import rate_along, verdict
@@ -153,17 +153,6 @@ def from_before(w, j):
     if answer == codes.ESCAPES:
         note_graze(w, s.t, j, g.b[j], -s.margin)
     return codes.GO_ON if answer == codes.GRAZING else answer
-
-
-@core
-def uncount(w, j):
-    """An event of guard j that is taken back does not count: it neither ends the integration nor brings its end nearer."""
-    s, g = w.s, w.g
-    if s.ending == 1 and s.ended_by == j:
-        s.ending = 0
-        g.terminal[j] = 1.0
-    elif g.terminal[j] > 0.0:
-        g.terminal[j] += 1.0
 
 
 @core

@@ -150,7 +150,7 @@ def resolve_corner(w):
 
 @core(inline=True)
 def end_of_leg(w):
-    """Stop for a jump, at tf, a terminal event, a breakpoint, or a spent budget. Returns a code, and whether to start the pass again."""
+    """Stop for a jump, at tf, a terminal event, a breakpoint, a spent budget. Returns a code; and if the pass starts again."""
     compact()
     s, breaks = w.s, w.breaks
     t = s.t

@@ -1,0 +1,159 @@
+"""The guards that are met at one instant at which the state jumps: what happens where each is crossed, in any order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import NotEventSelectedError
+from .trajectory_corners import rows_of_guards
+
+if TYPE_CHECKING:
+    from .._typing import FloatArray, RecordArray
+    from .flights import Flight
+    from .walk import Walk
+
+NEAR = 30.0  # tolerances within which a guard is reached together with another
+
+
+@dataclass
+class Crossing:
+    """The passage of one guard, with all jumps that it sets off: what perturbations and gradients need of it."""
+
+    guard: int
+    fired: list[
+        tuple[list[int], FloatArray, FloatArray]
+    ]  # the guards whose jumps are applied, the state and word before each
+    row: FloatArray  # of Dh and Dp_h
+    hdot: float
+    f_before: FloatArray
+    f_after: FloatArray
+    x_after: FloatArray
+    word_after: FloatArray
+    matrices: list[tuple[FloatArray, FloatArray]] = field(default_factory=list)  # DR with Dp_R, and Dt_R, for gradients
+
+
+class Crossings:
+    """The guards of an instant between two flights, and their crossings. ``walk`` is the way up to it."""
+
+    def __init__(self, walk: Walk, flight: Flight, following: Flight, events: RecordArray, first_event: int) -> None:
+        self._walk, self.system = walk, walk.system
+        solution = walk.solution
+        record = solution.record
+        self.t, self.x = float(record.t[-1]), record.states[-1]
+        self._word, self._word_after = flight.word, following.solution.record.word_start
+        self._x_after = following.solution.record.states[0]
+        self._p = record.parameters_at(self.t, "left")
+        self._rtol, self._atol = solution._tolerances
+        self._elapsed = self.t - float(walk.stretch.t[0])
+        # rows of the event table, counted from the first on the way
+        self.events, self.offset = events, first_event
+        reached = self.events[self.events["record"] == flight.last_row]
+        self._met = [int(k) for k in dict.fromkeys(reached["guard"]) if not self.system.observers[k]]
+        self.guards = tuple(self.system.guards[k] for k in self._met)
+        self._crossings: dict[tuple[int, ...], Crossing] = {}
+
+    # ---------------------------------------------------------------------------------------------------- crossings
+
+    def _after(self, passed: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+        """State and word behind the crossings of these guards, in this order."""
+        if not passed:
+            return self.x, self._word
+        crossing = self._cross(passed[:-1], passed[-1])
+        return crossing.x_after, crossing.word_after
+
+    def _cross(self, passed: tuple[int, ...], k: int) -> Crossing:
+        """The crossing of guard k behind those of others, in this order."""
+        key = (*passed, k)
+        if key not in self._crossings:
+            self._crossings[key] = self._find(passed, k)
+        return self._crossings[key]
+
+    def _find(self, passed: tuple[int, ...], k: int) -> Crossing:
+        x, word = self._after(passed)
+        f, t, p = self.system.function("f"), self.t, self._p
+        rows, slopes = rows_of_guards(self._walk, t, x, [k])
+        before = f(t, x, word, p)
+        hdot = float(rows[0, : self.system.n] @ before + slopes[0])
+        if not hdot * word[k] < 0.0:
+            raise self._no_derivative(passed, k)
+        ahead = [j for j in self._met if j not in (*passed, k)]
+        fired, x_after, word_after = self._jumps(k, x, word.copy(), ahead)
+        if not ahead:  # what the integration has found
+            if not self._agrees(x_after):
+                raise self._no_derivative(passed, k)
+            x_after, word_after = self._x_after, self._word_after
+        after = f(t, x_after, word_after, p)
+        return Crossing(k, fired, rows[0], hdot, before, after, x_after, word_after)
+
+    def _no_derivative(self, passed: tuple[int, ...], k: int) -> NotEventSelectedError:
+        names = [self.system.guards[j] for j in (*passed, k)]
+        return NotEventSelectedError(
+            f"guards {', '.join(names)} fire together at t = {self.t:.10g}, and the state behind depends on the order in which "
+            "they are met: the outcome has no derivative there",
+            t=self.t,
+            x=self.x.copy(),
+            guard=names[-1],
+        )
+
+    def _agrees(self, x: FloatArray) -> bool:
+        return bool((np.abs(x - self._x_after) <= NEAR * (self._atol + self._rtol * np.abs(x))).all())
+
+    def _jumps(
+        self, k: int, x: FloatArray, word: FloatArray, ahead: list[int]
+    ) -> tuple[list[tuple[list[int], FloatArray, FloatArray]], FloatArray, FloatArray]:
+        """Apply the jump of guard k, and of those that it makes fire: what was applied, the state and the word behind.
+
+        Guards ``ahead`` are reached at the same instant by themselves; one that the jump carries across fires now.
+        """
+        system, jumps, applied = self.system, self.system.jumps, []
+        h, f, t, p = system.function("h"), system.function("f"), self.t, self._p
+        firing = [k]
+        for _ in range(2 * system.m + 10):
+            with_jump = [j for j in firing if jumps.has[j]]
+            before, was = x, word.copy()
+            if with_jump:
+                applied.append((with_jump, before, was))
+                x = jumps.apply(system.sizes, with_jump, t, before, was, p)
+            values, unsure = h(t, x, p), self._unsure(x)
+            carried = []
+            for j in range(system.m):
+                on = abs(values[j]) <= unsure[j]
+                side = np.sign(values[j]) if not on else 0.0
+                if j in firing:
+                    if side == 0.0 and with_jump and jumps.has[j]:
+                        side = self._side_of_flow(f, x, word, j)
+                    word[j] = side if side != 0.0 else -was[j]
+                elif side not in (0.0, word[j]):
+                    one_way = system.direction[j] in (0.0, side)
+                    if jumps.has[j] and one_way:
+                        carried.append(j)
+                    else:
+                        word[j] = side
+                elif j in ahead and side == word[j]:
+                    raise self._no_derivative((k,), j)
+            if not carried:
+                break
+            firing = carried
+            for j in carried:
+                if j in ahead:
+                    ahead.remove(j)
+        return applied, x, word
+
+    def _side_of_flow(self, f: Any, x: FloatArray, word: FloatArray, j: int) -> float:
+        """The side to which the flow takes guard j, on which the state is behind its own jump."""
+        rows, slopes = rows_of_guards(self._walk, self.t, x, [j])
+        rate = rows[0, : self.system.n] @ f(self.t, x, word, self._p) + slopes[0]
+        return float(word[j] if rate * word[j] > 0.0 else -word[j])
+
+    def _unsure(self, x: FloatArray) -> FloatArray:
+        """Values of each guard that are zero within the tolerances."""
+        every = list(range(self.system.m))
+        rows, slopes = rows_of_guards(self._walk, self.t, x, every)
+        n = self.system.n
+        size = self._atol + self._rtol * np.abs(x)
+        rate = rows[:, :n] @ self.system.function("f")(self.t, x, self._word, self._p) + slopes
+        out: FloatArray = NEAR * (np.abs(rows[:, :n]) @ size + np.abs(rate) * self._rtol * self._elapsed)
+        return out
