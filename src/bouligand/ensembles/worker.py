@@ -27,7 +27,13 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 MOST = 256  # trajectories that the compiled loop is given at once
-_GIVEN = ("eps", "direction", "observer", "terminal")  # rows of the guards that options have written before the start
+_GIVEN = (
+    "eps",
+    "direction",
+    "observer",
+    "terminal",
+    "jump",
+)  # rows of the guards that options have written before the start
 _Plan = record_view(BLOCK_PLAN)
 _lock = threading.Lock()
 

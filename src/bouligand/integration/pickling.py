@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..memory.pool import pool_of
 from . import stiff
+from .options import use_jumps
 from .running import borrow_spans
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def restored(
     stepper._lease = bound.lease(system)
     memory.bind(stepper._lease.fn, bound.has_jacobian)
     memory.restore(contents)
+    if system.jumps:
+        use_jumps(memory, system)
     memory.s.looked, memory.s.look_at = 0.0, memory.s.f_calls  # (a time of another process's clock means nothing here)
     if "_spans" in extra:
         borrow_spans(stepper).restore(extra["_spans"])

@@ -203,6 +203,7 @@ def callback(user: UserFunction, sizes: Mapping[str, int], failures: Failures) -
     inputs, results = shapes[:-outputs], [s for s in shapes[-outputs:] if s is not None]
     fill = 0.0 if name in user.ADDING else np.nan
     blank = [np.full(shape, fill) for shape in results]
+    changing = name in user.CHANGING
 
     def refuse_unset(t: float, addresses: tuple[int, ...]) -> None:
         """There are NaNs in the output: were they computed, or is it not written?"""
@@ -222,14 +223,16 @@ def callback(user: UserFunction, sizes: Mapping[str, int], failures: Failures) -
             given = [a if s is None else view(a, s).copy() for a, s in zip(addresses, inputs, strict=False)]
             targets = [view(a, s) for a, s in zip(addresses[-1 - outputs : -1], results, strict=True)]
             if in_place:
-                scratch = [values.copy() for values in blank]
+                scratch = [given[0].copy()] if changing else [values.copy() for values in blank]
                 function(t, *given, *scratch)
-                for values in scratch:
+                for values in () if changing else scratch:
                     square = values.dot(values) if values.ndim == 1 else np.vdot(values, values)
                     if square != square:  # there is a NaN among them
                         refuse_unset(t, addresses)
             else:
                 scratch = [real_values(name, function(t, *given))]
+            if changing:
+                user.check_shape(sizes, scratch[0], t, given[0])
             for target, values in zip(targets, scratch, strict=True):
                 target[...] = values if values.shape == target.shape else values.reshape(target.shape)
             return 0
