@@ -17,7 +17,8 @@ def test_a_bouncing_ball_follows_its_closed_form():
     sol = bd.solve(ball, (0.0, 2.0), [1.0, 0.0], rtol=1e-10)
     flights = math.sqrt(2.0 / G) * np.array([1.0, 2.6, 3.88])  # 1, + 2 e, + 2 e^2, with e = 0.8
     assert np.allclose(sol.events.t, flights, atol=1e-11)
-    assert (sol.events.direction == -1).all() and (sol.word(2.0) == 1).all()
+    assert (sol.events.direction == -1).all()
+    assert (sol.word(2.0) == 1).all()
     assert np.allclose(sol.x[-1], systems.bounced(1.0, 0.0, G, 0.8, 2.0), atol=1e-9)
 
 
@@ -25,8 +26,10 @@ def test_both_sides_of_a_jump():
     sol = bd.solve(systems.ball(), (0.0, 1.0), [1.0, 0.0])
     [t] = sol.events.t
     v = math.sqrt(2.0 * G)
-    assert np.allclose(sol(t), [0.0, 0.8 * v]) and np.allclose(sol(t, side="left"), [0.0, -v])
-    assert np.allclose(sol.events.x[0], [0.0, -v]) and np.allclose(sol.events.x_after[0], [0.0, 0.8 * v])
+    assert np.allclose(sol(t), [0.0, 0.8 * v])
+    assert np.allclose(sol(t, side="left"), [0.0, -v])
+    assert np.allclose(sol.events.x[0], [0.0, -v])
+    assert np.allclose(sol.events.x_after[0], [0.0, 0.8 * v])
     assert np.array_equal(sol([t, 0.1, t])[0], sol(t))
     at = bd.solve(systems.ball(), (0.0, 1.0), [1.0, 0.0], t_eval=[0.1, t, 0.9])
     assert at.x[1, 1] > 0.0, "a requested time at the instant has the state behind the jump"
@@ -43,14 +46,18 @@ def test_jumps_go_on_in_a_stepper_and_after_pickling():
     stepper = pickle.loads(pickle.dumps(stepper))
     assert np.array_equal(stepper.finish().x, whole.x)
     again = pickle.loads(pickle.dumps(whole))
-    assert np.array_equal(again.x, whole.x) and np.array_equal(again([0.3, 1.3]), whole([0.3, 1.3]))
+    assert np.array_equal(again.x, whole.x)
+    assert np.array_equal(again([0.3, 1.3]), whole([0.3, 1.3]))
 
 
 def test_a_terminal_event_stops_behind_its_jump():
     sol = bd.solve(systems.ball(), (0.0, 9.0), [1.0, 0.0], terminal={"floor": 2})
-    assert sol.status == "terminated" and len(sol.events) == 2 and sol.x[-1, 1] > 0.0
+    assert sol.status == "terminated"
+    assert len(sol.events) == 2
+    assert sol.x[-1, 1] > 0.0
     on = bd.solve(systems.ball(), (sol.t[-1], sol.t[-1] + 0.1), sol.x[-1], b0=sol.b[-1])
-    assert len(on.events) == 0 and on.x[-1, 0] > 0.0
+    assert len(on.events) == 0
+    assert on.x[-1, 0] > 0.0
 
 
 def test_plain_python_and_machine_code_agree():
@@ -78,7 +85,8 @@ def test_two_thresholds_are_hysteresis():
 def test_walls_that_meet_in_a_corner():
     sol = bd.solve(systems.walls(), (0.0, 2.0), [1.0, 1.0, -1.0, -1.0])
     assert np.allclose(sol.x[-1], [0.8, 0.5, 0.8, 0.5], atol=1e-9)
-    assert len(sol.events) == 2 and np.ptp(sol.events.t) == 0.0
+    assert len(sol.events) == 2
+    assert np.ptp(sol.events.t) == 0.0
 
 
 def test_jumps_whose_order_matters_are_refused_unless_it_is_declared():
@@ -86,7 +94,9 @@ def test_jumps_whose_order_matters_are_refused_unless_it_is_declared():
     with pytest.raises(bd.JumpOrderError, match="order=") as caught:
         bd.solve(systems.three_balls(), (0.0, 2.0), start)
     error = caught.value
-    assert error.guards == ("12", "23") and error.t == pytest.approx(1.0) and error.solution.t[-1] == error.t
+    assert error.guards == ("12", "23")
+    assert error.t == pytest.approx(1.0)
+    assert error.solution.t[-1] == error.t
     assert np.allclose([x[3:] for x in error.outcomes], [[0, -1, 1], [-1, 1, 0]])
     for order in (("12", "23"), ("23", "12")):
         sol = bd.solve(systems.three_balls(order=order), (0.0, 2.0), start)
@@ -97,7 +107,8 @@ def test_jumps_whose_order_matters_are_refused_unless_it_is_declared():
 def test_a_cascade_in_generations():
     """Neuron 1 fires; its pulse lifts 2 above the threshold, whose pulse lifts 3."""
     sol = bd.solve(systems.neurons(5), (0.0, 0.3), [0.5, 0.97, 0.96, 0.9, 0.0])
-    assert list(sol.events.name) == ["h1", "h2", "h3"] and np.ptp(sol.events.t) == 0.0
+    assert list(sol.events.name) == ["h1", "h2", "h3"]
+    assert np.ptp(sol.events.t) == 0.0
     t = sol.events.t[0]
     assert t == pytest.approx(math.log((1.5 - 0.97) / (1.5 - 1.0)))
     decayed = 1.5 + (np.array([0.5, 0.0]) - 1.5) * math.exp(-t)
@@ -110,7 +121,8 @@ def test_many_that_fire_together_do_so_in_one_generation(count):
     together = bd.solve(systems.neurons(count), (0.0, 5.0), np.full(count, 0.3), p={"w": 0.0})
     alone = bd.solve(systems.neurons(1), (0.0, 5.0), [0.3], p={"w": 0.0})
     assert len(together.events) == count * len(alone.events)
-    assert np.allclose(together.x[-1], alone.x[-1], atol=1e-8) and len(together.record.jump_rows) == len(alone.events)
+    assert np.allclose(together.x[-1], alone.x[-1], atol=1e-8)
+    assert len(together.record.jump_rows) == len(alone.events)
 
 
 def test_the_numbering_of_guards_does_not_matter():
@@ -118,12 +130,14 @@ def test_the_numbering_of_guards_does_not_matter():
     usual = bd.solve(systems.neurons(5), (0.0, 3.0), x0)
     order = np.array([3, 0, 4, 2, 1])
     other = bd.solve(systems.neurons(5), (0.0, 3.0), x0[order])
-    assert np.allclose(other.x[-1], usual.x[-1][order], atol=1e-12) and len(other.events) == len(usual.events)
+    assert np.allclose(other.x[-1], usual.x[-1][order], atol=1e-12)
+    assert len(other.events) == len(usual.events)
 
 
 def test_a_thousand_balls_bounce_at_the_same_instant():
     sol = bd.solve(systems.balls(1000), (0.0, 2.0), np.concatenate([np.ones(1000), np.zeros(1000)]), rtol=1e-8)
-    assert len(sol.events) == 3000 and len(np.unique(sol.events.t)) == 3
+    assert len(sol.events) == 3000
+    assert len(np.unique(sol.events.t)) == 3
     assert np.allclose(sol.x[-1, :1000], systems.bounced(1.0, 0.0, G, 0.8, 2.0)[0], atol=1e-6)
 
 
@@ -131,15 +145,18 @@ def test_a_ball_that_comes_to_rest_is_a_zeno_error():
     with pytest.raises(bd.ZenoError, match="accumulate") as caught:
         bd.solve(systems.ball(), (0.0, 2.0), [1.0, 0.0], p={"e": 0.5})
     error = caught.value
-    assert error.t_end == pytest.approx(1.35457092295719271, abs=1e-9) and error.ratio == pytest.approx(0.5, abs=1e-3)
-    assert error.guard == "floor" and len(error.solution.events) > 10
+    assert error.t_end == pytest.approx(1.35457092295719271, abs=1e-9)
+    assert error.ratio == pytest.approx(0.5, abs=1e-3)
+    assert error.guard == "floor"
+    assert len(error.solution.events) > 10
     assert bd.solve(systems.ball(), (0.0, 1.35), [1.0, 0.0], p={"e": 0.5}).success
 
 
 def test_an_inelastic_jump_is_a_zeno_error_at_once():
     with pytest.raises(bd.ZenoError) as caught:
         bd.solve(systems.ball(), (0.0, 2.0), [1.0, 0.0], p={"e": 0.0})
-    assert caught.value.t_end == pytest.approx(math.sqrt(2.0 / G)) and caught.value.ratio == 0.0
+    assert caught.value.t_end == pytest.approx(math.sqrt(2.0 / G))
+    assert caught.value.ratio == 0.0
 
 
 def test_a_jump_that_feeds_itself_is_a_cascade_error():
@@ -180,7 +197,9 @@ def test_a_kick_while_a_guard_is_passed():
         jumps={"line": lambda t, x, b, p: (x[0], 2.0 * x[1])},
     )
     sol = bd.solve(kick, (0.0, 2.0), [-1.0, 1.0])
-    assert np.allclose(sol.x[-1], [2.0, 2.0]) and sol.b[-1, 0] == 1 and len(sol.events) == 1
+    assert np.allclose(sol.x[-1], [2.0, 2.0])
+    assert sol.b[-1, 0] == 1
+    assert len(sol.events) == 1
 
 
 @pytest.mark.parametrize(

@@ -33,30 +33,36 @@ WEIGH = 17  # stability may limit the steps: the caller is to find out, and to p
 
 JUMP = 18  # guards have fired whose jumps are to be applied
 
+SLIDE = 20  # a sliding mode begins, ends or changes
+
 EVENTS_KEPT = 19  # of a block of trajectories: no room for the events of the present one
 
 # --- failures
-FIRST_FAILURE = 20
-F_FAILED = 20
-H_FAILED = 21
-DH_FAILED = 22  # a Jacobian of h
-G_FAILED = 23
-DF_FAILED = 24  # a Jacobian of f
-NOT_FINITE = 25
-STEP_TOO_SMALL = 26
-TOO_MANY_STEPS = 27
-SLIDING = 28
-GRAZING = 29
-NOT_EVENT_SELECTED = 30
-CHATTERING = 31
-WRONG_WORD = 32  # b0 contradicts the sign of h
-ESCAPES = 33  # a graze beyond which the flow leads away from the guard
-JUMP_FAILED = 34
-JUMP_NOT_FINITE = 35
-CASCADE = 36  # jumps that make guards fire, whose jumps make guards fire, without an end
-JUMP_ORDER = 37  # jumps at one instant whose order matters
-ZENO = 38  # jumps at ever shorter intervals
-JUMPS_BACK = 39  # a jump leaves the state on its guard, and the flow leads back to it on both sides
+FIRST_FAILURE = 30
+F_FAILED = 30
+H_FAILED = 31
+DH_FAILED = 32  # a Jacobian of h
+G_FAILED = 33
+DF_FAILED = 34  # a Jacobian of f
+NOT_FINITE = 35
+STEP_TOO_SMALL = 36
+TOO_MANY_STEPS = 37
+SLIDING = 38
+GRAZING = 39
+NOT_EVENT_SELECTED = 40
+CHATTERING = 41
+WRONG_WORD = 42  # b0 contradicts the sign of h
+ESCAPES = 43  # a graze beyond which the flow leads away from the guard
+JUMP_FAILED = 44
+JUMP_NOT_FINITE = 45
+CASCADE = 46  # jumps that make guards fire, whose jumps make guards fire, without an end
+JUMP_ORDER = 47  # jumps at one instant whose order matters
+ZENO = 48  # jumps at ever shorter intervals
+JUMPS_BACK = 49  # a jump leaves the state on its guard, and the flow leads back to it on both sides
+
+
+NOT_AFFINE = 50  # sliding on several guards, and f is not affine in their signs
+NO_SLIDING_MODE = 51  # no mode, sliding or not, is consistent
 
 
 class Failure(NamedTuple):
@@ -92,7 +98,7 @@ FAILURES = {
     SLIDING: Failure(
         "SlidingError",
         "sliding on guard {guard!r} {where}: in the modes on both sides, the flow points towards it. Such a system is not "
-        "event-selected; regularise the law there.",
+        "event-selected; regularise the law there, or give the System sliding='filippov'.",
     ),
     GRAZING: Failure(
         "GrazingError",
@@ -138,6 +144,16 @@ FAILURES = {
     JUMPS_BACK: Failure(
         "SlidingError",
         "the jump at guard {guard!r} leaves the state on it {where}, and on both sides the flow leads back to it.",
+    ),
+    NOT_AFFINE: Failure(
+        "SlidingError",
+        "sliding on guard {guard!r} and others at the same time {where}, and f is not affine in their signs: then the field of "
+        "the sliding mode is not unique. Write f so that each of these guards adds a term of its own.",
+    ),
+    NO_SLIDING_MODE: Failure(
+        "SlidingError",
+        "at guard {guard!r} {where} no mode is consistent, neither one that crosses it nor one that slides on it (a two-fold "
+        "point, or grazing while sliding).",
     ),
     WRONG_WORD: Failure(
         "StartError",

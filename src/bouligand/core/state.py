@@ -95,6 +95,8 @@ SCALARS = record(
     "A_at: int",  # steps and events at which w.stiff.A was evaluated; -1: not at all
     "jumping: int",  # 1: guards have fired at this instant whose jumps are to be applied
     "generation: int",  # of jumps at this instant: how many were applied before
+    "may_slide: int",  # 1: sliding modes are computed,
+    "sliding: int",  # and the number of guards on which the trajectory slides
     "order_given: int",  # 1: jumps at one instant are applied in the order w.jump_order, whether they commute or not
     "dt",  # the natural length of a smooth step, which survives events
     "rtol",
@@ -158,7 +160,7 @@ STATE_ROWS = Rows(
 
 GUARD_ROWS = Rows(
     "guard",
-    "b",  # the word: the side of each guard, -1 or +1
+    "b",  # the word: the side of each guard, -1 or +1; 0 while the trajectory slides on it
     "watched",  # b where a crossing is to be found, 0 where it is not (an observer, a one-sided guard that is not armed)
     "h",  # at the present state
     "h_end",  # at the end of the step
@@ -226,15 +228,18 @@ ORDERS = {**{HOP + rung: rung for rung in range(1, 6)}, SPAN: 5}  # of the formu
 
 # ------------------------------------------------------------------------------------------------------ functions
 
-FUNCTIONS = record(*(f"{name}: int" for name in ("f", "h", "fh", "Dh", "g", "g_many", "jump_many", "context")))
+_CALLED = ("f", "h", "fh", "Dh", "g", "g_many", "jump_many", "multipliers", "project")
+FUNCTIONS = record(*(f"{name}: int" for name in (*_CALLED, "context")))
 # addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced. A, of a
 # bridge, is a matrix near Df for stiff steps; it is called directly after f with the same arguments, and may use what f has left
 JACOBIANS = record(
     *(f"{name}: int" for name in ("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h", "f_dual", "h_dual", "A"))
 )
 TIMELESS = -1  # in place of the address of Dt_h: h does not depend on t
-CONTEXT = ("n", "m", "p", "user data", "ks")  # the words of a function's context; the last one for g_many only
-USER_DATA, LISTED = 3, 4
+# the words of a function's context; "ks" for g_many only, what follows it where sliding modes are computed: addresses of the
+# user's f and h, of h of dual numbers, and of the word
+CONTEXT = ("n", "m", "p", "user data", "ks", "f", "h", "h_dual", "b")
+USER_DATA, LISTED, USERS_F, USERS_H, USERS_H_DUAL, WORD = 3, 4, 5, 6, 7, 8
 
 # ------------------------------------------------------------------------------------------------------ tables
 
@@ -415,6 +420,7 @@ BLOCK_PLAN = record(
             "judge",
             "span",
             "jump",
+            "slide",
             "next",  # the present trajectory, counted from the beginning of the block,
             "count",  # of so many
             "phase",  # of it: see below

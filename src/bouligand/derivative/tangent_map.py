@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.state import AT_END, AT_START, SHOWN, TO_GUARD
 from .chain import Chain
+from .sliding_start import SlidingStart
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, MaybeNone
@@ -48,6 +49,8 @@ class TangentMap:
         self.chain = Chain(solution, *self._arguments, observers=False, rtol=rtol)
         self._links: list[Link] | None = None
         self._calls = 0
+        first = self.chain.parts[0].walk
+        self._sliding_start = SlidingStart(first) if (first.starting_word == 0.0).any() else None
         self.n, self.np, self.width = self.chain.n, self.chain.np, self.chain.n + self.chain.np
 
     @property
@@ -119,6 +122,8 @@ class TangentMap:
         passages: list[Passage] = []
         if dt0 is not None and not chain.starts_on_guard:
             D[:, : self.n] -= np.outer(dt0, self._rate())
+        if self._sliding_start is not None:
+            self._sliding_start.push(D)
         for link in self._linear_parts(D, times, requested):
             if link.matrix is not None:
                 if times is not None and link.times is not None:
@@ -158,7 +163,8 @@ class TangentMap:
     def matrix(self, z: FloatArray, dt0: float, wrt: str) -> FloatArray:
         """The linear piece of the perturbation z, dt0, with respect to "x", "p" or "t0"."""
         n = self.n
-        whole = self._links[0].matrix if self._links is not None and not self.corners else None
+        stored = self._links is not None and not self.corners and self._sliding_start is None
+        whole = self._links[0].matrix if self._links is not None and stored else None
         if whole is not None and wrt != "t0":
             return (whole[:n] if wrt == "x" else whole[n:])[:, :n].T.copy()
         unit = np.eye(self.width)
@@ -233,6 +239,8 @@ class TangentMap:
             first = last - len(part.walk.corners)
             _adjoint_along(part.walk, passages[first:last], g, asked)
             last = first
+        if self._sliding_start is not None:
+            self._sliding_start.pull(g)
         return g
 
 

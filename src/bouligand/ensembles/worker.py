@@ -15,7 +15,7 @@ from ..errors import StartError
 from ..integration import stiff
 from ..integration.failures import failure
 from ..integration.options import TO_THE_END
-from ..integration.running import borrow_spans, give_back
+from ..integration.running import borrow_spans, give_back, slide_from_start
 from ..integration.start_word import find_word
 from ..memory.tables import TableMemory
 from ..system import interrupts
@@ -51,7 +51,10 @@ class Worker:
         self._memory = memory = stepper._memory
         memory.s.budget = TO_THE_END
         guards = np.zeros_like(memory.g._matrix)
-        for name in (*(_GIVEN if memory.marked else ()), *(("b",) if memory.s.word_given else ())):
+        for name in (
+            *(_GIVEN if memory.marked else ()),
+            *(("b",) if memory.s.word_given or memory.s.may_slide else ()),
+        ):
             first, _ = memory.g._rows.places[name]
             guards[first] = memory.g._matrix[first]
         rows = min(MOST, kept.count)
@@ -134,6 +137,8 @@ class Worker:
             plan.judge = _address("judge")
         elif code == codes.JUMP:
             plan.jump = _address("jump")
+        elif code == codes.SLIDE:
+            plan.slide = _address("slide")
         elif code == codes.WEIGH:
             self._set_parameters()
             stiff.weigh(stepper)
@@ -142,7 +147,10 @@ class Worker:
             try:
                 find_word(stepper)
             except StartError as error:
-                self._end(error)
+                if memory.s.may_slide:
+                    slide_from_start(memory)
+                else:
+                    self._end(error)
         elif code >= codes.FIRST_FAILURE:
             self._set_parameters()
             self._end(failure(stepper, code))
@@ -172,6 +180,7 @@ _ENTRIES = {
     "run": ("steps.loop", "the integrator", True),
     "judge": ("steps.judge", "what happens seldom (breakpoints, grazing, sliding)", False),
     "jump": ("jumps.instant", "jumps of the state", False),
+    "slide": ("sliding.modes", "sliding modes", False),
     "span": ("spans.span", "steps across many contacts", False),
     "run_block": ("steps.block", "ensembles", False),
 }

@@ -211,6 +211,9 @@ def mark(
         work.g.observer[:] = system.observers
         if system.jumps:
             use_jumps(work, system)
+        if system.sliding:
+            work.s.may_slide = 1
+            work.g.b.fill(1.0)  # (0 means sliding)
     if eps is not None or projection is not None:
         bands(work, system, eps, projection)
     if terminal is not None:
@@ -229,9 +232,9 @@ def use_jumps(work: IntegrationMemory, system: System) -> None:
 
 def bands(work: IntegrationMemory, system: System, eps: ty.PerGuard | None, projection: ty.Projection | None) -> None:
     """The paper's mode: bands of fixed width, projections of fixed order."""
-    if system.jumps:
+    if system.jumps or system.sliding:
         raise ValueError(
-            "eps: bands, in which trajectories are projected, do not go with jumps of the state; leave eps out"
+            "eps: bands, in which trajectories are projected, do not go with jumps or sliding modes; leave eps out"
         )
     if eps is None:
         raise ValueError(

@@ -18,9 +18,11 @@ from .start_word import find_word
 
 if TYPE_CHECKING:
     from ..memory.extras import SpanMemory
+    from ..memory.working import IntegrationMemory
     from .stepper import Stepper
 
 _jump = Kernel("jumps.instant", "jump", "jumps of the state")
+_slide = Kernel("sliding.modes", "slide", "sliding modes")
 _judge = Kernel("steps.judge", "judge", "what happens seldom (breakpoints, grazing, sliding)")
 
 # which table is to grow when the core reports that it is full
@@ -68,6 +70,8 @@ def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
             code = _judge(table)
         elif code == codes.JUMP:
             code = _jump(table)
+        if code == codes.SLIDE:
+            code = _slide(table)
         if code == codes.LOOK:
             if look is not None:
                 look()
@@ -79,8 +83,10 @@ def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
             try:
                 find_word(stepper)
             except StartError as error:
-                _fail(stepper, error)
-                return
+                if not memory.s.may_slide:
+                    _fail(stepper, error)
+                    return
+                slide_from_start(memory)
         elif code == codes.BUDGET_SPENT:
             return
         elif code == codes.TERMINATED:
@@ -92,6 +98,14 @@ def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
             _fail(stepper, failure(stepper, code))
             return
     stepper.status = "finished"
+
+
+def slide_from_start(memory: IntegrationMemory) -> None:
+    """At the start guards are zero, and no mode without sliding is consistent: let the core find a sliding one."""
+    on = memory.g.held != 0.0
+    memory.g.b[on] = 1.0
+    memory.s.word_given = 1
+    memory.s.question, memory.s.target = codes.SLIDE, int(on.argmax())
 
 
 def _span(stepper: Stepper, look: Callable[[], None] | None) -> int:

@@ -176,7 +176,7 @@ class Stepper:
         if on_graze != "raise":
             work.s.on_graze = one_of("on_graze", on_graze, ("raise", "go on")) == "go on"
         bound = system._bound or system._bind()
-        self._lease = bound if system._contexts is None else bound.lease(system)
+        self._lease = bound if system._shares_context else bound.lease(system)
         if work.fn is not self._lease.fn:
             work.bind(self._lease.fn, bound.has_jacobian)
         if not system._settled:

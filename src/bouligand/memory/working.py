@@ -7,6 +7,7 @@ allocation, and for each size a cached layout of it.
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Callable
 from functools import lru_cache
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.state import EVENT, FUNCTIONS, GUARD_ROWS, SCALARS, START_SIZE, STATE_ROWS, STEP, WORK
+from ..core.state import EVENT, FUNCTIONS, GUARD_ROWS, SCALARS, START_SIZE, STATE_ROWS, STEP, WORD, WORK
 from ..core.views import KeptRowsView, RowsView, record_view
 from .tables import TableMemory
 
@@ -102,6 +103,8 @@ class Working(TableMemory):
     def bind(self, fn: RecordArray, has_jacobian: bool) -> None:
         """Let the core call these functions."""
         self.put("fn", fn)
+        if fn["multipliers"][0]:  # h of a guard depends on whether it is slid on: where the word is
+            ctypes.c_int64.from_address(int(fn["context"][0]) + 8 * WORD).value = self.g._matrix.ctypes.data
         if has_jacobian and self.Dh is NO_MATRIX:
             self.put("Dh", np.empty((self.g.width, self.v.width)))
 

@@ -220,7 +220,7 @@ def callback(user: UserFunction, sizes: Mapping[str, int], failures: Failures) -
         try:
             if interrupts.waiting:
                 interrupts.answer()
-            given = [a if s is None else view(a, s).copy() for a, s in zip(addresses, inputs, strict=False)]
+            given: list[Any] = [a if s is None else view(a, s).copy() for a, s in zip(addresses, inputs, strict=False)]
             targets = [view(a, s) for a, s in zip(addresses[-1 - outputs : -1], results, strict=True)]
             if in_place:
                 scratch = [given[0].copy()] if changing else [values.copy() for values in blank]

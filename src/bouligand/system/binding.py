@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.state import FUNCTIONS, JACOBIANS, TIMELESS
-from ..errors import FunctionWarning, PerformanceWarning
+from ..core.state import CONTEXT, FUNCTIONS, JACOBIANS, TIMELESS, USER_DATA, USERS_F, USERS_H, USERS_H_DUAL
+from ..errors import FunctionError, FunctionWarning, PerformanceWarning
 from .addresses import WritesArgumentError, is_callback, user_data
 from .caught import Failures
 from .exact import Jacobians, Ways, dual_function, sources, ways
@@ -18,7 +19,9 @@ from .user_memory import Lease
 from .warning import warn_user
 
 if TYPE_CHECKING:
-    from .._typing import IntArray, RecordArray
+    from numpy.typing import ArrayLike
+
+    from .._typing import FloatArray, IntArray, RecordArray
     from .functions import UserFunction
     from .system import System
 
@@ -61,7 +64,8 @@ class Bound:
             system._compose()
         data = [user_data(u.function) for u in system._functions.values() if u.is_low_level]
         sizes = [system.n, system.m, len(system.defaults)]
-        self.context: IntArray = np.array([*sizes, data[0] if data else 0], dtype=np.int64)
+        self.context: IntArray = np.zeros(len(CONTEXT), dtype=np.int64)
+        self.context[: USER_DATA + 1] = [*sizes, data[0] if data else 0]
         self.fn["context"] = self.context.ctypes.data
         reasons = [] if jit.JIT else ["Numba's JIT is switched off (NUMBA_DISABLE_JIT)"]
         for name in ("f", "h", "fh", "Dh"):
@@ -73,23 +77,46 @@ class Bound:
         if system.jumps.many is not None:
             self._take(system, system.jumps.many, self.fn, reasons)
         self.compiled = Compiled("; ".join(reasons))
-        self.has_jacobian = bool(self.fn["Dh"][0])
         self._lock = threading.Lock()
         # how derivatives are propagated, without parameters and with them, once the Jacobians that these need are bound
         self.ways: dict[bool, Ways] = {}
         self.pattern: Any = None  # of Dh, with many states: see `derivative.patterns`
         self._no_duals: dict[str, str] = {}  # functions that do not compile for dual numbers, and why
+        if system.sliding:
+            self._let_slide(system)
+        self.has_jacobian = bool(self.fn["Dh"][0])
 
     def lease(self, system: System) -> Bound | Lease:
         """What an integration calls: itself, or, where functions work in memory of their own, a copy with such memory."""
-        if self._contexts is None:
+        if system._shares_context:
             return self
-        if system._is_sum:
+        if system._is_sum and self._contexts is not None:
             self.bind_contacts(system)
         return Lease(self, self._contexts)
 
     def give_back(self) -> None:
         pass
+
+    def _let_slide(self, system: System) -> None:
+        """Put functions that know sliding modes in place of f and h; they call the user's through the context."""
+        from ..core.sliding.compiled import addresses
+
+        if not system._functions["h"].is_low_level:
+            self._take_dual(system, system._functions["h"])
+        there = addresses()
+        self.context[[USERS_F, USERS_H, USERS_H_DUAL]] = self.fn["f"][0], self.fn["h"][0], self._jacobians["h_dual"][0]
+        self.fn["fh"] = self.fn["Dh"] = 0
+        for name, address in there.items():
+            self.fn[name] = address
+
+    def field(self, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
+        """f, also in sliding modes (b = 0), called from Python."""
+        given = [np.array(a, dtype=float) for a in (x, b, p)]
+        out = np.full(given[0].size, np.nan)
+        kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * 5)
+        if kind(int(self.fn["f"][0]))(t, *(a.ctypes.data for a in (*given, out, self.context))) != 0:
+            raise self.failures.take() or FunctionError(f"f failed at t = {t}", t=t, x=given[0])
+        return out
 
     def bind_contacts(self, system: System) -> None:
         """Bind g as well (and g_many, where it is compiled): only spanning steps need them, so when the first is taken."""
@@ -109,6 +136,8 @@ class Bound:
             mine = self._jacobians
             for name in JACOBIANS.names:
                 wanted = name in system._functions and name != "A" and (params or not name.startswith("Dp"))
+                # (those of the user's f are not those of a sliding mode)
+                wanted = wanted and not (system.sliding and name in ("Df", "Dp_f"))
                 if wanted and mine[name][0] == 0:
                     self._take(system, system._functions[name], mine, [])
             if mine["Dt_h"][0] == 0 and system._functions["h"].ignores_time():
@@ -117,6 +146,8 @@ class Bound:
             known |= {"Dh"} if "Dh_row" in known else set()
             for name, needed in (("f", ("Df", "Dp_f")), ("h", ("Dh", "Dt_h", "Dp_h"))):
                 missing = {key for key in needed if params or not key.startswith("Dp")} - known
+                if name == "f" and system.sliding:
+                    continue
                 if missing and name + "_dual" not in known and system._jacobians != "differences":
                     self._take_dual(system, system._functions[name])
             self.ways[params] = ways(system, mine, params)

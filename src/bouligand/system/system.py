@@ -89,6 +89,10 @@ class System:
         instant, those with ``fired[k] > 0``. It is for all guards that ``jumps`` names, or for all.
     order : sequence of guards, optional
         The order in which jumps of one instant are applied. Without it, jumps whose order matters are refused.
+    sliding : {"filippov"}, optional
+        Compute sliding modes: where the flow points towards a guard on both sides, the trajectory stays on it, with the convex
+        combination of both fields that keeps it there, and the entry of the mode is 0. On several guards at once, f has to be
+        affine in their signs. Without it, sliding is refused (`SlidingError`).
     breakpoints : array, optional
         Times at which f or h may jump, such as those of a schedule. Steps end there.
     unit : sequence of parts of the state, optional
@@ -185,6 +189,7 @@ class System:
         jumps: Mapping[ty.Guard, ty.ModeFunction] | ty.Guards | None = None,
         jump_many: ty.JumpFunction | None = None,
         order: Iterable[ty.Guard] | None = None,
+        sliding: Literal["filippov"] | None = None,
         breakpoints: ArrayLike = (),
         unit: Iterable[slice | Iterable[str | int]] = (),
         context: Callable[[], tuple[int, object]] | None = None,
@@ -237,12 +242,21 @@ class System:
         given = dict(zip(JUMP_JACOBIANS, (DR, Dp_R, Dt_R), strict=True))
         self.jumps = Jumps(self.guards, jumps, jump_many, order, given, self._contexts)
         self.jumps.refuse(self.guards, self.observers, self.reset)
+        self.sliding = None if sliding is None else one_of("sliding", sliding, ("filippov",))
+        if self.sliding and self.jumps:
+            raise ValueError("jumps and sliding modes in one system are not computed")
+        if self.sliding and self.reset.size:
+            raise ValueError(
+                "reset (the matrix that says which crossing re-arms which guard) does not go with sliding modes"
+            )
         self.unit = declared.unit_parts(self.states, unit)
         self.breakpoints = times("breakpoints", breakpoints)
         self._no_jacobians = ""  # why a bridge does not give them
         self._is_sum = "g" in self._functions
         # something that most systems do not have
-        self._special = bool(self.direction.any() or self.observers.any() or self.jumps)
+        self._special = bool(self.direction.any() or self.observers.any() or self.jumps or self.sliding)
+        # whether integrations that run at the same time may share what functions find as their context
+        self._shares_context = self._contexts is None and self.sliding is None
         self._plain = not (self._special or self.unit.size or self.breakpoints.size)
         self._expects_stiff = False  # whether stiff steps are to be expected from the start: set by bridges
         self._trusts_Df: bool | None = None  # whether Df, if given, was compared with differences, and fits
@@ -327,6 +341,8 @@ class System:
         """
         if _known(name) == "f" and "f" not in self._functions:
             self._compose()
+        if name == "f" and self.sliding:
+            return self._bind().field
         user = self._functions.get(name)
         return None if user is None else lambda t, *arguments: user(self.sizes, t, *arguments)
 

@@ -52,17 +52,18 @@ class Lease:
     fn: RecordArray | MaybeNone  # None once it was given back
     _piece: tuple[int, object] | None
 
-    def __init__(self, bound: Bound, contexts: Contexts) -> None:
+    def __init__(self, bound: Bound, contexts: Contexts | None) -> None:
         self._contexts = contexts
-        self._piece = piece = contexts.borrow()
+        self._piece = piece = None if contexts is None else contexts.borrow()
         self.context = bound.context.copy()
-        self.context[USER_DATA] = piece[0]
+        if piece is not None:
+            self.context[USER_DATA] = piece[0]
         self.fn = fn = bound.fn.copy()
         fn["context"] = self.context.ctypes.data
 
     def give_back(self) -> None:
         """Return the context for others to use."""
-        if self._piece is not None:
+        if self._piece is not None and self._contexts is not None:
             self._contexts.give_back(self._piece)
             self._piece = self.fn = None
 

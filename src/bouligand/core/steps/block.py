@@ -80,6 +80,8 @@ def advance(plan):
             code = call_entry(plan.judge, plan.work)
         if code == codes.JUMP and plan.jump != 0:
             code = call_entry(plan.jump, plan.work)
+        if code == codes.SLIDE and plan.slide != 0:
+            code = call_entry(plan.slide, plan.work)
     return code
 
 

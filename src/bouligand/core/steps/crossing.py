@@ -200,11 +200,17 @@ def cross_and_evaluate(w, j):
     compact()
     s, v, g = w.s, w.v, w.g
     since = s.t - g.t_last[j]
+    if g.b[j] == 0.0:
+        s.target, s.question = j, codes.SLIDE
+        return codes.GO_ON
     if g.jump[j] != 0.0 and (g.direction[j] == 0.0 or g.direction[j] == -g.b[j]):
         return fire(w, j)
     code = cross(w, j)
     if code != codes.GO_ON:
         return code
+    if s.sliding > 0:
+        s.target, s.question = j, codes.SLIDE
+        return codes.GO_ON
     if eval_f(w, s.t, v.x, v.f):
         return s.status
     if since < 0.3 * s.dt:

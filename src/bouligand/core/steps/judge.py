@@ -71,6 +71,9 @@ def stuck(w, j):
             g.hdot[j] = rate  # it is being left, by more than a tolerance, and will be crossed back at once
             return codes.GO_ON
     if g.b[j] * before > least and g.b[j] * g.hdot[j] < -least:
+        if s.may_slide == 1:
+            s.question = codes.SLIDE
+            return codes.GO_ON
         for k in range(g.width):
             if k != j and g.t_last[k] == s.t:
                 return codes.NOT_EVENT_SELECTED
@@ -162,8 +165,10 @@ def turned_away(w, k):
     compact()
     s, g = w.s, w.g
     last, soon = s.last, s.soon
-    if last < 0 or last == k or g.jump[last] != 0.0 or g.t_last[last] != s.t or s.t - g.t_last[k] <= 10.0 * soon:
+    if last < 0 or last == k or g.t_last[last] != s.t or s.t - g.t_last[k] <= 10.0 * soon:
         return codes.GO_ON
+    if g.jump[last] != 0.0 or s.may_slide == 1:
+        return codes.GO_ON  # (a jump may turn others away; and what slides is found out otherwise)
     before, least, failed = other_word(w, last, k)
     if failed:
         return s.status
@@ -193,6 +198,8 @@ def came_near(w, k, lowest, bend):
     compact()
     s, v, g = w.s, w.v, w.g
     when = s.asked_t
+    if g.b[k] == 0.0:
+        return codes.GO_ON  # (of a guard that is slid on, h is another function)
     unsure = tolerance_of_guard(w, when, v.x_near, k)
     if unsure < 0.0:
         return s.status

@@ -1,0 +1,173 @@
+"""Where a sliding mode begins, ends or changes: which guards the trajectory slides on from there on. An entry of its own.
+
+The guards that the state is on are brought into a mode in which each is left, or slid on: one towards which the flow points on
+both sides is slid on; one whose multiplier is beyond -1 or +1 is left to that side; one that is approached, and left on the other
+side, is crossed.
+"""
+
+from .. import codes
+from ..compiler.intrinsics import address, call, compact
+from ..compiler.jit import core
+from ..compiler.tables import work
+from ..evaluate import copy_state, eval_f, eval_h, failed
+from ..guards import hold, rates
+from ..state import SHOWN, SWITCH
+from ..steps.crossing import note
+from .field import NOT_AFFINE_STATUS
+
+BEYOND = 1e-9  # by which a multiplier is beyond 1 if it is
+
+
+@core(entry=True)
+def slide(table):
+    """Find the mode behind the crossing of guard s.target, or behind the end of its sliding. Returns GO_ON, a full table, or a
+    failure."""
+    compact()
+    w = work(table)
+    s, v, g = w.s, w.v, w.g
+    if s.event_count + 3 * g.width + 4 > w.events.shape[0]:
+        s.question = codes.SLIDE  # (again, when there is room)
+        return codes.EVENTS_FULL
+    s.question = 0
+    j = s.target
+    for k in range(g.width):
+        g.fired[k] = 0.0  # (5: sliding has just ended)
+        g.former[k] = g.b[k]
+        if g.b[k] == 0.0:
+            hold(w, k)
+    if g.b[j] == 0.0:
+        code = find_multipliers(w)
+        if code != codes.GO_ON:
+            return code
+        leave(w, j)
+    code = find_mode(w)
+    if code != codes.GO_ON:
+        return code
+    return begin(w)
+
+
+@core
+def find_multipliers(w):
+    """g.h_trial = the multipliers of guards that are slid on. Returns a code."""
+    s, v, g, fn = w.s, w.v, w.g, w.fn
+    s.f_calls += 1
+    t = min(s.t, s.cap)
+    status = call(fn.multipliers, t, (address(v.x), address(g.b), address(w.p), address(g.h_trial)), fn.context)
+    if status == NOT_AFFINE_STATUS:
+        return codes.NOT_AFFINE
+    if status != 0:
+        failed(w, codes.F_FAILED, t, v.x)
+        return codes.F_FAILED
+    return codes.GO_ON
+
+
+@core(inline=True)
+def leave(w, k):
+    """Sliding on guard k ends, to the side of its multiplier (g.h_trial)."""
+    g = w.g
+    g.b[k] = 1.0 if g.h_trial[k] > 0.0 else -1.0
+    g.fired[k] = 5.0
+
+
+@core
+def find_mode(w):
+    """The mode of the guards that the state is on. Returns a code."""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    for _ in range(4 * g.width + 8):
+        code = find_multipliers(w)
+        if code != codes.GO_ON:
+            return code
+        worst, beyond = -1, 1.0 + BEYOND
+        for k in range(g.width):
+            if g.b[k] == 0.0 and not abs(g.h_trial[k]) <= beyond:
+                worst, beyond = k, abs(g.h_trial[k])
+        if worst >= 0:
+            s.target = worst
+            if not beyond < 1e300 or g.fired[worst] == 5.0:
+                return codes.NO_SLIDING_MODE
+            leave(w, worst)
+            continue
+        k = pushed_into(w)
+        if k == -1:
+            return codes.GO_ON
+        if k < -1:
+            return s.status
+        s.target = k
+        if g.fired[k] == 5.0:
+            return codes.NO_SLIDING_MODE
+        # --- what does the flow do on the other side?
+        g.b[k] = -g.b[k]
+        if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
+            return s.status
+        if g.b[k] * g.hdot[k] < 0.0:
+            g.b[k] = 0.0
+    return codes.NO_SLIDING_MODE
+
+
+@core
+def pushed_into(w):
+    """A guard that the state is on, towards which the flow points: its number; -1: none; -2: a function failed."""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
+        return -2
+    for k in range(g.width):
+        if g.held[k] != 0.0 and g.b[k] != 0.0 and g.observer[k] == 0.0 and g.fired[k] != 5.0:
+            if g.b[k] * g.hdot[k] < 0.0:
+                return k
+    return -1
+
+
+@core
+def begin(w):
+    """Write what has changed to the event table, put the state onto the guards that it slides on, and evaluate all there."""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    s.sliding = 0
+    for k in range(g.width):
+        if g.b[k] == 0.0:
+            s.sliding += 1
+            g.watched[k] = 1.0
+            if g.former[k] != 0.0:
+                note(w, s.t, k, 0.0, g.h[k], SWITCH)
+                # (at the start: perturbations are projected there, not taken through a crossing)
+                w.events[s.event_count - 1].jumped = 1 if s.record_count == 1 else 0
+    for k in range(g.width):
+        if g.b[k] != 0.0 and g.b[k] != g.former[k]:
+            g.watched[k] = g.b[k]
+            # (f is continuous where sliding ends: perturbations pass it unchanged)
+            note(w, s.t, k, g.b[k], 0.0, SHOWN)
+            w.events[s.event_count - 1].jumped = 1 if g.former[k] == 0.0 else 0
+    if s.sliding > 0 and s.record_count > 0:
+        project_state(w, v.x)
+        copy_state(v.x, w.states[s.record_count - 1])
+    if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
+        return s.status
+    for k in range(g.width):
+        if g.b[k] == 0.0:
+            g.held[k] = 0.0
+            g.t_last[k] = s.t
+        elif g.fired[k] == 5.0:
+            hold(w, k)
+            g.hdot[k] = g.b[k] * max(g.b[k] * g.hdot[k], 1e-290)
+            g.t_last[k] = -1e300
+        g.fired[k] = 0.0
+        g.former[k] = 0.0
+    for i in range(v.width):
+        v.second[i] = 0.0
+        v.third[i] = 0.0
+    s.fresh, s.rates_known, s.judged, s.question, s.gap, s.reach = 1, 1, 1, 0, 0.0, 0.0
+    s.A_at = -1
+    return codes.GO_ON
+
+
+@core
+def project_state(w, x):
+    """Move a state onto the guards that it slides on (v.scratch is used)."""
+    s, v, fn = w.s, w.v, w.fn
+    if (
+        call(fn.project, min(s.t, s.cap), (address(x), address(w.g.b), address(w.p), address(v.scratch)), fn.context)
+        == 0
+    ):
+        copy_state(v.scratch, x)

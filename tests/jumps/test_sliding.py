@@ -1,0 +1,174 @@
+"""Sliding modes (Filippov): entries, exits and trajectories against closed forms; derivatives; what is refused."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import bouligand as bd
+
+
+def oscillator(**arguments):
+    """A mass on a spring with dry friction: x'' = -x - mu sign(v)."""
+    return bd.System(
+        lambda t, x, b, p: (x[1], -x[0] - p[0] * b[0]),
+        lambda t, x, p: (x[1],),
+        states=("x", "v"),
+        guards=("reversal",),
+        params={"mu": 0.4},
+        **{"sliding": "filippov", **arguments},
+    )
+
+
+def slope():
+    """A block on a slope of 10 degrees; mu = 0.3."""
+    return bd.System(
+        lambda t, x, b, p: (x[1], 9.81 * (np.sin(p[0]) - p[1] * np.cos(p[0]) * b[0])),
+        lambda t, x, p: (x[1],),
+        states=("x", "v"),
+        guards=("slip",),
+        params={"angle": math.radians(10.0), "mu": 0.3},
+        sliding="filippov",
+    )
+
+
+def coupled():
+    """x' = (a t, 0) - G sign(x): sliding of codimension two."""
+    return bd.System(
+        lambda t, x, b, p: (p[0] * t - 2.0 * b[0] - b[1], -0.5 * b[0] - 1.5 * b[1]),
+        lambda t, x, p: (x[0], x[1]),
+        n=2,
+        m=2,
+        params={"a": 1.0},
+        sliding="filippov",
+    )
+
+
+def test_an_oscillator_with_dry_friction_comes_to_rest():
+    sol = bd.solve(oscillator(), (0.0, 20.0), [3.0, 0.0], b0=[-1], rtol=1e-9)
+    assert np.allclose(sol.events.t, np.pi * np.arange(1, 5), atol=1e-7)
+    assert np.allclose(sol.x[-1], [-0.2, 0.0], atol=1e-8)
+    assert sol.x[-1, 1] == 0.0
+    assert sol.b[-1] == 0
+    assert np.allclose(sol.bderivative().matrix(), [[1.0, 0.0], [0.0, 0.0]], atol=1e-8)
+    assert np.allclose(sol(15.0), [-0.2, 0.0], atol=1e-8)
+    assert np.allclose(sol.rate(15.0), 0.0, atol=1e-12)
+
+
+def test_sliding_is_refused_unless_it_is_asked_for():
+    with pytest.raises(bd.SlidingError, match="sliding='filippov'"):
+        bd.solve(oscillator(sliding=None), (0.0, 20.0), [3.0, 0.0], b0=[-1])
+    with pytest.raises(ValueError, match="sliding must be"):
+        oscillator(sliding="yes")
+
+
+def test_a_block_that_sticks_does_not_creep():
+    stuck = bd.solve(slope(), (0.0, 1000.0), [0.0, 0.0])
+    assert np.array_equal(stuck.x[-1], [0.0, 0.0])
+    assert stuck.b[0] == 0
+    assert len(stuck.events) == 0
+    slides = bd.solve(slope(), (0.0, 1000.0), [0.0, 1.0], rtol=1e-9)
+    slows = 9.81 * (0.3 * math.cos(math.radians(10.0)) - math.sin(math.radians(10.0)))
+    assert slides.x[-1] == pytest.approx([0.5 / slows, 0.0], abs=1e-8)
+    assert slides.x[-1, 1] == 0.0
+    B = slides.bderivative()
+    assert np.allclose(B.matrix(), [[1.0, 1.0 / slows], [0.0, 0.0]], atol=1e-6)
+    assert np.allclose(stuck.bderivative().matrix(), [[1.0, 0.0], [0.0, 0.0]], atol=1e-9), "what is off is projected"
+    assert np.allclose(stuck.bderivative().vjp([1.0, 2.0]), [1.0, 0.0], atol=1e-9)
+
+
+def test_codimension_two():
+    sol = bd.solve(coupled(), (0.0, 3.0), [1.0, 1.0], rtol=1e-10)
+    expected = [3.0 - math.sqrt(7.0), 0.567764362830022, 5.0 / 3.0]
+    assert np.allclose(sol.events.t, expected, atol=1e-8)
+    assert np.allclose(sol.x[-1], [8.0 / 9.0, 0.0], atol=1e-8)
+    assert list(sol.word(1.0)) == [0, 0]
+    B = sol.bderivative(params=True)
+    assert np.allclose(B.matrix(), 0.0, atol=1e-8)
+    assert np.allclose(B.matrix(wrt="p"), [[28.0 / 9.0], [0.0]], atol=1e-6)
+
+
+def test_guards_that_are_reached_together():
+    """Both components reach zero at the same instant, and slide."""
+    system = bd.System(
+        lambda t, x, b, p: (-b[0] + 0.2 * b[1], -b[1] + 0.2 * b[0]),
+        lambda t, x, p: (x[0], x[1]),
+        n=2,
+        m=2,
+        sliding="filippov",
+    )
+    sol = bd.solve(system, (0.0, 5.0), [1.0, 1.0])
+    assert np.allclose(sol.events.t, 1.25, atol=1e-6)
+    assert np.array_equal(sol.x[-1], [0.0, 0.0])
+
+
+def test_a_belt_that_pulls_until_the_spring_is_stronger():
+    """A mass on a belt (speed 1): sticks while |x| < mu, then slips."""
+    system = bd.System(
+        lambda t, x, b, p: (x[1], -x[0] - 1.0 * b[0]),
+        lambda t, x, p: (x[1] - 1.0,),
+        states=("x", "v"),
+        guards=("belt",),
+        sliding="filippov",
+    )
+    sol = bd.solve(system, (0.0, 2.0), [0.0, 1.0], rtol=1e-9)
+    assert sol.b[0] == 0
+    assert sol.events.t == pytest.approx([1.0], abs=1e-7), "x = t reaches mu at t = 1"
+    assert sol(1.0) == pytest.approx([1.0, 1.0], abs=1e-8)
+    # behind it x'' = -x + 1, with x - 1 = 0 and v = 1
+    assert sol.x[-1] == pytest.approx([1.0 + math.sin(1.0), math.cos(1.0)], abs=1e-6)
+    B = sol.bderivative()
+    moved = bd.solve(system, (0.0, 2.0), [1e-6, 1.0], rtol=1e-11).x[-1]
+    base = bd.solve(system, (0.0, 2.0), [0.0, 1.0], rtol=1e-11).x[-1]
+    assert np.allclose(B([1.0, 0.0]), (moved - base) / 1e-6, atol=1e-4)
+
+
+def test_sliding_goes_on_in_a_stepper_in_copies_and_in_ensembles():
+    system = coupled()
+    whole = bd.solve(system, (0.0, 3.0), [1.0, 1.0])
+    stepper = bd.Stepper(system, (0.0, 3.0), [1.0, 1.0])
+    while stepper.t < 1.0:
+        stepper.step()
+    stepper = pickle.loads(pickle.dumps(stepper))
+    assert np.array_equal(stepper.finish().x, whole.x)
+    many = bd.solve_many(slope(), (0.0, 10.0), [[0.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    for i, x0 in enumerate(([0.0, 0.0], [0.0, 1.0], [0.0, -1.0])):
+        assert np.array_equal(many.x[i], bd.solve(slope(), (0.0, 10.0), x0).x[-1])
+
+
+def test_plain_python_slides_too():
+    system = bd.System(
+        lambda t, x, b, p: (-b[0] + 0.5 * math.sin(t),),
+        lambda t, x, p: (x[0],),
+        n=1,
+        m=1,
+        sliding="filippov",
+        compile=False,
+    )
+    sol = bd.solve(system, (0.0, 4.0), [1.0])
+    assert sol.x[-1, 0] == pytest.approx(0.0, abs=1e-12)
+    assert sol.events.t == pytest.approx([1.42967165], abs=1e-5)
+
+
+def test_what_is_not_unique_is_refused():
+    """Sliding on two guards, and f has a product of their signs."""
+    system = bd.System(
+        lambda t, x, b, p: (-b[0] + 0.3 * b[0] * b[1], -b[1]),
+        lambda t, x, p: (x[0], x[1]),
+        n=2,
+        m=2,
+        sliding="filippov",
+    )
+    with pytest.raises(bd.SlidingError, match="not affine") as caught:
+        bd.solve(system, (0.0, 5.0), [1.0, 2.0])
+    assert caught.value.t == pytest.approx(2.0, abs=1e-6)
+
+
+def test_what_does_not_go_together():
+    with pytest.raises(ValueError, match="jumps and sliding"):
+        oscillator(jumps={"reversal": lambda t, x, b, p: x})
+    with pytest.raises(ValueError, match="bands"):
+        bd.solve(oscillator(), (0.0, 1.0), [1.0, 1.0], eps=0.1)
+    with pytest.raises(ValueError, match="sliding modes"):
+        bd.solve(oscillator(), (0.0, 1.0), [1.0, 1.0], method="stiff")
