@@ -5,8 +5,8 @@ u_k that stand for b_k keep it there (Filippov): they solve
 
     Dh_k (f0 + sum of g_j u_j) + D_t h_k = 0    for each of them.
 
-While all |u_k| < 1 it slides; so h of such a guard is, for the core, 1 - u_k^2: where that vanishes, sliding ends. Where no b is 0,
-these functions are the user's.
+While all |u_k| < 1 it slides; so h of such a guard is, for the core, 1 - u_k^2: where that vanishes, sliding ends. Where no b is
+0, these functions are the user's.
 """
 
 import math

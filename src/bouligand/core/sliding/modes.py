@@ -24,7 +24,7 @@ def slide(table):
     failure."""
     compact()
     w = work(table)
-    s, v, g = w.s, w.v, w.g
+    s, g = w.s, w.g
     if s.event_count + 3 * g.width + 4 > w.events.shape[0]:
         s.question = codes.SLIDE  # (again, when there is room)
         return codes.EVENTS_FULL
@@ -113,9 +113,9 @@ def pushed_into(w):
     if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
         return -2
     for k in range(g.width):
-        if g.held[k] != 0.0 and g.b[k] != 0.0 and g.observer[k] == 0.0 and g.fired[k] != 5.0:
-            if g.b[k] * g.hdot[k] < 0.0:
-                return k
+        on = g.held[k] != 0.0 and g.observer[k] == 0.0 and g.fired[k] != 5.0
+        if on and g.b[k] * g.hdot[k] < 0.0:  # (b is 0 where it slides)
+            return k
     return -1
 
 
