@@ -234,3 +234,26 @@ def test_ensembles_are_the_single_solves():
         single = bd.solve(ball, (0.0, 2.0), [1.0, 0.0], p={"e": value}, on_failure="return")
         assert np.array_equal(many.x[i], single.x[-1]), value
     assert "ZenoError" in many.message[0]
+
+
+def swing(depth):
+    """x = cos t - 1 + depth: it comes as near as -depth to a guard at zero, at t = 2 pi; there x would be set back by 1."""
+    system = bd.System(
+        lambda t, x, b, p: (x[1], -(x[0] + 1.0 - p[0])),
+        lambda t, x, p: (x[0],),
+        n=2,
+        guards=("top",),
+        params={"depth": 0.0},
+        jumps={"top": lambda t, x, b, p: (x[0] - 1.0, x[1])},
+    )
+    return system, [-2.0 + depth, 0.0], {"depth": depth}
+
+
+@pytest.mark.parametrize("depth", [-1e-7, 1e-8])
+def test_a_graze_of_a_guard_with_a_jump_is_refused(depth):
+    system, x0, p = swing(depth)
+    with pytest.raises(bd.GrazingError, match="'top' is grazed") as caught:
+        bd.solve(system, (0.0, 6.0), x0, p=p)
+    assert caught.value.t == pytest.approx(math.pi, abs=1.0)
+    assert bd.solve(system, (0.0, 6.0), x0, p=p, on_graze="go on").margins["decided"].any()
+    assert bd.solve(system, (0.0, 6.0), x0, p=p, rtol=1e-12, atol=1e-13).success

@@ -55,6 +55,25 @@ def eval_Dh(w, t, x):
 
 
 @core
+def eval_jump(w, k, x, out):
+    """out = the state behind the jump of guard k alone, from x. (It may be written to only where it changes.)"""
+    compact()
+    s, g, fn = w.s, w.g, w.fn
+    copy_state(x, out)
+    if fn.jump_many == 0:
+        status = call(w.jumps[k], s.t, (address(x), address(g.b), address(w.p), address(out)), fn.context)
+    else:
+        before, g.fired[k] = g.fired[k], 1.0
+        arguments = (address(x), address(g.fired), address(g.b), address(w.p), address(out))
+        status = call(fn.jump_many, s.t, arguments, fn.context)
+        g.fired[k] = before
+    if status == 0:
+        return False
+    s.target = k
+    return failed(w, codes.JUMP_FAILED, s.t, x)
+
+
+@core
 def failed(w, code, t, x):
     """Keep the time and state at which a function failed; returns True."""
     compact()

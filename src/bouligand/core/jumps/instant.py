@@ -10,7 +10,7 @@ from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, failed, in_tolerances
+from ..evaluate import copy_state, eval_jump, failed, in_tolerances
 from ..recorded import write_step
 from ..state import JUMP
 from ..unit import make_unit
@@ -103,22 +103,10 @@ def apply_all(w, first, count):
             g.fired[k] = 3.0  # in the next generation, if it is still to be
         elif g.fired[k] == 1.0:
             copy_state(v.x_end, v.x_trial)
-            if apply(w, k, v.x_trial, v.x_end):
+            if eval_jump(w, k, v.x_trial, v.x_end):
                 return codes.JUMP_FAILED
             applied = True
     return codes.GO_ON
-
-
-@core
-def apply(w, k, x, out):
-    """out = the state behind the jump of guard k from x. True if it failed."""
-    compact()
-    s, fn = w.s, w.fn
-    copy_state(x, out)
-    if call(w.jumps[k], s.t, (address(x), address(w.g.b), address(w.p), address(out)), fn.context) == 0:
-        return False
-    s.target = k
-    return failed(w, codes.JUMP_FAILED, s.t, x)
 
 
 @core
@@ -132,8 +120,8 @@ def compare_orders(w):
     for j in range(g.width):
         for k in range(j + 1, g.width):
             if g.fired[j] == 1.0 and g.fired[k] == 1.0:
-                bad = apply(w, j, v.x, v.x_trial) or apply(w, k, v.x_trial, v.x_end)
-                bad = bad or apply(w, k, v.x, v.x_trial) or apply(w, j, v.x_trial, v.x_smooth)
+                bad = eval_jump(w, j, v.x, v.x_trial) or eval_jump(w, k, v.x_trial, v.x_end)
+                bad = bad or eval_jump(w, k, v.x, v.x_trial) or eval_jump(w, j, v.x_trial, v.x_smooth)
                 if bad:
                     return codes.JUMP_FAILED
                 for i in range(v.width):

@@ -155,7 +155,9 @@ def from_before(w, j):
     answer = verdict(w, s.t, v.x, j, bend, unsure, dwell_time(unsure, bend))
     if answer == codes.ESCAPES:
         note_graze(w, s.t, j, g.b[j], -s.margin)
-    return codes.GO_ON if answer == codes.GRAZING else answer
+    if answer == codes.GRAZING and g.jump[j] == 0.0:
+        return codes.GO_ON
+    return answer
 
 
 @core

@@ -17,7 +17,7 @@ vanishes and a finite jump stays.
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
+from ..evaluate import copy_state, eval_f, eval_h, eval_jump, in_tolerances
 
 MOST_TURNS = 4  # of the iteration to the graze
 FARTHEST = 3.0  # tolerances by which the state is moved onto the guard at most,
@@ -35,6 +35,8 @@ def verdict(w, t, x, k, bend, unsure, dwell):
     compact()
     s = w.s
     s.effect, s.returns = 0.0, 1
+    if w.g.jump[k] != 0.0:
+        return verdict_on_jump(w, k, x)
     left = max(s.tf - t, dwell)
     copy_state(x, w.v.x_smooth)
     if onto_guard(w, t, k, unsure, 0.0) < -FARTHEST:
@@ -64,6 +66,19 @@ def verdict(w, t, x, k, bend, unsure, dwell):
     s.effect, s.returns = jump * (dwell if back == 1 else left), back
     if back == 0:
         return codes.ESCAPES
+    return codes.GO_ON if s.effect <= 1.0 or s.on_graze == 1 else codes.GRAZING
+
+
+@core
+def verdict_on_jump(w, k, x):
+    """The same for a guard whose events change the state: by how much its jump would change x."""
+    compact()
+    s, v = w.s, w.v
+    if eval_jump(w, k, x, v.x_smooth):
+        return s.status
+    for i in range(v.width):
+        v.scratch[i] = v.x_smooth[i] - x[i]
+    s.effect = in_tolerances(w, v.scratch, x, v.x_smooth)
     return codes.GO_ON if s.effect <= 1.0 or s.on_graze == 1 else codes.GRAZING
 
 
