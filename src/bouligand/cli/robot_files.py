@@ -67,7 +67,7 @@ def load(arguments):
 def _hold(bridge, arguments, path):
     """A PD controller towards the initial joint angles: those of the file, or of --x0 (qpos:JOINT=ANGLE)."""
     plain = bridge.load(path, free_base=arguments.free_base)
-    start, joints, driven = plain.neutral(arguments.key), {}, bridge.control.driven(plain.model)
+    start, joints, driven = plain.neutral(arguments.key), {}, bridge.driver.driven(plain.model)
     for name, value in zip(plain.states, start, strict=True):
         kind, _, joint = name.partition(":")
         if kind == "qpos" and joint in driven:

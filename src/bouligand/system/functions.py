@@ -48,6 +48,7 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
     "g": ("n", "k", "p", "n"),
     "g_many": ("n", "ks", "p", ("n", "ks")),
     "control": ("n", "p", "m"),  # of a bridge; m is then the number of inputs
+    "cost": ("n", "p", "m", "1"),  # the same, "1" is a single number
 }
 
 SIGNATURES = {
@@ -64,6 +65,7 @@ SIGNATURES = {
     "g": "g(t, x, k, p) or g(t, x, k, p, out)",
     "g_many": "g_many(t, x, ks, p, out)",
     "control": "control(t, x, p) or control(t, x, p, u)",
+    "cost": "cost(t, x, p, u) or cost(t, x, p, u, out)",
 }
 
 
@@ -169,6 +171,8 @@ class UserFunction:
     def output_shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The shape of its values."""
         last = self.shapes[-1]
+        if last == "1":
+            return (1,)
         return tuple(sizes[s] for s in last) if isinstance(last, tuple) else (sizes[last],)
 
     def check_shape(self, sizes: Mapping[str, int], values: FloatArray, t: float, x: FloatArray) -> None:

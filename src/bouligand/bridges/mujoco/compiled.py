@@ -15,6 +15,7 @@ from . import layout as at
 from .guard_jacobian import guard_rows
 from .inputs import add_joint_friction, set_inputs
 from .mechanics import position_rates, set_positions, set_velocities
+from .running_cost import add_cost
 from .symbols import (
     acceleration,
     actuation,
@@ -73,7 +74,7 @@ def motion(w, t, x, b, p, dx):
         rates = read_int(w, at.ACT_DOT)
         for i in range(na):
             write(dx, nq + nv + i, read(rates, i))
-    return 0
+    return add_cost(w, t, x, p, dx)
 
 
 @core

@@ -13,8 +13,9 @@ from . import layout as at
 from .compiled import USER_DATA, compile_entry, guards_jacobian, look, motion
 from .contact_jacobian import add_contacts, add_gravity_compensation, add_to_chain, arm, at_origin, pushes, three_of
 from .guard_jacobian import add_closing_rows
-from .input_jacobian import add_actuators, add_control, add_control_parameters, add_joints
+from .input_jacobian import add_actuators, add_control, add_control_parameters, add_joints, held_now, parameter_rows
 from .law_jacobian import force_slopes, friction_by_parameter, normal_by_parameters
+from .running_cost import cost_row
 from .smooth_jacobian import bodies, subtract_motion, velocities
 from .symbols import solve_inertia
 from .touching import closing, place, slip
@@ -70,14 +71,14 @@ def _lift(w, x):
 
 
 @core
-def _accelerate(w, count, out):
-    """The rows of qacc in ``out`` (n, count): M^-1 of the rows of FORCES."""
+def _accelerate(w, count, rows, first, shift, out):
+    """The rows of qacc in ``out`` (n, count): M^-1 of so many rows of FORCES, those from ``first`` on further right."""
     forces, solved, nq, nv = read_int(w, at.FORCES), read_int(w, at.SOLVED), read_int(w, at.NQ), read_int(w, at.NV)
-    solve_inertia(read_int(w, at.MODEL), read_int(w, at.DATA), solved, forces, count)
+    solve_inertia(read_int(w, at.MODEL), read_int(w, at.DATA), solved, forces, rows)
     for i in range(nv):
         row = out + 8 * count * (nq + i)
-        for j in range(count):
-            write(row, j, read(solved, nv * j + i))
+        for j in range(rows):
+            write(row, j + shift if j >= first else j, read(solved, nv * j + i))
 
 
 def _Df(t, x, b, p, out, ctx):
@@ -99,7 +100,8 @@ def _Df(t, x, b, p, out, ctx):
     add_actuators(w, x, out, n)
     status = add_control(w, t, x, p, out, n)
     if status == 0:
-        _accelerate(w, n, out)
+        _accelerate(w, n, n, n, 0, out)
+        status = cost_row(w, t, x, p, x, n, out, True)
     return status
 
 
@@ -116,7 +118,8 @@ def _A(t, x, b, p, out, ctx):
     add_actuators(w, x, out, n)
     status = add_control(w, t, x, p, out, n)
     if status == 0:
-        _accelerate(w, n, out)
+        _accelerate(w, n, n, n, 0, out)
+        status = cost_row(w, t, x, p, x, n, out, True)
     return status
 
 
@@ -160,7 +163,8 @@ def _Dp_f(t, x, b, p, out, ctx):
     if status != 0:
         return status
     _clear(out, n * count)
-    _clear(read_int(w, at.FORCES), count * read_int(w, at.NV))
+    rows = parameter_rows(w, count)
+    _clear(read_int(w, at.FORCES), rows * read_int(w, at.NV))
     contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
     for _ in range(read_int(w, at.CONTACT_COUNT)):
         if pushes(contact, b):
@@ -173,7 +177,9 @@ def _Dp_f(t, x, b, p, out, ctx):
         contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
     status = add_control_parameters(w, t, x, p, out, n, count)
     if status == 0:
-        _accelerate(w, count, out)
+        shift = held_now(w, t) if rows < count else 0
+        _accelerate(w, count, rows, read_int(w, at.HELD), shift, out)
+        status = cost_row(w, t, x, p, p, count, out, False)
     return status
 
 

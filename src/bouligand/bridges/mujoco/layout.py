@@ -34,6 +34,8 @@ LOSSES, LOSS_COUNT = next(_slot), next(_slot)
 
 # --- control
 CONTROL, CONTROL_FN, CONTROL_CTX, CONTROL_TABLE, CONTROL_SIZE = (next(_slot) for _ in range(5))
+HELD = next(_slot)  # the parameter at which inputs that are held begin
+COST, COST_FN, COST_CTX = (next(_slot) for _ in range(3))  # index of the running cost in x (-1: none), and its function
 INPUTS, INPUT_DOFS = next(_slot), next(_slot)  # where u is written; for torques on joints, their dofs (0: u is ctrl)
 
 # --- Jacobians: more of MuJoCo's arrays (addresses), constants of joints and actuators, and memory to work in
@@ -76,7 +78,7 @@ SIGN, BOUND, INERTIA = 0, 1, 2  # LIMIT
 DEPTH, PUSH, WHERE, SEGMENT, ROW = 0, 1, 4, 7, 13
 
 # --- controls
-NO_CONTROL, CONSTANT, FEEDBACK, PD = 0, 1, 2, 3
+NO_CONTROL, CONSTANT, FEEDBACK, PD, HOLD = 0, 1, 2, 3, 4
 
 # --- a body's row in BODY_WORK: the force that moves it, the matrix and the momentum of its velocity products
 FORCE, GYRATION, MOMENTUM, BODY_DOUBLES = 0, 6, 15, 18

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Literal, TypeGuard
 import mujoco
 import numpy as np
 
+from ...system.functions import UserFunction
 from . import layout as at
 from .contacts import Contact, Place, check_laws, find_places
-from .control import PD, Driver, PiecewiseConstant
+from .control import PD, Hold, PiecewiseConstant
+from .driver import Driver
 from .features import name_of, refuse
 from .given import finite
 from .hostile import caught, refuse_not_finite
@@ -32,7 +34,7 @@ _JOINT = mujoco.mjtObj.mjOBJ_JOINT
 def load(
     model: Path | mujoco.MjSpec | mujoco.MjModel,
     contacts: str | tuple[str, str] | Contact | Iterable[str | tuple[str, str] | Contact] | None = None,
-    control: PiecewiseConstant | PD | Function | None = None,
+    control: Hold | PiecewiseConstant | PD | Function | None = None,
     *,
     law: NormalLaw = DEFAULT_LAW,
     friction: FrictionLaw | None = None,
@@ -44,6 +46,7 @@ def load(
     meshes: bool = False,
     edit: Callable[[mujoco.MjSpec], object] | None = None,
     params: Mapping[str, float] | None = None,
+    cost: Callable[..., object] | None = None,
     name: str | None = None,
 ) -> Robot:
     """Load a robot file as a System: MuJoCo's C library computes its smooth motion, its contacts are guards.
@@ -56,7 +59,7 @@ def load(
     contacts : str, pair of str, Contact, or a sequence of these, optional
         What may touch. A name or a pattern of geoms, sites or bodies (``"*FOOT"``) touches the floor; a pair of names of geoms
         touches each other; ``"feet"`` stands for the tips of all legs; a `Contact` specifies more. Default: nothing.
-    control : PiecewiseConstant, PD or callable, optional
+    control : Hold, PiecewiseConstant, PD or callable, optional
         The inputs. A function ``control(t, x, p)`` returns them, ``control(t, x, p, u)`` writes them; it is compiled like any
         function of a `System`.
 
@@ -83,7 +86,10 @@ def load(
         ``edit(spec)`` is called with the MjSpec of the file before it is compiled, to change it: the damping of a joint, a
         sphere at a fingertip, an object to hold.
     params : mapping from str to float, optional
-        More parameters, for a control function. They come after those of the contacts and of a `PD`.
+        More parameters, for a control function or a cost. They come after those of the contacts and of a `PD` or `Hold`.
+    cost : callable, optional
+        A running cost ``cost(t, x, p, u)``, a number for each state x and inputs u. Its integral is one more state, the last,
+        called ``"cost"``; it is compiled like any function of a `System`.
     name : str, optional
         Name of the system. Default: that in the file, or that of the file.
 
@@ -146,17 +152,17 @@ def load(
             taken = sorted(set(more) & set(table.params))
             if taken:
                 raise ValueError(
-                    f"params: {', '.join(taken)} is there already, as a parameter of a contact law or of a PD; choose another "
-                    "name"
+                    f"params: {', '.join(taken)} is there already, as a parameter of a contact law or of the control; choose "
+                    "another name"
                 )
             table.params.update(more)
         losses: list[tuple[int, float, float]] = []
         if isinstance(joint_friction, float):
             losses = [(i, loss, joint_friction) for i, loss in enumerate(mj.dof_frictionloss) if loss > 0]
-        states = [*_state_names(mj), *table.bristles]
-        memory = Memory(mj, table.rows, table.places, driver, losses, len(states), len(table.params))
-        if driver.function is not None:
-            driver.try_out(memory.sizes, _neutral(mj, len(states)), np.array(list(table.params.values()), dtype=float))
+        states = [*_state_names(mj), *table.bristles, *(["cost"] if cost is not None else [])]
+        rate = None if cost is None else UserFunction("cost", cost)
+        memory = Memory(mj, table.rows, table.places, driver, losses, len(states), len(table.params), rate)
+        memory.try_out(_neutral(mj, len(states)), np.array(list(table.params.values()), dtype=float))
         memory()  # evaluates it once through MuJoCo's binding, where errors are exceptions (compiled code would end the process)
         _, quats = coordinates(mj)
         return Robot(

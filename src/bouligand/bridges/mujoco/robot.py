@@ -14,6 +14,7 @@ from ...system.functions import SHAPES, UserFunction
 from ...system.system import System
 from . import compiled, jacobians
 from . import layout as at
+from .control import shaped_inputs
 from .formulas import missing
 from .given import finite
 
@@ -39,10 +40,13 @@ class Robot(System):
         The model as it was read, with its own contacts and constraints.
     inputs : tuple of str
         Names of the inputs that a control sets: actuators, or joints if the file has no actuators.
+    held : slice
+        Of the parameters, the inputs of a `Hold`; empty with another control.
     contacts : tuple of str
         Names of the contacts.
     places : tuple of Place
         Where the contacts are: body, point and radius, or a pair of geoms.
+
     Examples
     --------
     >>> import bouligand as bd
@@ -78,8 +82,10 @@ class Robot(System):
         self.places = tuple(places)
         self.contacts = tuple(place.name for place in places)
         self.inputs = tuple(memory.driver.names)
+        self.held = memory.driver.held
         self._without_formula = "; ".join(missing(model))  # parts of the robot for which Df has no formula
         self._laws = tuple(laws)  # (law, where its numbers begin among the parameters)
+        self._of_laws = max((first + len(law.parameter_names()) for law, first in self._laws), default=0)
         super().__init__(
             **_low_level(memory, bool(guards)),
             states=states,
@@ -90,6 +96,9 @@ class Robot(System):
             context=memory,
             name=name,
         )
+        if self.held.stop - self.held.start == len(self.inputs):
+            self._held_inputs = self.params[self.held]
+        self._approved = self.defaults[: self._of_laws].tobytes()  # the numbers of laws that were checked last
         self._expects_stiff = True  # contact dampers, friction, damping of joints
         self._take_functions()
 
@@ -280,7 +289,10 @@ class Robot(System):
     def parameters(self, p: Parameters | None = None) -> FloatArray:
         """The vector of all parameters, as `System.parameters`; numbers of a law are checked as by the law itself."""
         out = super().parameters(p)
-        for law, first in self._laws if p is not None else ():
+        numbers = out[: self._of_laws].tobytes()
+        if numbers == self._approved:  # (a controller changes its inputs a thousand times a second, and nothing else)
+            return out
+        for law, first in self._laws:
             names = law.parameter_names()
             given = dict(zip(names, out[first : first + len(names)].tolist(), strict=True))
             try:
@@ -292,6 +304,31 @@ class Robot(System):
                     f"p: with damping {changed.damping:g} (or a negative preload) the contact could pull, and it was loaded "
                     f"without a guard for that, as {law!r}; load it with another value, or with adhesion=True"
                 )
+        self._approved = numbers
+        return out
+
+    def _approves(self, p: FloatArray) -> bool:
+        return p[: self._of_laws].tobytes() == self._approved
+
+    def hold(self, U: ArrayLike, p: Parameters | None = None) -> FloatArray:
+        """The vector of all parameters with these inputs held. Needs ``control=Hold(...)``.
+
+        Parameters
+        ----------
+        U : array (intervals, inputs)
+            The inputs of each interval; of a `Hold` without times also (inputs,).
+        p : array or mapping from str to float, optional
+            The other parameters, as for `parameters`.
+
+        Returns
+        -------
+        array (parameters,)
+        """
+        count = self.held.stop - self.held.start
+        if not count:
+            raise ValueError("hold: no inputs are held; load the robot with control=Hold(...)")
+        out = np.array(self.parameters(p))
+        out[self.held] = shaped_inputs("U", U, (count // len(self.inputs), len(self.inputs)), self.inputs).ravel()
         return out
 
     def __getstate__(self) -> dict[str, Any]:
@@ -327,6 +364,8 @@ class _Function(UserFunction):
             memory: Any = None if self.contexts is None else self.contexts.make  # a Memory
             if memory is not None and self.name == "f" and memory.driver.function is not None:
                 memory.driver.function(memory.sizes, t, arguments[0], arguments[2])
+            if memory is not None and self.name == "f" and memory.cost is not None:
+                memory.cost(memory.sizes, t, arguments[0], arguments[2], np.zeros(len(memory.driver.names)))
             raise error
 
 
