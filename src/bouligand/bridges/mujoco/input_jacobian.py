@@ -1,4 +1,4 @@
-"""Compiled: how the joint forces of inputs, actuators, springs, dampers and dry friction of joints change with the state."""
+"""Compiled: how the joint forces of inputs, actuators, springs and dampers of joints change with the state."""
 
 import math
 
@@ -17,17 +17,12 @@ def _add(where, i, value):
 
 @core
 def add_joints(w):
-    """Springs, dampers and dry friction of joints."""
+    """Springs and dampers of joints."""
     forces, nq, nv = read_int(w, at.FORCES), read_int(w, at.NQ), read_int(w, at.NV)
     stiffness, damping, column = read_int(w, at.STIFFNESS), read_int(w, at.DAMPING), read_int(w, at.COLUMN)
     for k in range(nv):
         _add(forces, nv * read_int(column, k) + k, -read(stiffness, k))
         _add(forces, nv * (nq + k) + k, -read(damping, k))
-    losses, qvel = read_int(w, at.LOSSES), read_int(w, at.QVEL)
-    for i in range(read_int(w, at.LOSS_COUNT)):
-        dof, loss, soft = int(read(losses, 3 * i)), read(losses, 3 * i + 1), read(losses, 3 * i + 2)
-        square = read(qvel, dof) ** 2 + soft * soft
-        _add(forces, nv * (nq + dof) + dof, -loss * soft * soft / (square * math.sqrt(square)))
 
 
 @core(inline=True)

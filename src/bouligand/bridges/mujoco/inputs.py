@@ -60,16 +60,6 @@ def interval(t, times, size):
     return low
 
 
-@core
-def add_joint_friction(w):
-    """Dry friction of joints, rounded off below a small speed, to qfrc_applied."""
-    losses, applied, qvel = read_int(w, at.LOSSES), read_int(w, at.APPLIED), read_int(w, at.QVEL)
-    for i in range(read_int(w, at.LOSS_COUNT)):
-        dof, loss, soft = int(read(losses, 3 * i)), read(losses, 3 * i + 1), read(losses, 3 * i + 2)
-        v = read(qvel, dof)
-        write(applied, dof, read(applied, dof) - loss * v / math.sqrt(v * v + soft * soft))
-
-
 # columns of an input's row in the table of a PD: indices of its angle and speed in x, of kp and kd in p, a factor from torque to
 # input, then a gait: frequency, and (centre, amplitude, phase)
 Q_INDEX, V_INDEX, KP, KD, FACTOR, FREQUENCY, CENTRE, AMPLITUDE, PHASE = range(9)

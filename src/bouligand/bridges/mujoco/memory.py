@@ -16,6 +16,7 @@ import numpy as np
 from ...errors import PerformanceWarning
 from ...system.caught import Failures
 from . import layout as at
+from .couplings import Couplings
 from .formulas import Constants
 from .robot_file import caller_level
 
@@ -36,9 +37,10 @@ class Memory:
         rows: Sequence[IntArray],
         places: Sequence[FloatArray],
         driver: Driver,
-        losses: Sequence[tuple[int, float, float]],
+        losses: Sequence[Sequence[float]],
         n: int,
         parameters: int,
+        loss_parameters: int = 0,
         cost: Any = None,
     ) -> None:
         self.model = _private(model)
@@ -46,7 +48,9 @@ class Memory:
         self.places = np.ascontiguousarray(places, dtype=float).reshape(-1, at.CONTACT_DOUBLES)
         self.driver = driver
         self.cost = cost  # the UserFunction of a running cost, whose state is the last
-        self.losses = np.ascontiguousarray(losses, dtype=float).reshape(-1, 3)
+        self.losses = np.ascontiguousarray(losses, dtype=float).reshape(-1, at.LOSS_DOUBLES)
+        self.loss_parameters = loss_parameters
+        self.couplings = Couplings(model)
         self.sizes = {"n": n, "m": len(driver.names), "p": parameters}
         self.scalars, self.quats = coordinates(model)
         self.last_dof = _last_dofs(model)
@@ -97,6 +101,18 @@ class Memory:
                 self._bound[function.name] = function.bind(False, self.sizes, self.failures)
         return self._bound[function.name][0]
 
+    def neutral(self) -> FloatArray:
+        """The state at rest in the reference pose."""
+        x = np.zeros(self.sizes["n"])
+        x[: self.model.nq] = self.model.qpos0
+        self.put_in_place(x)
+        return x
+
+    def put_in_place(self, x: FloatArray) -> None:
+        """Put the joints of a state that follow others to where they belong."""
+        nq, nv = self.model.nq, self.model.nv
+        self.couplings.substitute(x[:nq], x[nq : nq + nv])
+
     def try_out(self, x: FloatArray, p: FloatArray) -> None:
         """Call functions of the user once from Python: what they raise, or a wrong number of values, is reported at once."""
         names, u = self.driver.names, np.zeros(len(self.driver.names))
@@ -141,6 +157,13 @@ class Memory:
             at.PLACES: self.places,
             at.SCRATCH: scratch,
             at.LOSSES: self.losses,
+            at.COUPLINGS: self.couplings.rows,
+            at.COUPLING_OFFSETS: self.couplings.offsets,
+            at.COUPLED: self.couplings.dofs,
+            at.COUPLING_W: np.zeros((len(self.couplings), model.nv)),
+            at.COUPLING_S: np.zeros((len(self.couplings), len(self.couplings))),
+            at.COUPLING_Z: np.zeros(len(self.couplings)),
+            at.SUBSTITUTED: np.zeros(self.sizes["n"]),
             at.CONTROL_TABLE: self.driver.table,
             at.CONTROL_CTX: sizes,
             at.COST_CTX: sizes,
@@ -154,6 +177,7 @@ class Memory:
         numbers = {
             at.MODEL: model._address,
             at.DATA: data._address,
+            at.N: self.sizes["n"],
             at.NQ: model.nq,
             at.NV: model.nv,
             at.NA: model.na,
@@ -167,6 +191,8 @@ class Memory:
             at.HAS_COMPENSATION: int(self.constants.compensated.any()),
             at.NEEDS_VELOCITY: int((self.rows[:, at.PULL] >= 0).any()),
             at.LOSS_COUNT: len(self.losses),
+            at.LOSS_PARAMETERS: self.loss_parameters,
+            at.COUPLING_COUNT: len(self.couplings),
             at.CONTROL: self.driver.kind,
             at.CONTROL_SIZE: self.driver.size,
             at.CONTROL_FN: self.address_of(self.driver.function),

@@ -116,10 +116,8 @@ class Robot(System):
         -------
         array (n,)
         """
-        x = np.zeros(self.n)
-        model = self.model
+        x, model = self.memory.neutral(), self.model
         if key is None:
-            x[: model.nq] = model.qpos0
             return x
         try:
             frame = model.key(key)
@@ -128,6 +126,7 @@ class Robot(System):
             raise ValueError(f"no keyframe is {key!r}; there are: {', '.join(names) or 'none'}") from None
         x[: model.nq], x[model.nq : model.nq + model.nv] = frame.qpos, frame.qvel
         x[model.nq + model.nv : model.nq + model.nv + model.na] = frame.act
+        self.memory.put_in_place(x)
         return x
 
     def x(
@@ -173,11 +172,13 @@ class Robot(System):
             if name not in self.states:
                 raise ValueError(f"no hinge or slide is called {joint!r}; states: {', '.join(self.states[:12])}, ...")
             x[self.states.index(name)] = finite(joint, value)
+        self.memory.put_in_place(x)
         return x
 
     def data(self, x: ArrayLike) -> mujoco.MjData:
         """MuJoCo's data at a state, with positions and velocities computed (``mj_kinematics``, ``mj_comPos``, ``mj_comVel``)."""
-        x = self._state(x)
+        x = self._state(x).copy()
+        self.memory.put_in_place(x)
         data = mujoco.MjData(self.model)
         nq, nv, na = self.model.nq, self.model.nv, self.model.na
         data.qpos[:], data.qvel[:] = x[:nq], x[nq : nq + nv]
