@@ -15,6 +15,7 @@ from ...system.system import System
 from . import compiled, jacobians
 from . import layout as at
 from .control import shaped_inputs
+from .forces import entry as compute_forces
 from .formulas import missing
 from .given import finite
 
@@ -226,6 +227,32 @@ class Robot(System):
         return np.array(
             [b[row[at.TOUCH]] > 0 and (row[at.PULL] < 0 or b[row[at.PULL]] > 0) for row in rows], dtype=bool
         )
+
+    def forces(self, x: ArrayLike, b: ArrayLike, p: Parameters | None = None) -> FloatArray:
+        """The forces at the contacts in a state and mode, in N and in the world's axes.
+
+        Parameters
+        ----------
+        x : array (n,)
+        b : array (m,)
+            The mode: ``solution.word(t)``.
+        p : array or mapping from str to float, optional
+            The parameters.
+
+        Returns
+        -------
+        array (contacts, 3)
+            On the body of each contact (of a pair, on the first geom's).
+        """
+        x, word = np.ascontiguousarray(self._state(x)), np.ascontiguousarray(b, dtype=float)
+        if word.shape != (self.m,):
+            raise ValueError(f"b must have {self.m} signs, one for each guard; got shape {word.shape}")
+        values, out = np.ascontiguousarray(self.parameters(p)), np.zeros((len(self.places), 3))
+        piece = self._contexts.borrow()  # type: ignore[union-attr]
+        ctx = np.array([self.n, self.m, len(values), piece[0]], dtype=np.int64)
+        compute_forces()(0.0, *(array.ctypes.data for array in (x, word, values, out, ctx)))
+        self._contexts.give_back(piece)  # type: ignore[union-attr]
+        return out
 
     # ------------------------------------------------------------------------------------------- tangent coordinates
 
