@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .derivative.bderivative import BDerivative
     from .derivative.corner import Corner
     from .derivative.fit import Fit
+    from .derivative.rollout import Rollout, rollout
     from .derivative.saltation_matrix import saltation
     from .derivative.shooting import Shooting
     from .ensembles.ensemble import Ensemble, EnsembleEvents
@@ -42,6 +43,7 @@ __all__ = [
     "Events",
     "Fit",
     "Grid",
+    "Rollout",
     "Shooting",
     "Solution",
     "Stepper",
@@ -53,6 +55,7 @@ __all__ = [
     "models",
     "normalised",
     "plot",
+    "rollout",
     "saltation",
     "solve",
     "solve_many",
@@ -69,11 +72,13 @@ _MODULES = {
     "EnsembleEvents": "ensembles.ensemble",
     "Fit": "derivative.fit",
     "Grid": "ensembles.inputs",
+    "Rollout": "derivative.rollout",
     "Shooting": "derivative.shooting",
     "check": "system.check",
     "grid": "ensembles.inputs",
     "integrate": "paper",
     "normalised": "system.check",
+    "rollout": "derivative.rollout",
     "saltation": "derivative.saltation_matrix",
     "solve_many": "ensembles.solve_many",
 }

@@ -48,8 +48,8 @@ OnFailure: TypeAlias = Literal["raise", "return"]
 OnGraze: TypeAlias = Literal["raise", "go on"]
 
 
-class SolveOptions(TypedDict, total=False):
-    """The keyword arguments of `solve`, for functions that pass them on."""
+class StepperOptions(TypedDict, total=False):
+    """The keyword arguments of `Stepper`, for functions that pass them on."""
 
     rtol: float
     atol: ArrayLike | None
@@ -63,6 +63,11 @@ class SolveOptions(TypedDict, total=False):
     breakpoints: ArrayLike | None
     b0: ArrayLike | None
     on_graze: OnGraze
+
+
+class SolveOptions(StepperOptions, total=False):
+    """The keyword arguments of `solve`, for functions that pass them on."""
+
     on_failure: OnFailure
     progress: bool | str | None
 

@@ -112,7 +112,7 @@ def test_inertias_that_no_body_has_are_named():
 
 
 def test_the_nearest_possible_inertia():
-    from bouligand.bridges.mujoco.robot_file import _possible_inertia
+    from bouligand.bridges.mujoco.inertias import _possible_inertia
 
     fine = np.diag([1.0, 2.0, 2.5])
     assert _possible_inertia(fine, 1.0) is fine

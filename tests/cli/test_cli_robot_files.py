@@ -112,3 +112,39 @@ def test_a_robot_file_without_mujoco_says_what_to_install(tmp_path, capsys, monk
     monkeypatch.setitem(sys.modules, "mujoco", None)
     assert cli.main(["run", str(tmp_path / "robot.xml"), "--out", str(tmp_path / "out")]) == 1
     assert "pip install 'bouligand[mujoco]'" in capsys.readouterr().err
+
+
+def test_a_robot_with_pose_law_friction_meshes_and_forces(tmp_path):
+    pose = [f"{name}={angle}" for name, angle in robots.STANCE.items()]
+    options = [
+        "--free-base",
+        "--hold",
+        "8",
+        "0.2",
+        "--law",
+        "5000",
+        "30",
+        "--friction",
+        "0.7",
+        "--meshes",
+        "--height",
+        "0.01",
+    ]
+    command = ["run", str(robots.SOLO), *options, "--pose", *pose, "--tf", "0.1", "--rtol", "1e-5", "--fps", "2"]
+    assert cli.main([*command, "--out", str(tmp_path)]) == 0
+    made = {path.name for path in (tmp_path / "solo12").iterdir()}
+    assert {"states.png", "forces.png", "contacts.svg", "animation.gif"} <= made
+    assert cli.main(["run", str(robots.SOLO), "--free-base", "--friction", "sticky", "--out", str(tmp_path)]) != 0
+
+
+def test_euler_angles():
+    from bouligand.cli.robot_units import euler
+
+    rng = np.random.default_rng(0)
+    quaternions = rng.normal(size=(5, 4))
+    quaternions /= np.linalg.norm(quaternions, axis=1)[:, None]
+    from scipy.spatial.transform import Rotation
+
+    for q, angles in zip(quaternions, (euler(q[None])[0] for q in quaternions), strict=True):
+        same = Rotation.from_euler("xyz", angles).as_matrix()
+        assert np.allclose(same, Rotation.from_quat([*q[1:], q[0]]).as_matrix(), atol=1e-12)

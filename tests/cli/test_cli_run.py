@@ -301,3 +301,12 @@ def test_only_the_command_chooses_how_mujoco_renders():
     environment = {key: value for key, value in os.environ.items() if key != "MUJOCO_GL"}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.strip() == "None"
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_every_ready_model_runs_with_figures_and_film(name, tmp_path):
+    command = ["run", name, "--out", str(tmp_path), "--tf", repr(0.2 * MODELS[name].tf), "--fps", "2", "--points", "11"]
+    assert cli.main(command) == 0
+    made = {path.name for path in (tmp_path / name).iterdir()}
+    assert {"states.png", "states.svg", "trajectory.csv", "run.json"} <= made
+    assert ("animation.gif" in made) == (MODELS[name].draw is not None)

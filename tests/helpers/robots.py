@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 
+import bouligand as bd
 from bouligand.bridges import mujoco as mj
 
 ROBOTS = pathlib.Path(
@@ -58,6 +59,39 @@ def above_floor(robot, height, **joints):
     x = robot.x(**{**STANCE, **joints})
     x[2] += height - min(robot.points(x)[:, 2])
     return x
+
+
+class Trot:
+    """A PD of Solo12 towards a trot: torques for a time and a state."""
+
+    def __init__(self, robot, kp=8.0, kd=0.2, most=2.5, frequency=2.0):
+        self.q, self.v = (
+            np.array([robot.states.index(f"{kind}:{name}") for name in robot.inputs]) for kind in ("qpos", "qvel")
+        )
+        front = np.array([1.0 if name[0] == "F" else -1.0 for name in robot.inputs])
+        self.centre = np.array([STANCE[name] for name in robot.inputs])
+        self.lift = front * np.array([{"HAA": 0.0, "HFE": 0.15, "KFE": -0.3}[name[3:]] for name in robot.inputs])
+        self.phase = np.array([0.0 if name[:2] in ("FL", "HR") else np.pi for name in robot.inputs])
+        self.gains, self.most, self.turn = (kp, kd), most, 2 * np.pi * frequency
+
+    def __call__(self, t, x):
+        wanted = self.centre + self.lift * np.sin(self.turn * t + self.phase)
+        torque = self.gains[0] * (wanted - x[self.q]) - self.gains[1] * x[self.v]
+        return np.minimum(np.maximum(torque, -self.most), self.most)
+
+
+def trot(robot, seconds, rate=1000, **options):
+    """Solo12, loaded with ``Hold()``, trots under torques that are sampled and held: the states at the samples, the stepper."""
+    control = Trot(robot)
+    stepper = bd.Stepper(robot, (0.0, seconds), above_floor(robot, 0.005), **{"rtol": 1e-4, **options})
+    p, samples = robot.parameters(), []
+    for k in range(round(rate * seconds)):
+        x = stepper.x
+        samples.append(x)
+        p[robot.held] = control(stepper.t, x)
+        stepper.p = p
+        stepper.advance((k + 1) / rate)
+    return np.array(samples), stepper
 
 
 def symmetric_solo():

@@ -2,10 +2,13 @@
 
 import re
 
+import numpy as np
+
 from .. import plot
 from . import outputs
 
 ALONE = 8  # up to so many states have axes of their own
+POINTS = 1001  # of curves that are computed from the states
 LINES, AXES = 10, 12  # with more states: at most so many lines in one axes, and so many axes in the figure
 
 
@@ -13,12 +16,34 @@ def save(folder, solution, simulation):
     """``states`` and, if there are guards, ``contacts``, each as PNG and SVG."""
     import matplotlib.pyplot as plt
 
-    figures = {"states": states(plt, solution, simulation.name, simulation.unit)}
+    panels = simulation.panels(solution, np.linspace(solution.t[0], solution.t[-1], POINTS))
+    if panels:
+        figures = {title: stacked(plt, solution, simulation.name, rows) for title, rows in panels.items()}
+    else:
+        figures = {"states": states(plt, solution, simulation.name, simulation.unit)}
     if solution.system.m:
         figures["contacts"] = contacts(plt, solution, simulation.gait, simulation.unit)
     for title, figure in figures.items():
         outputs.save_figure(folder, figure, title)
         plt.close(figure)
+
+
+def stacked(plt, solution, name, rows):
+    """Curves in axes one above the other; ``rows``: (label, {curve: values}), each over POINTS times."""
+    t = np.linspace(solution.t[0], solution.t[-1], POINTS)
+    figure, axes = plt.subplots(
+        len(rows), 1, figsize=(8, 0.8 + 1.5 * len(rows)), sharex=True, layout="constrained", squeeze=False
+    )
+    for ax, (label, curves) in zip(axes[:, 0], rows, strict=True):
+        for curve, values in curves.items():
+            ax.plot(t, values, lw=1.0, label=curve)
+        ax.set_ylabel(label)
+        ax.spines[["top", "right"]].set_visible(False)
+        columns = 1 + (len(curves) - 1) // 8
+        ax.legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=columns)
+    axes[-1, 0].set_xlabel("t (s)")
+    axes[0, 0].set_title(solution.system.name or name, loc="left", fontsize="medium")
+    return figure
 
 
 def states(plt, solution, name, unit):

@@ -5,6 +5,7 @@ import pathlib
 import numpy as np
 
 from .._optional import need
+from . import robot_units
 from .assignments import assignments
 from .errors import CommandError
 from .simulation import Simulation
@@ -32,6 +33,17 @@ def add_arguments(group):
     )
     group.add_argument("--key", metavar="NAME", help="start from this keyframe of the file")
     group.add_argument(
+        "--pose", nargs="+", action="extend", metavar="JOINT=ANGLE", help="joint angles of the start (rad, or m)"
+    )
+    group.add_argument(
+        "--law", nargs=2, type=float, metavar=("K", "C"), help="spring and damper of contacts (N/m, N s/m: 20000 100)"
+    )
+    group.add_argument(
+        "--friction", metavar="MU", help="of contacts: a coefficient (LuGre's law, 0.8), coulomb:MU, or none"
+    )
+    group.add_argument("--meshes", action="store_true", help="keep meshes of a URDF, for the animation (STL, OBJ)")
+    group.add_argument("--no-forces", action="store_true", help="draw no arrows for contact forces")
+    group.add_argument(
         "--camera",
         metavar="NAME",
         help="camera of the animation: one of the file (default: one that follows the robot)",
@@ -40,7 +52,7 @@ def add_arguments(group):
 
 def refuse_robot_options(arguments):
     """An error if a ready model is given an option that only robot files have."""
-    for name in ("free_base", "hold", "height", "key", "camera"):
+    for name in ("free_base", "hold", "height", "key", "camera", "pose", "law", "friction", "meshes", "no_forces"):
         if getattr(arguments, name) is not None and getattr(arguments, name) is not False:
             raise CommandError(f"--{name.replace('_', '-')} is for robot files; {arguments.model!r} is not one")
 
@@ -56,18 +68,42 @@ def load(arguments):
     from ..bridges import mujoco as bridge
 
     try:
+        _pose(arguments)
         control = _hold(bridge, arguments, path) if arguments.hold else None
         contacts = arguments.contacts or ["feet"]
-        robot = bridge.load(path, contacts=contacts, control=control, free_base=arguments.free_base)
+        options = {"friction": _friction(bridge, arguments.friction), "meshes": arguments.meshes}
+        if arguments.law:
+            options["law"] = bridge.Spring(*arguments.law)
+        robot = bridge.load(path, contacts=contacts, control=control, free_base=arguments.free_base, **options)
         return RobotFile(robot, arguments, path.stem)
     except (ValueError, TypeError, OSError) as error:  # the bridge names what it cannot do
         raise CommandError(str(error)) from error
 
 
+def _pose(arguments):
+    """--pose JOINT=ANGLE is --x0 qpos:JOINT=ANGLE."""
+    for text in arguments.pose or ():
+        arguments.x0.append(text if text.startswith("qpos:") else f"qpos:{text}")
+
+
+def _friction(bridge, text):
+    """The law that --friction asks for."""
+    if text == "none":
+        return None
+    kind, _, mu = (text or "0.8").rpartition(":")
+    try:
+        value = float(mu)
+    except ValueError:
+        value = np.nan
+    if kind not in ("", "lugre", "coulomb") or not value > 0.0:
+        raise CommandError(f"--friction is a positive coefficient, coulomb:MU or none; got {text!r}")
+    return bridge.Coulomb(value, 0.05) if kind == "coulomb" else bridge.LuGre(value, 0.9 * value)
+
+
 def _hold(bridge, arguments, path):
     """A PD controller towards the initial joint angles: those of the file, or of --x0 (qpos:JOINT=ANGLE)."""
     plain = bridge.load(path, free_base=arguments.free_base)
-    start, joints, driven = plain.neutral(arguments.key), {}, bridge.control.driven(plain.model)
+    start, joints, driven = plain.neutral(arguments.key), {}, bridge.driver.driven(plain.model)
     for name, value in zip(plain.states, start, strict=True):
         kind, _, joint = name.partition(":")
         if kind == "qpos" and joint in driven:
@@ -88,7 +124,7 @@ class RobotFile(Simulation):
         self.name = name
         self.tf = 2.0 if arguments.tf is None else arguments.tf
         self.speed = arguments.speed or 0.5
-        self._camera = arguments.camera
+        self._camera, self._forces = arguments.camera, not arguments.no_forces
         self._free = robot.model.njnt > 0 and robot.model.jnt_type[0] == 0
         self._height = 0.1 if arguments.height is None else arguments.height
         self._touches = [k for k, guard in enumerate(robot.guards) if guard.endswith(" touches")]
@@ -98,6 +134,12 @@ class RobotFile(Simulation):
             raise CommandError(f"--height must not be negative; got {arguments.height:g}")
         if arguments.height is not None and not self._lifted:
             raise CommandError("--height is for a robot with a free base and contacts, and without --key")
+
+    def unit(self, name):
+        return robot_units.unit(self.system, name)
+
+    def panels(self, solution, times):
+        return robot_units.panels(self.system, solution, times)
 
     def initial_state(self, changes):
         """The start, lifted (unless --x0 gives the height) so that the lowest contact is --height above the floor."""
@@ -121,7 +163,7 @@ class RobotFile(Simulation):
         from ..bridges.mujoco import pictures
 
         try:
-            pictures.film(self.system, solution, path, camera=self._camera, **options)
+            pictures.film(self.system, solution, path, camera=self._camera, forces=self._forces, **options)
         except pictures.RenderingError as error:
             raise CommandError(f"{error}\n(--no-animation does without)", 1) from error
         except ValueError as error:

@@ -35,6 +35,10 @@ class Simulation:
         """Unit of a state or of the time, ``"t"``, for the figures; empty if it is not known."""
         return "s" if name == "t" else ""
 
+    def panels(self, solution, times):
+        """Curves over these times for figures, {figure: [(label, {curve: values})]}; empty: the states as they are."""
+        return {}
+
     def animate(self, solution, path, **options):
         """Save an animation of the solution."""
         raise NotImplementedError

@@ -97,7 +97,7 @@ class BDerivative(Structure, Generic[Gradient]):
     ) -> None:
         self._made_of = (solution, t, since, event, params, merge, rtol)
         outcome = outcome_of(solution, t, since, event)
-        check_options(solution, params, merge, rtol)
+        check_options(solution, params, merge, rtol, outcome.since, outcome.t)
         self.since, self.t, self.event = outcome.since, outcome.t, outcome.event
         warn_of_jumps(solution, self.since, self.t)
         self.solution, self.system, self.params = solution, solution.system, bool(params)

@@ -52,10 +52,18 @@ def outcome_of(solution: Solution, t: float | None, since: float | None, event: 
     return Outcome(begin, end, event, row)
 
 
-def check_options(solution: Solution, params: bool, merge: float | None, rtol: float | None) -> None:
-    """Raise an exception if other arguments of `Solution.bderivative` are wrong."""
+def check_options(
+    solution: Solution, params: bool, merge: float | None, rtol: float | None, since: float, until: float
+) -> None:
+    """Raise an exception if other arguments of `Solution.bderivative` are wrong, from ``since`` to ``until``."""
     if params and solution.record.legs is not None:
-        raise DerivativeError("the parameters were changed on the way: there is no derivative in them (params=True)")
+        changed = [solution.record.t[row] for row, _ in solution.record.legs[1:]]
+        inside = [t for t in changed if since < t < until]
+        if inside:
+            raise DerivativeError(
+                f"the parameters were changed on the way, at t = {inside[0]:g}: there is no derivative in them (params=True); "
+                "give since and t so that none lies between"
+            )
     if merge is not None and not number("merge", merge) >= 0.0:
         raise ValueError(f"merge must be a time, zero or more; got {merge!r}")
     if rtol is not None and not 0.0 < number("rtol", rtol) < 1.0:

@@ -29,7 +29,7 @@ def restored(
 ) -> Stepper:
     """A stepper that was pickled, in memory of its own."""
     stepper, bound = kind.__new__(kind), system._bind()
-    stepper.system, stepper._spans, stepper._stiff = system, None, None
+    stepper.system, stepper._spans, stepper._stiff, stepper._until = system, None, None, None
     for name, value in rest.items():
         setattr(stepper, name, value)
     memory = stepper._memory = pool_of(system).integration(system)

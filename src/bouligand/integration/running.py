@@ -67,6 +67,8 @@ def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
         if code == codes.NEED_SPAN:
             code = _span(stepper, look)
         if codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
+            if code == codes.CHANGED and stepper._until is not None and pauses(memory, stepper._until):
+                return  # (the question stays: the judge answers it when the integration goes on)
             code = _judge(table)
         elif code == codes.JUMP:
             code = _jump(table)
@@ -106,6 +108,26 @@ def slide_from_start(memory: IntegrationMemory) -> None:
     memory.g.b[on] = 1.0
     memory.s.word_given = 1
     memory.s.question, memory.s.target = codes.SLIDE, int(on.argmax())
+
+
+def next_stop(memory: IntegrationMemory) -> float:
+    """The next breakpoint, or the end."""
+    s, breaks = memory.s, memory.breaks
+    return float(breaks[s.break_count]) if s.break_count < breaks.size else s.tf
+
+
+def pauses(memory: IntegrationMemory, until: float) -> bool:
+    """At a breakpoint, or where the integration is to pause: whether the latter. If not, the next leg does not go beyond."""
+    s, breaks = memory.s, memory.breaks
+    if s.t < until:
+        s.stop = min(next_stop(memory), until)
+        return False
+    passed = s.break_count - 1  # (the core has counted a breakpoint here: is there one?)
+    if not (0 <= passed < breaks.size and breaks[passed] == s.t):
+        s.break_count = passed
+        if passed >= breaks.size:
+            s.question = 0  # nothing changes here unless the parameters do
+    return True
 
 
 def _span(stepper: Stepper, look: Callable[[], None] | None) -> int:

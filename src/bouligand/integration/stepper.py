@@ -11,12 +11,12 @@ from ..core import codes
 from ..memory.pool import pool_of
 from ..memory.working import write_times
 from ..solution.solution import Solution
-from ..system.arguments import one_of
+from ..system.arguments import number, one_of
 from ..system.system import System
 from . import options, spanning, stiff
 from .failures import failure
 from .pickling import reduced
-from .running import advance, advance_with_bar, give_back
+from .running import advance, advance_with_bar, give_back, next_stop
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -82,7 +82,7 @@ class Stepper:
 
     __slots__ = (
         *("system", "status", "error"),
-        *("_memory", "_lease", "_p", "_legs", "_spans", "_stiff"),
+        *("_memory", "_lease", "_p", "_legs", "_spans", "_stiff", "_until"),
     )
 
     system: System
@@ -94,6 +94,7 @@ class Stepper:
     _legs: list[tuple[int, ty.FloatArray]] | None  # row of the record and parameters, for each change
     _spans: SpanMemory | None
     _stiff: StiffMemory | None
+    _until: float | None  # the time at which the integration is to pause
 
     def __init__(
         self,
@@ -152,7 +153,7 @@ class Stepper:
             if isinstance(system, System):
                 raise
             raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}") from None
-        self._legs = self._spans = self._stiff = self.error = None
+        self._legs = self._spans = self._stiff = self._until = self.error = None
         try:
             t0, tf = t_span
             # (the slow path checks beyond this, where comparing a float32 would overflow)
@@ -214,12 +215,23 @@ class Stepper:
 
     @p.setter
     def p(self, value: ty.Parameters) -> None:
-        new = np.array(self.system.parameters(value))
+        work, system = self._memory, self.system
+        # (controllers assign arrays a thousand times a second)
+        quick = type(value) is _ARRAY and system._approves(value) and options.wrote_parameters(work, value)
+        if quick:
+            new = value.copy()  # type: ignore[union-attr]
+        else:
+            try:
+                new = np.array(system.parameters(value))
+            finally:
+                work.p[:] = self._p  # (what was written before it was refused)
+            work.p[:] = new
         if self._legs is None:
             self._legs = [(0, self._p.copy())]
-        self._legs.append((max(self._memory.s.record_count - 1, 0), new))
-        self._p = self._memory.p[:] = new
-        self._memory.s.stale = 1
+        s = work.s
+        self._legs.append((max(s.record_count - 1, 0), new))
+        self._p = new
+        s.stale = 1
 
     @property
     def message(self) -> str:
@@ -264,6 +276,53 @@ class Stepper:
                 s.budget = options.TO_THE_END
             if self.error is not None:
                 raise self.error
+
+    def advance(self, until: float) -> None:
+        """Integrate to a time, exactly: for loops that sample the state and hold the controls until the next sample.
+
+        A step ends there, so that parameters may be changed (``stepper.p = ...``) as at a breakpoint. Does nothing if the
+        integration is not running; it may stop earlier, at a terminal event.
+
+        Parameters
+        ----------
+        until : float
+            A time from the present one on, up to the end of the interval.
+
+        Raises
+        ------
+        ValueError
+            If it lies before the present time, or beyond the end.
+        SolveError
+            If the integration fails (see `solve`).
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> ball = bd.Stepper(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0])
+        >>> for k in range(1, 4):
+        ...     ball.p = {"g": 9.81 + 0.1 * k}
+        ...     ball.advance(0.1 * k)
+        >>> ball.t, ball.status
+        (0.30000000000000004, 'running')
+        """
+        if self.status != "running":
+            return
+        memory = self._memory
+        s = memory.s
+        if type(until) is not float:
+            until = number("until", until)
+        t, end = s.t, s.tf
+        if not t <= until <= end:
+            raise ValueError(f"until must lie between the present time and the end, [{t:g}, {end:g}]; got {until:g}")
+        if until == t < end:
+            return
+        self._until, s.stop = until, min(until, next_stop(memory))
+        try:
+            advance(self)
+        finally:
+            self._until, s.stop = None, next_stop(memory)
+        if self.error is not None:
+            raise self.error
 
     def finish(self, on_failure: ty.OnFailure = "raise", progress: bool | str | None = None) -> Solution:
         """Integrate to the end of the interval.

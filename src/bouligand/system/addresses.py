@@ -183,8 +183,10 @@ def real_values(name: str, values: Any) -> FloatArray:
 
 def callback(user: UserFunction, sizes: Mapping[str, int], failures: Failures) -> Any:
     """A C function that calls a Python function. Views of the core's memory are cached by address; the user gets copies."""
+    known_sizes = {**sizes, "1": 1}
     shapes = [
-        None if s == "k" else tuple(sizes[q] for q in s) if isinstance(s, tuple) else (sizes[s],) for s in user.shapes
+        None if s == "k" else tuple(known_sizes[q] for q in s) if isinstance(s, tuple) else (known_sizes[s],)
+        for s in user.shapes
     ]
     name, function, in_place = user.name, user.function, user.in_place
     known: dict[tuple[int, tuple[int, ...]], FloatArray] = {}

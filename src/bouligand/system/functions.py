@@ -53,6 +53,7 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
     "DR": ("n", "m", "p", ("n", "n")),
     "Dp_R": ("n", "m", "p", ("n", "p")),
     "Dt_R": ("n", "m", "p", "n"),
+    "cost": ("n", "p", "m", "1"),  # the same, "1" is a single number
 }
 
 SIGNATURES = {
@@ -74,6 +75,7 @@ SIGNATURES = {
     "DR": "DR(t, x, b, p) or DR(t, x, b, p, out)",
     "Dp_R": "Dp_R(t, x, b, p) or Dp_R(t, x, b, p, out)",
     "Dt_R": "Dt_R(t, x, b, p) or Dt_R(t, x, b, p, out)",
+    "cost": "cost(t, x, p, u) or cost(t, x, p, u, out)",
 }
 
 
@@ -182,6 +184,8 @@ class UserFunction:
     def output_shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The shape of its values."""
         last = self.shapes[-1]
+        if last == "1":
+            return (1,)
         return tuple(sizes[s] for s in last) if isinstance(last, tuple) else (sizes[last],)
 
     def check_shape(self, sizes: Mapping[str, int], values: FloatArray, t: float, x: FloatArray) -> None:

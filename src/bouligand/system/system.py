@@ -163,6 +163,7 @@ class System:
     array([ 1, -1], dtype=int8)
     """
 
+    _held_inputs: tuple[str, ...] = ()  # the parameters that are inputs of one interval: see `rollout`
     _checks_parameters = False  # whether `parameters` of a subclass has rules of its own
     # (declared here for mypy, which meets some uses before the declarations that these come from)
     n: int
@@ -308,6 +309,10 @@ class System:
         array([   1.62, 1000.  ,    1.  ])
         """
         return declared.parameter_vector(self.params, self.defaults, p)
+
+    def _approves(self, p: ty.FloatArray) -> bool:
+        """Whether it is known, without looking at each, that an array of parameters keeps the rules of a subclass."""
+        return not self._checks_parameters
 
     def has(self, name: str) -> bool:
         """Whether the function of that name (``"Dh"``, ``"g"``, ...) was given."""

@@ -13,7 +13,7 @@ except ImportError as error:
 
 from . import laws, pictures
 from .contacts import Contact
-from .control import PD, PiecewiseConstant, Sinusoid
+from .control import PD, Hold, PiecewiseConstant, Sinusoid
 from .features import UnsupportedFeatureError
 from .hostile import RobotFileWarning
 from .laws import *  # noqa: F403  (laws.__all__: a new law is named there alone)
@@ -23,6 +23,7 @@ from .robot import Robot
 __all__ = [
     "PD",
     "Contact",
+    "Hold",
     "PiecewiseConstant",
     "Robot",
     "RobotFileWarning",

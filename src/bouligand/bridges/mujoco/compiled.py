@@ -12,9 +12,12 @@ from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
 from ...core.compiler.wrapping import c_entry
 from . import layout as at
+from .coupled import couple, fold_columns, prepare_couplings, substituted
 from .guard_jacobian import guard_rows
-from .inputs import add_joint_friction, set_inputs
+from .inputs import set_inputs
+from .joint_friction import add_joint_friction
 from .mechanics import position_rates, set_positions, set_velocities
+from .running_cost import add_cost
 from .symbols import (
     acceleration,
     actuation,
@@ -55,7 +58,7 @@ def motion(w, t, x, b, p, dx):
     for i in range(nv):
         write(applied, i, 0.0)
     contact_forces(w, x, b, p, dx)
-    add_joint_friction(w)
+    add_joint_friction(w, x, p, dx)
     status = set_inputs(w, t, x, p)
     if status != 0:
         return status
@@ -67,13 +70,16 @@ def motion(w, t, x, b, p, dx):
     acceleration(model, data)
     position_rates(w, x, dx)
     qacc = read_int(w, at.QACC)
+    if read_int(w, at.COUPLING_COUNT) != 0:
+        prepare_couplings(w)
+        couple(w, qacc, 1)
     for i in range(nv):
         write(dx, nq + i, read(qacc, i))
     if na > 0:
         rates = read_int(w, at.ACT_DOT)
         for i in range(na):
             write(dx, nq + nv + i, read(rates, i))
-    return 0
+    return add_cost(w, t, x, p, dx)
 
 
 @core
@@ -89,11 +95,13 @@ def look(w, x):
 
 
 def _f(t, x, b, p, dx, ctx):
-    return motion(read_int(ctx, USER_DATA), t, x, b, p, dx)
+    w = read_int(ctx, USER_DATA)
+    return motion(w, t, substituted(w, x), b, p, dx)
 
 
 def _h(t, x, p, out, ctx):
     w = read_int(ctx, USER_DATA)
+    x = substituted(w, x)
     look(w, x)
     guards(w, x, p, out)
     return 0
@@ -101,6 +109,7 @@ def _h(t, x, p, out, ctx):
 
 def _fh(t, x, b, p, dx, out, ctx):
     w = read_int(ctx, USER_DATA)
+    x = substituted(w, x)
     status = motion(w, t, x, b, p, dx)
     if status == 0:
         guards(w, x, p, out)
@@ -122,7 +131,9 @@ def guards_jacobian(w, x, p, out, n, m):
 
 
 def _Dh(t, x, p, out, ctx):
-    guards_jacobian(read_int(ctx, USER_DATA), x, p, out, read_int(ctx, 0), read_int(ctx, 1))
+    w, n, m = read_int(ctx, USER_DATA), read_int(ctx, 0), read_int(ctx, 1)
+    guards_jacobian(w, substituted(w, x), p, out, n, m)
+    fold_columns(w, out, m, n)
     return 0
 
 

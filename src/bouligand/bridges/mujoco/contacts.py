@@ -115,7 +115,7 @@ def find_places(model: mujoco.MjModel, contacts: Any) -> list[Place]:
         if isinstance(item, Contact):
             places += _of_contact(model, item)
         elif isinstance(item, str):
-            places += _feet(model) if item == "feet" else _of_pattern(model, item)
+            places += _NAMED[item](model) if item in _NAMED else _of_pattern(model, item)
         elif _is_pair(item):
             places += [_pair(model, item[0], item[1], None)]
         else:
@@ -310,16 +310,17 @@ def _pair(model: mujoco.MjModel, one: str, two: str, contact: Contact | None) ->
 def _feet(model: mujoco.MjModel) -> list[Place]:
     """The tips of the robot's last links, those of them that are lowest in its reference pose (within a tenth of its height).
 
-    The tip of a link is its sphere, or its capsule's far end, or the frame fixed to it that is farthest from its joint.
+    The tip of a link is its sphere, or its capsule's far end, or the four lower corners of its box, or the frame fixed to it that
+    is farthest from its joint.
     """
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     parents = {int(i) for i in model.body_parentid[1:]}
     leaves = [i for i in range(1, model.nbody) if i not in parents and _moves(model, i)]
-    tips = [tip for tip in (_tip(model, i) for i in leaves) if tip is not None]
+    tips = [tip for i in leaves for tip in _tips(model, i)]
     if not tips:
         raise ValueError("contacts='feet': no link at the end of a chain has a shape or a frame; name the contacts")
-    heights = [float((data.xpos[t.body] + data.xmat[t.body].reshape(3, 3) @ t.point)[2]) - t.radius for t in tips]
+    heights = [_height(data, tip) for tip in tips]
     top = max(float(data.xpos[i][2]) for i in range(1, model.nbody))
     lowest = min(heights)
     return [
@@ -327,19 +328,82 @@ def _feet(model: mujoco.MjModel) -> list[Place]:
     ]
 
 
-def _tip(model: mujoco.MjModel, body: int) -> Place | None:
-    """Named after its geom, or the frame that lies in its ball, or else its body."""
+def _tips(model: mujoco.MjModel, body: int) -> list[Place]:
+    """The tip of a link, or the corners of its sole; named after its geom, the frame that lies in its ball, or its body."""
 
     def far(place: Place) -> float:
         return float(np.linalg.norm(place.point))
 
     sites = [_of_site(model, s, None) for s in range(model.nsite) if model.site_bodyid[s] == body]
     geoms = _shapes(model, body)
+    boxes = [g for g in geoms if model.geom_type[g] == _BOX]
+    if boxes and not any(model.geom_type[g] in (_SPHERE, _CAPSULE) for g in geoms):
+        return _sole(model, boxes, sites, body)
     for kind in (_SPHERE, _CAPSULE):
         balls = [(p, g) for g in geoms if model.geom_type[g] == kind for p in _of_geom(model, g, "", None)]
         if balls:
             ball, geom = max(balls, key=lambda pair: far(pair[0]))
             inside = [s.name for s in sites if np.linalg.norm(np.subtract(s.point, ball.point)) <= ball.radius]
             name = mujoco.mj_id2name(model, _GEOM, geom) or (inside and inside[0]) or name_of(model, _BODY, body)
-            return replace(ball, name=name)
-    return max(sites, key=far) if sites else None
+            return [replace(ball, name=name)]
+    return [max(sites, key=far)] if sites else []
+
+
+def _sole(model: mujoco.MjModel, boxes: list[int], sites: list[Place], body: int) -> list[Place]:
+    """A flat foot: the four corners of its largest box that are lowest in the reference pose."""
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    box = max(boxes, key=lambda g: float(np.prod(model.geom_size[g])))
+    name = mujoco.mj_id2name(model, _GEOM, box) or (sites and sites[0].name) or name_of(model, _BODY, body)
+    corners = _of_geom(model, box, name, None)
+    return sorted(corners, key=lambda corner: _height(data, corner))[:4]
+
+
+def _height(data: mujoco.MjData, place: Place) -> float:
+    """Of the lowest point of a place."""
+    return float((data.xpos[place.body] + data.xmat[place.body].reshape(3, 3) @ place.point)[2]) - place.radius
+
+
+def _everything(model: mujoco.MjModel) -> list[Place]:
+    """Every shape of a moving body that can touch: spheres, ends of capsules, corners of boxes, points on the rims of cylinders
+    and on ellipsoids, the outermost vertices of meshes."""
+    places: list[Place] = []
+    for body in range(1, model.nbody):
+        if not _moves(model, body):
+            continue
+        for geom in _shapes(model, body):
+            own = mujoco.mj_id2name(model, _GEOM, geom) or f"{name_of(model, _BODY, body)}/{geom}"
+            if model.geom_type[geom] in (_SPHERE, _CAPSULE, _BOX):
+                places += _of_geom(model, geom, own, None)
+            else:
+                turn = _rotation(model.geom_quat[geom])
+                spots = [model.geom_pos[geom] + turn @ point for point in _outline(model, geom)]
+                places += [Place(f"{own}:{q}", body, tuple(spot)) for q, spot in enumerate(spots)]
+    if not places:
+        raise ValueError(
+            "contacts='everything': no body that moves has a shape; meshes of a URDF are kept by meshes=True, or name a Contact"
+        )
+    return places
+
+
+def _outline(model: mujoco.MjModel, geom: int) -> FloatArray:
+    """Points on the surface of a geom that has no other stand-in, in its own frame."""
+    kind, size = int(model.geom_type[geom]), model.geom_size[geom]
+    around = np.array([[np.cos(a), np.sin(a), 0.0] for a in np.arange(8) * np.pi / 4])
+    if kind == int(mujoco.mjtGeom.mjGEOM_CYLINDER):
+        ends = np.array([0.0, 0.0, size[1]])
+        return np.concatenate([size[0] * around - ends, size[0] * around + ends])
+    ways = np.array([[a, b, c] for a in (-1, 0, 1) for b in (-1, 0, 1) for c in (-1, 0, 1) if a or b or c], dtype=float)
+    ways /= np.linalg.norm(ways, axis=1)[:, None]
+    if kind == int(mujoco.mjtGeom.mjGEOM_ELLIPSOID):  # where its normal has these directions
+        reach = ways * size[:3] ** 2
+        return reach / np.linalg.norm(ways * size[:3], axis=1)[:, None]
+    if kind == int(mujoco.mjtGeom.mjGEOM_MESH):
+        mesh = int(model.geom_dataid[geom])
+        first = int(model.mesh_vertadr[mesh])
+        vertices = np.asarray(model.mesh_vert[first : first + int(model.mesh_vertnum[mesh])], dtype=float)
+        return vertices[np.unique(np.argmax(vertices @ ways.T, axis=0))]
+    return np.empty((0, 3))
+
+
+_NAMED = {"feet": _feet, "everything": _everything}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -35,9 +35,12 @@ class UnsupportedFeatureError(ValueError):
         return type(self), (self.features,)
 
 
-def refuse(model: mujoco.MjModel, limits: object, joint_friction: object) -> None:
-    """Raise an UnsupportedFeatureError if a part of the model would have no effect on the computed motion."""
-    found = [*_constraints(model, limits, joint_friction), *_actuators(model), *_others(model)]
+def refuse(model: mujoco.MjModel, limits: object, unusable: Callable[[mujoco.MjModel, int], str | None]) -> None:
+    """Raise an UnsupportedFeatureError if a part of the model would have no effect on the computed motion.
+
+    ``unusable(model, i)`` is why equality constraint i would have none (see `couplings`), or None.
+    """
+    found = [*_constraints(model, limits, unusable), *_actuators(model), *_others(model)]
     if found:
         raise UnsupportedFeatureError(found)
 
@@ -52,7 +55,9 @@ def _named(model: mujoco.MjModel, kind: Any, which: ArrayLike) -> str:
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
-def _constraints(model: mujoco.MjModel, limits: object, joint_friction: object) -> Iterator[str]:
+def _constraints(
+    model: mujoco.MjModel, limits: object, unusable: Callable[[mujoco.MjModel, int], str | None]
+) -> Iterator[str]:
     joint, tendon = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_TENDON
     limited = np.asarray(model.jnt_limited, dtype=bool)
     if limits == "refuse" and limited.any():
@@ -60,26 +65,21 @@ def _constraints(model: mujoco.MjModel, limits: object, joint_friction: object) 
     balls = limited & (model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL))
     if limits not in ("refuse", "ignore") and balls.any():
         yield f"limits of the ball joints {_named(model, joint, balls)}; limits='ignore' leaves all limits out"
-    rubbing = np.zeros(model.njnt, dtype=bool)
-    rubbing[model.dof_jntid[model.dof_frictionloss > 0]] = True
-    if joint_friction is None and rubbing.any():
-        yield (
-            f"dry friction (frictionloss) of the joints {_named(model, joint, rubbing)}; give joint_friction=0.1, a speed "
-            "in rad/s below which it is rounded off, or joint_friction='ignore'"
-        )
     for i in range(model.neq):
-        if model.eq_active0[i]:
-            kind = mujoco.mjtEq(int(model.eq_type[i])).name.removeprefix("mjEQ_").lower()
-            if kind == "joint":
-                kind = f"of the joint {name_of(model, joint, model.eq_obj1id[i])!r}"
-                if model.eq_obj2id[i] >= 0:  # a URDF's mimic, too
-                    kind += f", which follows {name_of(model, joint, model.eq_obj2id[i])!r}"
-            yield f"the equality constraint {name_of(model, mujoco.mjtObj.mjOBJ_EQUALITY, i)!r} ({kind})"
+        reason = unusable(model, i) if model.eq_active0[i] else None
+        if reason is not None:
+            yield f"the equality constraint {name_of(model, mujoco.mjtObj.mjOBJ_EQUALITY, i)!r} ({reason})"
     if model.ntendon:
         if np.any(model.tendon_limited):
-            yield f"limits of the tendons {_named(model, tendon, model.tendon_limited)}"
+            yield (
+                f"limits of the tendons {_named(model, tendon, model.tendon_limited)}; a spring of the tendon (stiffness, "
+                "springlength) may stand for them, and edit= switch them off (tendon.limited = False)"
+            )
         if np.any(model.tendon_frictionloss > 0):
-            yield f"dry friction (frictionloss) of the tendons {_named(model, tendon, model.tendon_frictionloss > 0)}"
+            yield (
+                f"dry friction (frictionloss) of the tendons {_named(model, tendon, model.tendon_frictionloss > 0)}; give it to "
+                "the joints, or edit= removes it"
+            )
     wraps = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)
     if np.isin(model.wrap_type, [int(wrap) for wrap in wraps]).any():
         yield "tendons that wrap around geoms"

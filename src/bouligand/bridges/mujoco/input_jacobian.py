@@ -1,11 +1,11 @@
-"""Compiled: how the joint forces of inputs, actuators, springs, dampers and dry friction of joints change with the state."""
+"""Compiled: how the joint forces of inputs, actuators, springs and dampers of joints change with the state."""
 
 import math
 
 from ...core.compiler.intrinsics import call, read, read_int, write
 from ...core.compiler.jit import core
 from . import layout as at
-from .inputs import AMPLITUDE, CENTRE, FACTOR, FREQUENCY, KD, KP, PD_COLUMNS, PHASE, Q_INDEX, V_INDEX
+from .inputs import AMPLITUDE, CENTRE, FACTOR, FREQUENCY, KD, KP, PD_COLUMNS, PHASE, Q_INDEX, V_INDEX, interval
 
 STEP = 6e-6  # of differences of a feedback function, relative to max(1, |x|): the cube root of the unit round-off
 
@@ -17,17 +17,12 @@ def _add(where, i, value):
 
 @core
 def add_joints(w):
-    """Springs, dampers and dry friction of joints."""
+    """Springs and dampers of joints."""
     forces, nq, nv = read_int(w, at.FORCES), read_int(w, at.NQ), read_int(w, at.NV)
     stiffness, damping, column = read_int(w, at.STIFFNESS), read_int(w, at.DAMPING), read_int(w, at.COLUMN)
     for k in range(nv):
         _add(forces, nv * read_int(column, k) + k, -read(stiffness, k))
         _add(forces, nv * (nq + k) + k, -read(damping, k))
-    losses, qvel = read_int(w, at.LOSSES), read_int(w, at.QVEL)
-    for i in range(read_int(w, at.LOSS_COUNT)):
-        dof, loss, soft = int(read(losses, 3 * i)), read(losses, 3 * i + 1), read(losses, 3 * i + 2)
-        square = read(qvel, dof) ** 2 + soft * soft
-        _add(forces, nv * (nq + dof) + dof, -loss * soft * soft / (square * math.sqrt(square)))
 
 
 @core(inline=True)
@@ -156,9 +151,30 @@ def add_control_parameters(w, t, x, p, out, n, parameters):
                 late, slow = wanted - read(x, int(read(row, Q_INDEX))), speed - read(x, int(read(row, V_INDEX)))
                 _add_input(w, i, x, int(read(row, KP)), read(row, FACTOR) * late, out, parameters)
                 _add_input(w, i, x, int(read(row, KD)), read(row, FACTOR) * slow, out, parameters)
+    elif kind == at.HOLD:
+        first = read_int(w, at.HELD)
+        here = first + held_now(w, t)
+        for i in range(read_int(w, at.NU)):
+            dof, weight, act, rate = input_weight(w, i, x)
+            if act >= 0:
+                _add(out, parameters * act + here + i, rate)
+            else:  # (FORCES has rows for the inputs of one interval only: see `parameter_rows`)
+                _add(read_int(w, at.FORCES), read_int(w, at.NV) * (first + i) + dof, weight)
     elif kind == at.FEEDBACK:
         return _vary(w, t, x, p, n, p, parameters, out, False)
     return 0
+
+
+@core
+def held_now(w, t):
+    """Where the inputs of the present interval begin, among all that are held."""
+    return read_int(w, at.NU) * interval(t, read_int(w, at.CONTROL_TABLE), read_int(w, at.CONTROL_SIZE))
+
+
+@core
+def parameter_rows(w, count):
+    """Rows of FORCES for so many parameters. Of inputs that are held only those of the present interval have an effect."""
+    return read_int(w, at.HELD) + read_int(w, at.NU) if read_int(w, at.CONTROL) == at.HOLD else count
 
 
 @core

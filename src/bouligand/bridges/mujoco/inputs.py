@@ -14,17 +14,9 @@ def set_inputs(w, t, x, p):
     if kind == at.NO_CONTROL:
         return 0
     u, count = read_int(w, at.INPUTS), read_int(w, at.NU)
-    table, size = read_int(w, at.CONTROL_TABLE), read_int(w, at.CONTROL_SIZE)
-    if kind == at.CONSTANT:
-        _held(t, table, size, u, count)
-    elif kind == at.PD:
-        _towards_gait(t, x, table, size, u, count, p)
-    else:
-        for i in range(count):
-            write(u, i, 0.0)
-        status: int = call(read_int(w, at.CONTROL_FN), t, (x, p, u), read_int(w, at.CONTROL_CTX))
-        if status != 0:
-            return status
+    status = inputs_at(w, t, x, p, u)
+    if status != 0:
+        return status
     dofs = read_int(w, at.INPUT_DOFS)
     if dofs != 0:
         applied = read_int(w, at.APPLIED)
@@ -35,27 +27,37 @@ def set_inputs(w, t, x, p):
 
 
 @core
-def _held(t, table, size, u, count):
-    """Row i of the inputs from time i on; before the first time, the first row. (table: the times, then the rows.)"""
-    low, high = 0, size
-    while high - low > 1:
-        middle = (low + high) // 2
-        if t >= read(table, middle):
-            low = middle
-        else:
-            high = middle
-    for i in range(count):
-        write(u, i, read(table, size + low * count + i))
+def inputs_at(w, t, x, p, u):
+    """u, of any control but none. Returns the status of a feedback function."""
+    kind, count = read_int(w, at.CONTROL), read_int(w, at.NU)
+    table, size = read_int(w, at.CONTROL_TABLE), read_int(w, at.CONTROL_SIZE)
+    if kind == at.CONSTANT or kind == at.HOLD:
+        # (rows of inputs: behind the times in the table, or in p)
+        rows = table + 8 * size if kind == at.CONSTANT else p + 8 * read_int(w, at.HELD)
+        first = count * interval(t, table, size)
+        for i in range(count):
+            write(u, i, read(rows, first + i))
+    elif kind == at.PD:
+        _towards_gait(t, x, table, size, u, count, p)
+    else:
+        for i in range(count):
+            write(u, i, 0.0)
+        status: int = call(read_int(w, at.CONTROL_FN), t, (x, p, u), read_int(w, at.CONTROL_CTX))
+        return status
+    return 0
 
 
 @core
-def add_joint_friction(w):
-    """Dry friction of joints, rounded off below a small speed, to qfrc_applied."""
-    losses, applied, qvel = read_int(w, at.LOSSES), read_int(w, at.APPLIED), read_int(w, at.QVEL)
-    for i in range(read_int(w, at.LOSS_COUNT)):
-        dof, loss, soft = int(read(losses, 3 * i)), read(losses, 3 * i + 1), read(losses, 3 * i + 2)
-        v = read(qvel, dof)
-        write(applied, dof, read(applied, dof) - loss * v / math.sqrt(v * v + soft * soft))
+def interval(t, times, size):
+    """The number of the interval that t lies in: number i begins at time i, the first also holds before its time."""
+    low, high = 0, size
+    while high - low > 1:
+        middle = (low + high) // 2
+        if t >= read(times, middle):
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 # columns of an input's row in the table of a PD: indices of its angle and speed in x, of kp and kd in p, a factor from torque to

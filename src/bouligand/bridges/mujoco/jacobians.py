@@ -12,9 +12,12 @@ from . import laws
 from . import layout as at
 from .compiled import USER_DATA, compile_entry, guards_jacobian, look, motion
 from .contact_jacobian import add_contacts, add_gravity_compensation, add_to_chain, arm, at_origin, pushes, three_of
+from .coupled import couple, fold_columns, substituted
 from .guard_jacobian import add_closing_rows
-from .input_jacobian import add_actuators, add_control, add_control_parameters, add_joints
+from .input_jacobian import add_actuators, add_control, add_control_parameters, add_joints, held_now, parameter_rows
+from .joint_friction import add_joint_friction_parameters, add_joint_friction_slopes
 from .law_jacobian import force_slopes, friction_by_parameter, normal_by_parameters
+from .running_cost import cost_row
 from .smooth_jacobian import bodies, subtract_motion, velocities
 from .symbols import solve_inertia
 from .touching import closing, place, slip
@@ -70,18 +73,20 @@ def _lift(w, x):
 
 
 @core
-def _accelerate(w, count, out):
-    """The rows of qacc in ``out`` (n, count): M^-1 of the rows of FORCES."""
+def _accelerate(w, count, rows, first, shift, out):
+    """The rows of qacc in ``out`` (n, count): M^-1 of so many rows of FORCES, those from ``first`` on further right."""
     forces, solved, nq, nv = read_int(w, at.FORCES), read_int(w, at.SOLVED), read_int(w, at.NQ), read_int(w, at.NV)
-    solve_inertia(read_int(w, at.MODEL), read_int(w, at.DATA), solved, forces, count)
+    solve_inertia(read_int(w, at.MODEL), read_int(w, at.DATA), solved, forces, rows)
+    couple(w, solved, rows)
     for i in range(nv):
         row = out + 8 * count * (nq + i)
-        for j in range(count):
-            write(row, j, read(solved, nv * j + i))
+        for j in range(rows):
+            write(row, j + shift if j >= first else j, read(solved, nv * j + i))
 
 
 def _Df(t, x, b, p, out, ctx):
     w, n = read_int(ctx, USER_DATA), read_int(ctx, 0)
+    x = substituted(w, x)
     status = motion(w, t, x, b, p, read_int(w, at.SOLVED))
     if status != 0:
         return status
@@ -94,29 +99,36 @@ def _Df(t, x, b, p, out, ctx):
     add_gravity_compensation(w)
     subtract_motion(w)
     add_joints(w)
+    add_joint_friction_slopes(w, x, p, out, n)
     _lift(w, x)
     # (what follows are derivatives in x itself, not in tangent coordinates)
     add_actuators(w, x, out, n)
     status = add_control(w, t, x, p, out, n)
     if status == 0:
-        _accelerate(w, n, out)
+        _accelerate(w, n, n, n, 0, out)
+        status = cost_row(w, t, x, p, x, n, out, True)
+        fold_columns(w, out, n, n)
     return status
 
 
 def _A(t, x, b, p, out, ctx):
     """Df without what changes slowly, the inertia of the bodies in motion: for stiff steps, directly after f."""
     w, n = read_int(ctx, USER_DATA), read_int(ctx, 0)
+    x = substituted(w, x)
     _clear(out, n * n)
     _clear(read_int(w, at.FORCES), n * read_int(w, at.NV))
     _positions(w, x, out, n)
     velocities(w)
     add_contacts(w, x, b, p, out, n)
     add_joints(w)
+    add_joint_friction_slopes(w, x, p, out, n)
     _lift(w, x)
     add_actuators(w, x, out, n)
     status = add_control(w, t, x, p, out, n)
     if status == 0:
-        _accelerate(w, n, out)
+        _accelerate(w, n, n, n, 0, out)
+        status = cost_row(w, t, x, p, x, n, out, True)
+        fold_columns(w, out, n, n)
     return status
 
 
@@ -156,11 +168,13 @@ def _add_law_parameters(w, x, contact, spot, p, out, count):
 
 def _Dp_f(t, x, b, p, out, ctx):
     w, n, count = read_int(ctx, USER_DATA), read_int(ctx, 0), read_int(ctx, 2)
+    x = substituted(w, x)
     status = motion(w, t, x, b, p, read_int(w, at.SOLVED))
     if status != 0:
         return status
     _clear(out, n * count)
-    _clear(read_int(w, at.FORCES), count * read_int(w, at.NV))
+    rows = parameter_rows(w, count)
+    _clear(read_int(w, at.FORCES), rows * read_int(w, at.NV))
     contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
     for _ in range(read_int(w, at.CONTACT_COUNT)):
         if pushes(contact, b):
@@ -171,15 +185,19 @@ def _Dp_f(t, x, b, p, out, ctx):
             write(out, count * i + column, read(x, i) / read(p, column) ** 2)
             write(out, count * (i + 1) + column, read(x, i + 1) / read(p, column) ** 2)
         contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
+    add_joint_friction_parameters(w, x, p, out, count)
     status = add_control_parameters(w, t, x, p, out, n, count)
     if status == 0:
-        _accelerate(w, count, out)
+        shift = held_now(w, t) if rows < count else 0
+        _accelerate(w, count, rows, read_int(w, at.HELD), shift, out)
+        status = cost_row(w, t, x, p, p, count, out, False)
     return status
 
 
 def _Dp_h(t, x, p, out, ctx):
     w, m, count = read_int(ctx, USER_DATA), read_int(ctx, 1), read_int(ctx, 2)
     _clear(out, m * count)
+    x = substituted(w, x)
     look(w, x)
     contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
     for _ in range(read_int(w, at.CONTACT_COUNT)):
@@ -205,8 +223,10 @@ def _Dt_h(t, x, p, out, ctx):
 def _Dh_of_pairs(t, x, p, out, ctx):
     """Dh of robots with guards that are forces between two geoms."""
     w, n = read_int(ctx, USER_DATA), read_int(ctx, 0)
+    x = substituted(w, x)
     guards_jacobian(w, x, p, out, n, read_int(ctx, 1))
     add_closing_rows(w, x, p, out, n)
+    fold_columns(w, out, read_int(ctx, 1), n)
     return 0
 
 

@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from .given import finite
 
-__all__ = ["Coulomb", "HuntCrossley", "LuGre", "Spring", "Stops"]
+__all__ = ["Coulomb", "HuntCrossley", "JointFriction", "LuGre", "Spring", "Stops"]
 
 
 class _Law:
@@ -257,3 +257,30 @@ class Stops(_Law):
     def rate(self) -> float:
         """The fastest rate, in 1/s."""
         return math.sqrt(self.stiffness)
+
+
+@dataclass(frozen=True)
+class JointFriction(_Law):
+    """Dry friction of joints (frictionloss) that sticks: a bristle for each dof, one more state, after LuGre.
+
+    A joint that sticks is held by a spring that bends by ``deflection`` under the full friction, and does not crawl.
+
+    Parameters
+    ----------
+    deflection : float
+        In rad (m for a slide), positive.
+    damping : float
+        Damping ratio of a joint that sticks, positive; of its own inertia, as MuJoCo computes it for the pose ``qpos0``.
+    """
+
+    deflection: float = 0.01  # rad, or m for a slide
+    damping: float = 0.5
+
+    def __post_init__(self) -> None:
+        self._numbers()
+        self._need(self.deflection > 0 and self.damping > 0, "deflection and damping must be positive")
+
+    def rate(self, inertia: float, friction: float, speed: float = 0.0) -> float:
+        """The fastest rate, in 1/s, of a joint with this inertia (kg m^2), friction (N m) and speed (rad/s)."""
+        held = math.sqrt(friction / (self.deflection * inertia))
+        return max(held, 2.0 * self.damping * held, speed / self.deflection)

@@ -15,7 +15,7 @@ XPOS, XMAT, COM, CVEL, CDOF = (next(_slot) for _ in range(5))
 BODY_ROOT, DOF_PARENT = next(_slot), next(_slot)  # int32
 
 # --- sizes
-NQ, NV, NA, NU = (next(_slot) for _ in range(4))
+N, NQ, NV, NA, NU = (next(_slot) for _ in range(5))
 HAS_TENDON, HAS_ACTUATORS = next(_slot), next(_slot)
 
 # --- coordinates: tables of int64
@@ -29,11 +29,17 @@ CONTACT_COUNT, CONTACTS, PLACES = next(_slot), next(_slot), next(_slot)
 NEEDS_VELOCITY = next(_slot)  # whether any guard is a force
 SCRATCH = next(_slot)  # doubles: room for one contact, then two rows of nv
 
-# --- dry friction of joints: triples of doubles (dof, friction, speed below which it is rounded off)
-LOSSES, LOSS_COUNT = next(_slot), next(_slot)
+# --- dry friction of joints: a row of LOSS_DOUBLES for each dof that has some, and where its parameters begin
+LOSSES, LOSS_COUNT, LOSS_PARAMETERS = next(_slot), next(_slot), next(_slot)
+
+# --- joints that follow others: rows of nv doubles (J q = offsets), their dofs, and memory to work in
+COUPLING_COUNT, COUPLINGS, COUPLING_OFFSETS, COUPLED = (next(_slot) for _ in range(4))
+COUPLING_W, COUPLING_S, COUPLING_Z, SUBSTITUTED = (next(_slot) for _ in range(4))
 
 # --- control
 CONTROL, CONTROL_FN, CONTROL_CTX, CONTROL_TABLE, CONTROL_SIZE = (next(_slot) for _ in range(5))
+HELD = next(_slot)  # the parameter at which inputs that are held begin
+COST, COST_FN, COST_CTX = (next(_slot) for _ in range(3))  # index of the running cost in x (-1: none), and its function
 INPUTS, INPUT_DOFS = next(_slot), next(_slot)  # where u is written; for torques on joints, their dofs (0: u is ctrl)
 
 # --- Jacobians: more of MuJoCo's arrays (addresses), constants of joints and actuators, and memory to work in
@@ -50,6 +56,10 @@ FORCES, SOLVED = next(_slot), next(_slot)  # rows of nv: joint forces by one sta
 SHIFTED = next(_slot)  # a state, parameters and two rows of inputs, to vary a feedback function
 
 BLOCK_SIZE = next(_slot)
+
+# --- dry friction of a dof: the dof, the friction, the speed below which |v| is rounded off, the index of its bristle in x (-1:
+# none; the friction itself is then rounded off), the inertia of the joint
+LOSS_DOF, LOSS, LOSS_SPEED, LOSS_BRISTLE, LOSS_INERTIA, LOSS_DOUBLES = range(6)
 
 # --- kinds of a contact
 POINT, PAIR, LIMIT = 0, 1, 2
@@ -76,7 +86,7 @@ SIGN, BOUND, INERTIA = 0, 1, 2  # LIMIT
 DEPTH, PUSH, WHERE, SEGMENT, ROW = 0, 1, 4, 7, 13
 
 # --- controls
-NO_CONTROL, CONSTANT, FEEDBACK, PD = 0, 1, 2, 3
+NO_CONTROL, CONSTANT, FEEDBACK, PD, HOLD = 0, 1, 2, 3, 4
 
 # --- a body's row in BODY_WORK: the force that moves it, the matrix and the momentum of its velocity products
 FORCE, GYRATION, MOMENTUM, BODY_DOUBLES = 0, 6, 15, 18

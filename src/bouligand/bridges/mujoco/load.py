@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Literal, TypeGuard
 import mujoco
 import numpy as np
 
+from ...system.functions import UserFunction
 from . import layout as at
 from .contacts import Contact, Place, check_laws, find_places
-from .control import PD, Driver, PiecewiseConstant
+from .control import PD, Hold, PiecewiseConstant
+from .couplings import unusable
+from .driver import Driver
 from .features import name_of, refuse
 from .given import finite
 from .hostile import caught, refuse_not_finite
-from .laws import FrictionLaw, LuGre, NormalLaw, Spring, Stops
+from .laws import FrictionLaw, JointFriction, LuGre, NormalLaw, Spring, Stops
 from .memory import Memory, coordinates
 from .robot import Robot
 from .robot_file import caller_level, read_model
@@ -25,25 +28,27 @@ if TYPE_CHECKING:
     from ..._typing import FloatArray, Function, IntArray, Number, Path
 
 DEFAULT_LAW = Spring(stiffness=20_000.0, damping=100.0)
-Law = NormalLaw | FrictionLaw | Stops
+Law = NormalLaw | FrictionLaw | Stops | JointFriction
 _JOINT = mujoco.mjtObj.mjOBJ_JOINT
+_FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 
 
 def load(
     model: Path | mujoco.MjSpec | mujoco.MjModel,
     contacts: str | tuple[str, str] | Contact | Iterable[str | tuple[str, str] | Contact] | None = None,
-    control: PiecewiseConstant | PD | Function | None = None,
+    control: Hold | PiecewiseConstant | PD | Function | None = None,
     *,
     law: NormalLaw = DEFAULT_LAW,
     friction: FrictionLaw | None = None,
     floor: Number | str | None = None,
     limits: Stops | Literal["ignore", "refuse"] | None = None,
-    joint_friction: Number | Literal["ignore"] | None = None,
+    joint_friction: JointFriction | Number | Literal["ignore"] | None = None,
     free_base: bool = False,
     package_dirs: Path | Iterable[Path] = (),
     meshes: bool = False,
     edit: Callable[[mujoco.MjSpec], object] | None = None,
     params: Mapping[str, float] | None = None,
+    cost: Callable[..., object] | None = None,
     name: str | None = None,
 ) -> Robot:
     """Load a robot file as a System: MuJoCo's C library computes its smooth motion, its contacts are guards.
@@ -55,8 +60,9 @@ def load(
         are fixed to; their frames are kept as sites.
     contacts : str, pair of str, Contact, or a sequence of these, optional
         What may touch. A name or a pattern of geoms, sites or bodies (``"*FOOT"``) touches the floor; a pair of names of geoms
-        touches each other; ``"feet"`` stands for the tips of all legs; a `Contact` specifies more. Default: nothing.
-    control : PiecewiseConstant, PD or callable, optional
+        touches each other; ``"feet"`` stands for the tips of all legs (of flat feet, the corners of boxes), ``"everything"`` for
+        all shapes of moving bodies; a `Contact` specifies more. Default: nothing.
+    control : Hold, PiecewiseConstant, PD or callable, optional
         The inputs. A function ``control(t, x, p)`` returns them, ``control(t, x, p, u)`` writes them; it is compiled like any
         function of a `System`.
 
@@ -70,9 +76,9 @@ def load(
         Height of the floor, or the name of a plane in the file. Default: the first plane of the file, or z = 0.
     limits : Stops, "ignore" or "refuse", optional
         Limits of joints: elastic stops (default), no effect, or an error if there are any.
-    joint_friction : float or "ignore", optional
-        Dry friction of joints (frictionloss): the speed in rad/s below which it is smoothed, or "ignore". A file that has such
-        friction is refused without it.
+    joint_friction : JointFriction, float or "ignore", optional
+        Dry friction of joints (frictionloss): a law that sticks, with one more state for each dof (default); the speed in rad/s
+        below which it is rounded off, without more states; or "ignore".
     free_base : bool
         Give the base of the robot a free joint, which a URDF cannot declare.
     package_dirs : path or sequence of paths
@@ -83,7 +89,10 @@ def load(
         ``edit(spec)`` is called with the MjSpec of the file before it is compiled, to change it: the damping of a joint, a
         sphere at a fingertip, an object to hold.
     params : mapping from str to float, optional
-        More parameters, for a control function. They come after those of the contacts and of a `PD`.
+        More parameters, for a control function or a cost. They come after those of the contacts and of a `PD` or `Hold`.
+    cost : callable, optional
+        A running cost ``cost(t, x, p, u)``, a number for each state x and inputs u. Its integral is one more state, the last,
+        called ``"cost"``; it is compiled like any function of a `System`.
     name : str, optional
         Name of the system. Default: that in the file, or that of the file.
 
@@ -121,10 +130,13 @@ def load(
     """
     check_laws(law, friction)
     stops = _limits(limits)
-    if joint_friction is not None and joint_friction != "ignore":
-        joint_friction = finite("joint_friction: a speed, or 'ignore'; it", joint_friction)
+    joint_friction = JointFriction() if joint_friction is None else joint_friction
+    if not isinstance(joint_friction, JointFriction) and joint_friction != "ignore":
+        joint_friction = finite("joint_friction: a JointFriction, a speed, or 'ignore'; it", joint_friction)
         if not joint_friction > 0:
-            raise ValueError(f"joint_friction must be a positive speed or 'ignore'; got {joint_friction!r}")
+            raise ValueError(
+                f"joint_friction must be a JointFriction, a positive speed or 'ignore'; got {joint_friction!r}"
+            )
     height = 0.0 if floor is None or isinstance(floor, str) else finite("floor: a plane's name, or a height; it", floor)
     with caught(model if _is_path(model) else "the model", caller_level):
         mj = read_model(model, free_base=free_base, package_dirs=package_dirs, meshes=meshes, edit=edit, height=height)
@@ -133,7 +145,7 @@ def load(
             raise ValueError(
                 "the model has no joints: nothing in it can move" + ("" if free_base else "; free_base=True?")
             )
-        refuse(mj, stops, joint_friction)
+        refuse(mj, stops, unusable)
         normal, offset = _floor(mj, floor, height)
         places = find_places(mj, contacts)
         table = _Table(mj, law, friction, normal, offset)
@@ -141,22 +153,22 @@ def load(
             table.add(place)
         if isinstance(stops, Stops):
             table.add_limits(stops)
+        if joint_friction != "ignore":
+            table.add_joint_friction(joint_friction)  # type: ignore[arg-type]  # (a float by now)
         driver = Driver(mj, control, len(table.params))
         for more in (driver.params, params or {}):
             taken = sorted(set(more) & set(table.params))
             if taken:
                 raise ValueError(
-                    f"params: {', '.join(taken)} is there already, as a parameter of a contact law or of a PD; choose another "
-                    "name"
+                    f"params: {', '.join(taken)} is there already, as a parameter of a contact law or of the control; choose "
+                    "another name"
                 )
             table.params.update(more)
-        losses: list[tuple[int, float, float]] = []
-        if isinstance(joint_friction, float):
-            losses = [(i, loss, joint_friction) for i, loss in enumerate(mj.dof_frictionloss) if loss > 0]
-        states = [*_state_names(mj), *table.bristles]
-        memory = Memory(mj, table.rows, table.places, driver, losses, len(states), len(table.params))
-        if driver.function is not None:
-            driver.try_out(memory.sizes, _neutral(mj, len(states)), np.array(list(table.params.values()), dtype=float))
+        states = [*_state_names(mj), *table.bristles, *(["cost"] if cost is not None else [])]
+        rate = None if cost is None else UserFunction("cost", cost)
+        sizes = len(states), len(table.params), table.loss_parameters
+        memory = Memory(mj, table.rows, table.places, driver, table.losses, *sizes, rate)
+        memory.try_out(memory.neutral(), np.array(list(table.params.values()), dtype=float))
         memory()  # evaluates it once through MuJoCo's binding, where errors are exceptions (compiled code would end the process)
         _, quats = coordinates(mj)
         return Robot(
@@ -193,6 +205,8 @@ class _Table:
         self.bristles: list[str] = []
         self.params: dict[str, float] = {}
         self.laws: list[tuple[Law, int]] = []  # (law, where its numbers begin among the parameters)
+        self.losses: list[tuple[float, ...]] = []  # rows of dofs with dry friction,
+        self.loss_parameters = 0  # and where the parameters of that begin
         self._known: dict[tuple[type, str | None], int] = {}
         self._size = model.nq + model.nv + model.na
 
@@ -254,6 +268,26 @@ class _Table:
                 self.rows.append(row)
                 self.places.append(spot)
 
+    def add_joint_friction(self, law: JointFriction | float) -> None:
+        """A row for each dof that has dry friction; with a law that sticks also a bristle."""
+        model = self.model
+        rubbing = np.flatnonzero(model.dof_frictionloss > 0)
+        if isinstance(law, JointFriction) and rubbing.size:
+            self.loss_parameters = len(self.params)
+            self.laws.append((law, self.loss_parameters))
+            self.params.update(joint_deflection=law.deflection, joint_damping=law.damping)
+        for dof in map(int, rubbing):
+            loss, inertia = float(model.dof_frictionloss[dof]), 1.0 / float(model.dof_invweight0[dof])
+            if not isinstance(law, JointFriction):
+                self.losses.append((dof, loss, law, -1, inertia))
+                continue
+            # (below this speed the bristle relaxes more slowly than it would: a hundredth of a deflection in a tenth of a second)
+            self.losses.append((dof, loss, 0.1 * law.deflection, self._size + len(self.bristles), inertia))
+            joint = int(model.dof_jntid[dof])
+            which = dof - int(model.jnt_dofadr[joint])
+            several = int(model.jnt_type[joint]) in (_FREE, _BALL)
+            self.bristles.append(f"bristle:{_joint_name(model, joint)}" + (f":{which}" if several else ""))
+
     def _guard(self, name: str) -> int:
         self.guards.append(name)
         return len(self.guards) - 1
@@ -268,10 +302,6 @@ class _Table:
             for parameter, value in zip(law.parameter_names(), law.parameter_values(), strict=True):
                 self.params[parameter if shared else f"{parameter}[{label}]"] = value
         return self._known[key]
-
-
-def _neutral(model: mujoco.MjModel, size: int) -> FloatArray:
-    return np.concatenate([model.qpos0, np.zeros(size - model.nq)])
 
 
 def _limits(limits: Stops | Literal["ignore", "refuse"] | None) -> Stops | Literal["ignore", "refuse"]:

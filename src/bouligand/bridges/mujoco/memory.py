@@ -16,12 +16,13 @@ import numpy as np
 from ...errors import PerformanceWarning
 from ...system.caught import Failures
 from . import layout as at
+from .couplings import Couplings
 from .formulas import Constants
 from .robot_file import caller_level
 
 if TYPE_CHECKING:
     from ..._typing import FloatArray, IntArray
-    from .control import Driver
+    from .driver import Driver
 
 ROUND = (int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_CAPSULE))
 CORE = 1e-3  # of its radius: to that a round geom that touches another is shrunk
@@ -36,15 +37,20 @@ class Memory:
         rows: Sequence[IntArray],
         places: Sequence[FloatArray],
         driver: Driver,
-        losses: Sequence[tuple[int, float, float]],
+        losses: Sequence[Sequence[float]],
         n: int,
         parameters: int,
+        loss_parameters: int = 0,
+        cost: Any = None,
     ) -> None:
         self.model = _private(model)
         self.rows = np.ascontiguousarray(rows, dtype=np.int64).reshape(-1, at.CONTACT_INTS)
         self.places = np.ascontiguousarray(places, dtype=float).reshape(-1, at.CONTACT_DOUBLES)
         self.driver = driver
-        self.losses = np.ascontiguousarray(losses, dtype=float).reshape(-1, 3)
+        self.cost = cost  # the UserFunction of a running cost, whose state is the last
+        self.losses = np.ascontiguousarray(losses, dtype=float).reshape(-1, at.LOSS_DOUBLES)
+        self.loss_parameters = loss_parameters
+        self.couplings = Couplings(model)
         self.sizes = {"n": n, "m": len(driver.names), "p": parameters}
         self.scalars, self.quats = coordinates(model)
         self.last_dof = _last_dofs(model)
@@ -61,7 +67,7 @@ class Memory:
         for number, row in enumerate(self.rows):
             if row[at.KIND] == at.PAIR:
                 self._shrink(row, self.places[number])
-        self._feedback: tuple[int, object] | None = None
+        self._bound: dict[str, tuple[int, object]] = {}  # functions of the user
         self.failures = Failures()
 
     def _shrink(self, row: IntArray, place: FloatArray) -> None:
@@ -77,21 +83,49 @@ class Memory:
         radii: dict[int, float] = self.__dict__.setdefault("_radii", {})
         return radii.setdefault(geom, float(self.model.geom_size[geom, 0]))
 
-    def feedback(self) -> int:
-        """The address of a feedback function, compiled when first needed (or, where that is not possible, called as Python)."""
-        if self._feedback is None:
-            function = self.driver.function
+    def address_of(self, function: Any) -> int:
+        """The address of a feedback function or a cost, compiled when first needed (where that is not possible, called as
+        Python); 0 for None."""
+        if function is None:
+            return 0
+        if function.name not in self._bound:
             try:
-                self._feedback = function.bind(True, self.sizes, self.failures)
+                self._bound[function.name] = function.bind(True, self.sizes, self.failures)
             except Exception as error:
                 reason = str(error).strip().splitlines()[0]
                 warnings.warn(
-                    f"control does not compile: {reason}\nIt runs as plain Python, far slower.",
+                    f"{function.name} does not compile: {reason}\nIt runs as plain Python, far slower.",
                     PerformanceWarning,
                     stacklevel=caller_level(),
                 )
-                self._feedback = function.bind(False, self.sizes, self.failures)
-        return self._feedback[0]
+                self._bound[function.name] = function.bind(False, self.sizes, self.failures)
+        return self._bound[function.name][0]
+
+    def neutral(self) -> FloatArray:
+        """The state at rest in the reference pose."""
+        x = np.zeros(self.sizes["n"])
+        x[: self.model.nq] = self.model.qpos0
+        self.put_in_place(x)
+        return x
+
+    def put_in_place(self, x: FloatArray) -> None:
+        """Put the joints of a state that follow others to where they belong."""
+        nq, nv = self.model.nq, self.model.nv
+        self.couplings.substitute(x[:nq], x[nq : nq + nv])
+
+    def try_out(self, x: FloatArray, p: FloatArray) -> None:
+        """Call functions of the user once from Python: what they raise, or a wrong number of values, is reported at once."""
+        names, u = self.driver.names, np.zeros(len(self.driver.names))
+        for function, more in ((self.driver.function, ()), (self.cost, (u,))):
+            if function is not None:
+                try:
+                    values = function(self.sizes, 0.0, x, p, *more)
+                    function.check_shape(self.sizes, values, 0.0, x)
+                except Exception as error:
+                    error.add_note(
+                        f"in {function.name}(t = 0, x = {x}), called once to check it; inputs: {', '.join(names)}"
+                    )
+                    raise
 
     def __call__(self) -> tuple[int, object]:
         model, data = self.model, mujoco.MjData(self.model)
@@ -123,8 +157,16 @@ class Memory:
             at.PLACES: self.places,
             at.SCRATCH: scratch,
             at.LOSSES: self.losses,
+            at.COUPLINGS: self.couplings.rows,
+            at.COUPLING_OFFSETS: self.couplings.offsets,
+            at.COUPLED: self.couplings.dofs,
+            at.COUPLING_W: np.zeros((len(self.couplings), model.nv)),
+            at.COUPLING_S: np.zeros((len(self.couplings), len(self.couplings))),
+            at.COUPLING_Z: np.zeros(len(self.couplings)),
+            at.SUBSTITUTED: np.zeros(self.sizes["n"]),
             at.CONTROL_TABLE: self.driver.table,
             at.CONTROL_CTX: sizes,
+            at.COST_CTX: sizes,
             at.INPUTS: inputs if self.driver.torques else data.ctrl,
             **self._for_jacobians(data),
         }
@@ -135,6 +177,7 @@ class Memory:
         numbers = {
             at.MODEL: model._address,
             at.DATA: data._address,
+            at.N: self.sizes["n"],
             at.NQ: model.nq,
             at.NV: model.nv,
             at.NA: model.na,
@@ -148,9 +191,14 @@ class Memory:
             at.HAS_COMPENSATION: int(self.constants.compensated.any()),
             at.NEEDS_VELOCITY: int((self.rows[:, at.PULL] >= 0).any()),
             at.LOSS_COUNT: len(self.losses),
+            at.LOSS_PARAMETERS: self.loss_parameters,
+            at.COUPLING_COUNT: len(self.couplings),
             at.CONTROL: self.driver.kind,
             at.CONTROL_SIZE: self.driver.size,
-            at.CONTROL_FN: self.feedback() if self.driver.kind == at.FEEDBACK else 0,
+            at.CONTROL_FN: self.address_of(self.driver.function),
+            at.HELD: self.driver.held.start,
+            at.COST: -1 if self.cost is None else self.sizes["n"] - 1,
+            at.COST_FN: self.address_of(self.cost),
         }
         for slot, number in numbers.items():
             block[slot] = number
@@ -159,7 +207,9 @@ class Memory:
     def _for_jacobians(self, data: mujoco.MjData) -> dict[int, Any]:
         """What only ``jacobians`` needs."""
         model, n, inputs = self.model, self.sizes["n"], len(self.driver.names)
-        most = max(n, self.sizes["p"])
+        parameters = self.sizes["p"]
+        held = self.driver.held
+        rows = max(n, parameters if held.stop == held.start else held.start + inputs)
         return {
             at.CDOF_DOT: data.cdof_dot,
             at.CINERT: data.cinert,
@@ -180,13 +230,13 @@ class Memory:
             at.DOF_WORK: np.zeros((model.nv, at.DOF_DOUBLES)),
             at.LAW_WORK: np.zeros(at.LAW_DOUBLES),
             at.MARKS: np.zeros(model.nv),
-            at.FORCES: np.zeros((most, model.nv)),
-            at.SOLVED: np.zeros((most, model.nv)),
-            at.SHIFTED: np.zeros(most + 2 * inputs),
+            at.FORCES: np.zeros((rows, model.nv)),
+            at.SOLVED: np.zeros((rows, model.nv)),
+            at.SHIFTED: np.zeros(max(n, parameters) + 2 * inputs + 1),
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_feedback": None}
+        return {**self.__dict__, "_bound": {}}
 
 
 def _private(model: mujoco.MjModel) -> mujoco.MjModel:

@@ -6,7 +6,10 @@ MuJoCo is imported; the command ``bouligand`` sets it, importing this does not.
 
 from __future__ import annotations
 
+import os
 import pathlib
+import sys
+import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from ...solution.solution import Solution
     from .robot import Robot
 
-__all__ = ["RenderingError", "film", "frames"]
+__all__ = ["RenderingError", "film", "frames", "view"]
 
 
 def film(
@@ -39,6 +42,7 @@ def film(
     camera: str | int | mujoco.MjvCamera | None = None,
     floor: float | None = 0.0,
     mark: bool = True,
+    forces: bool = False,
 ) -> pathlib.Path:
     """Save a film of a solution as GIF or MP4, chosen by the suffix of the path.
 
@@ -52,7 +56,7 @@ def film(
         Frames per second.
     progress : bool or str, optional
         Show a progress bar (with this title) if it takes more than two seconds.
-    speed, times, size, camera, floor, mark
+    speed, times, size, camera, floor, mark, forces
         As in `frames`.
 
     Returns
@@ -65,7 +69,7 @@ def film(
         If MuJoCo cannot render here.
     """
     path = check_path(path, fps)
-    view: dict[str, Any] = {"size": size, "camera": camera, "floor": floor, "mark": mark}
+    view: dict[str, Any] = {"size": size, "camera": camera, "floor": floor, "mark": mark, "forces": forces}
     pictures: Iterable[NDArray[np.uint8]] = frames(robot, solution, fps, speed, times, **view)
     if progress:
         from tqdm import tqdm
@@ -86,6 +90,7 @@ def frames(
     camera: str | int | mujoco.MjvCamera | None = None,
     floor: float | None = 0.0,
     mark: bool = True,
+    forces: bool = False,
 ) -> Iterator[NDArray[np.uint8]]:
     """Render the pictures of a film one after the other.
 
@@ -108,6 +113,8 @@ def frames(
         Height of a chequered floor, which is drawn if the model has no plane, or one without a material. None: no such floor.
     mark : bool
         Whether to mark each contact that touches by a red sphere.
+    forces : bool
+        Whether to draw the force at each contact as an arrow; the robot's weight is as long as the robot.
 
     Yields
     ------
@@ -129,9 +136,54 @@ def frames(
             if mark and len(radii):
                 which = np.flatnonzero(robot.touching(b))
                 spots = list(zip(robot.points(x)[which], radii[which], strict=True))
-            yield stage.picture(x[:nq], spots)
+            yield stage.picture(x[:nq], spots, _arrows(robot, x, b, solution, stage.reach) if forces else [])
     finally:
         stage.close()
+
+
+def view(robot: Robot, solution: Solution, speed: float = 1.0, fps: float = 60.0) -> None:
+    """Show a solution in MuJoCo's own viewer, again and again until its window is closed. Needs a screen.
+
+    Parameters
+    ----------
+    robot : Robot
+    solution : Solution
+    speed : float
+        ``speed=0.1`` shows the motion ten times slower than it happens.
+    fps : float
+        Pictures per second.
+
+    Raises
+    ------
+    RenderingError
+        If there is no screen (films are rendered without one).
+    """
+    times = moments(float(solution.t[0]), float(solution.t[-1]), fps, speed)
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise RenderingError(
+            "view: there is no screen here (DISPLAY is not set); film(robot, solution, path) needs none"
+        )
+    from mujoco import viewer
+
+    states, data = solution(times), mujoco.MjData(robot.model)
+    with viewer.launch_passive(robot.model, data) as window:
+        while window.is_running():
+            for x in states:
+                began = time.perf_counter()
+                data.qpos[:] = x[: robot.model.nq]
+                mujoco.mj_kinematics(robot.model, data)
+                window.sync()
+                if not window.is_running():
+                    break
+                time.sleep(max(0.0, 1.0 / fps - (time.perf_counter() - began)))
+
+
+def _arrows(
+    robot: Robot, x: FloatArray, b: FloatArray, solution: Solution, reach: float
+) -> list[tuple[FloatArray, FloatArray]]:
+    weight = float(np.sum(robot.model.body_mass) * np.linalg.norm(robot.model.opt.gravity)) or 1.0
+    pushes, feet = robot.forces(x, b, solution.p), robot.points(x)
+    return [(foot, foot + reach / weight * push) for foot, push in zip(feet, pushes, strict=True) if push.any()]
 
 
 def _times(solution: Solution, fps: float, speed: float, times: ArrayLike | None) -> FloatArray:

@@ -14,6 +14,8 @@ from ...system.functions import SHAPES, UserFunction
 from ...system.system import System
 from . import compiled, jacobians
 from . import layout as at
+from .control import shaped_inputs
+from .forces import entry as compute_forces
 from .formulas import missing
 from .given import finite
 
@@ -39,10 +41,13 @@ class Robot(System):
         The model as it was read, with its own contacts and constraints.
     inputs : tuple of str
         Names of the inputs that a control sets: actuators, or joints if the file has no actuators.
+    held : slice
+        Of the parameters, the inputs of a `Hold`; empty with another control.
     contacts : tuple of str
         Names of the contacts.
     places : tuple of Place
         Where the contacts are: body, point and radius, or a pair of geoms.
+
     Examples
     --------
     >>> import bouligand as bd
@@ -78,8 +83,10 @@ class Robot(System):
         self.places = tuple(places)
         self.contacts = tuple(place.name for place in places)
         self.inputs = tuple(memory.driver.names)
+        self.held = memory.driver.held
         self._without_formula = "; ".join(missing(model))  # parts of the robot for which Df has no formula
         self._laws = tuple(laws)  # (law, where its numbers begin among the parameters)
+        self._of_laws = max((first + len(law.parameter_names()) for law, first in self._laws), default=0)
         super().__init__(
             **_low_level(memory, bool(guards)),
             states=states,
@@ -90,6 +97,9 @@ class Robot(System):
             context=memory,
             name=name,
         )
+        if self.held.stop - self.held.start == len(self.inputs):
+            self._held_inputs = self.params[self.held]
+        self._approved = self.defaults[: self._of_laws].tobytes()  # the numbers of laws that were checked last
         self._expects_stiff = True  # contact dampers, friction, damping of joints
         self._take_functions()
 
@@ -107,10 +117,8 @@ class Robot(System):
         -------
         array (n,)
         """
-        x = np.zeros(self.n)
-        model = self.model
+        x, model = self.memory.neutral(), self.model
         if key is None:
-            x[: model.nq] = model.qpos0
             return x
         try:
             frame = model.key(key)
@@ -119,6 +127,7 @@ class Robot(System):
             raise ValueError(f"no keyframe is {key!r}; there are: {', '.join(names) or 'none'}") from None
         x[: model.nq], x[model.nq : model.nq + model.nv] = frame.qpos, frame.qvel
         x[model.nq + model.nv : model.nq + model.nv + model.na] = frame.act
+        self.memory.put_in_place(x)
         return x
 
     def x(
@@ -164,11 +173,13 @@ class Robot(System):
             if name not in self.states:
                 raise ValueError(f"no hinge or slide is called {joint!r}; states: {', '.join(self.states[:12])}, ...")
             x[self.states.index(name)] = finite(joint, value)
+        self.memory.put_in_place(x)
         return x
 
     def data(self, x: ArrayLike) -> mujoco.MjData:
         """MuJoCo's data at a state, with positions and velocities computed (``mj_kinematics``, ``mj_comPos``, ``mj_comVel``)."""
-        x = self._state(x)
+        x = self._state(x).copy()
+        self.memory.put_in_place(x)
         data = mujoco.MjData(self.model)
         nq, nv, na = self.model.nq, self.model.nv, self.model.na
         data.qpos[:], data.qvel[:] = x[:nq], x[nq : nq + nv]
@@ -216,6 +227,32 @@ class Robot(System):
         return np.array(
             [b[row[at.TOUCH]] > 0 and (row[at.PULL] < 0 or b[row[at.PULL]] > 0) for row in rows], dtype=bool
         )
+
+    def forces(self, x: ArrayLike, b: ArrayLike, p: Parameters | None = None) -> FloatArray:
+        """The forces at the contacts in a state and mode, in N and in the world's axes.
+
+        Parameters
+        ----------
+        x : array (n,)
+        b : array (m,)
+            The mode: ``solution.word(t)``.
+        p : array or mapping from str to float, optional
+            The parameters.
+
+        Returns
+        -------
+        array (contacts, 3)
+            On the body of each contact (of a pair, on the first geom's).
+        """
+        x, word = np.ascontiguousarray(self._state(x)), np.ascontiguousarray(b, dtype=float)
+        if word.shape != (self.m,):
+            raise ValueError(f"b must have {self.m} signs, one for each guard; got shape {word.shape}")
+        values, out = np.ascontiguousarray(self.parameters(p)), np.zeros((len(self.places), 3))
+        piece = self._contexts.borrow()  # type: ignore[union-attr]
+        ctx = np.array([self.n, self.m, len(values), piece[0]], dtype=np.int64)
+        compute_forces()(0.0, *(array.ctypes.data for array in (x, word, values, out, ctx)))
+        self._contexts.give_back(piece)  # type: ignore[union-attr]
+        return out
 
     # ------------------------------------------------------------------------------------------- tangent coordinates
 
@@ -280,7 +317,10 @@ class Robot(System):
     def parameters(self, p: Parameters | None = None) -> FloatArray:
         """The vector of all parameters, as `System.parameters`; numbers of a law are checked as by the law itself."""
         out = super().parameters(p)
-        for law, first in self._laws if p is not None else ():
+        numbers = out[: self._of_laws].tobytes()
+        if numbers == self._approved:  # (a controller changes its inputs a thousand times a second, and nothing else)
+            return out
+        for law, first in self._laws:
             names = law.parameter_names()
             given = dict(zip(names, out[first : first + len(names)].tolist(), strict=True))
             try:
@@ -292,6 +332,31 @@ class Robot(System):
                     f"p: with damping {changed.damping:g} (or a negative preload) the contact could pull, and it was loaded "
                     f"without a guard for that, as {law!r}; load it with another value, or with adhesion=True"
                 )
+        self._approved = numbers
+        return out
+
+    def _approves(self, p: FloatArray) -> bool:
+        return p[: self._of_laws].tobytes() == self._approved
+
+    def hold(self, U: ArrayLike, p: Parameters | None = None) -> FloatArray:
+        """The vector of all parameters with these inputs held. Needs ``control=Hold(...)``.
+
+        Parameters
+        ----------
+        U : array (intervals, inputs)
+            The inputs of each interval; of a `Hold` without times also (inputs,).
+        p : array or mapping from str to float, optional
+            The other parameters, as for `parameters`.
+
+        Returns
+        -------
+        array (parameters,)
+        """
+        count = self.held.stop - self.held.start
+        if not count:
+            raise ValueError("hold: no inputs are held; load the robot with control=Hold(...)")
+        out = np.array(self.parameters(p))
+        out[self.held] = shaped_inputs("U", U, (count // len(self.inputs), len(self.inputs)), self.inputs).ravel()
         return out
 
     def __getstate__(self) -> dict[str, Any]:
@@ -327,6 +392,8 @@ class _Function(UserFunction):
             memory: Any = None if self.contexts is None else self.contexts.make  # a Memory
             if memory is not None and self.name == "f" and memory.driver.function is not None:
                 memory.driver.function(memory.sizes, t, arguments[0], arguments[2])
+            if memory is not None and self.name == "f" and memory.cost is not None:
+                memory.cost(memory.sizes, t, arguments[0], arguments[2], np.zeros(len(memory.driver.names)))
             raise error
 
 

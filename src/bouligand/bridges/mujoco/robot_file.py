@@ -16,9 +16,10 @@ import mujoco
 import numpy as np
 
 from .hostile import RobotFileWarning, parse, read_binary, read_text, refuse_huge
+from .inertias import make_possible
 
 if TYPE_CHECKING:
-    from ..._typing import FloatArray, Path
+    from ..._typing import Path
 
 READABLE_MESHES = (".stl", ".obj", ".msh")
 LONGEST_CHAIN = 1000  # links one after another
@@ -71,7 +72,7 @@ def _from_text(
     try:
         refuse_huge(root, folder)
         if root.tag == "robot":
-            spec = _urdf(root, folder, package_dirs, meshes)
+            spec = _urdf(root, folder, package_dirs, meshes, free_base)
         elif root.tag in ("mujoco", "mujocoinclude"):
             if isinstance(what, pathlib.Path):  # from the file: it may include others
                 spec = mujoco.MjSpec.from_file(str(what))
@@ -87,10 +88,13 @@ def _from_text(
 # ------------------------------------------------------------------------------------------------------------------- URDF
 
 
-def _urdf(root: ET.Element, folder: pathlib.Path, package_dirs: Path | Iterable[Path], meshes: bool) -> mujoco.MjSpec:
+def _urdf(
+    root: ET.Element, folder: pathlib.Path, package_dirs: Path | Iterable[Path], meshes: bool, free_base: bool
+) -> mujoco.MjSpec:
     """A spec of a URDF: without what dynamics does not need, inertias possible, frames of fixed links kept as sites."""
     _only_once(root)
     _refuse_long_chains(root)
+    _check_mimics(root)
     for link in root.iter("link"):
         for tag in ("visual", "collision"):
             for element in link.findall(tag):
@@ -99,7 +103,7 @@ def _urdf(root: ET.Element, folder: pathlib.Path, package_dirs: Path | Iterable[
                     link.remove(element)
                 elif mesh is not None:
                     mesh.set("filename", str(_resolve(mesh.get("filename", ""), folder, package_dirs)))
-    _balance(root)
+    make_possible(root, free_base, caller_level())
     # links on fixed joints become part of the link they are fixed to (their frames stay, as sites)
     for old in root.findall("mujoco"):
         root.remove(old)
@@ -143,6 +147,24 @@ def _refuse_long_chains(root: ET.Element) -> None:
                 raise ValueError(f"its joints are more than {LONGEST_CHAIN} in a row, or in a circle")
 
 
+def _check_mimics(root: ET.Element) -> None:
+    """Refuse joints that follow one that does not exist or does not move, or themselves, directly or by way of others."""
+    kinds = {joint.get("name"): joint.get("type") for joint in root.findall("joint")}
+    leaders = {
+        joint.get("name"): mimic.get("joint") for joint in root.findall("joint") for mimic in joint.findall("mimic")
+    }
+    for name, leader in leaders.items():
+        if kinds.get(leader) not in ("revolute", "continuous", "prismatic"):
+            what = "does not exist" if leader not in kinds else f"is {kinds[leader]}"
+            raise ValueError(f"the joint {name!r} mimics {leader!r}, which {what}; a hinge or a slide can be followed")
+        seen = [name]
+        while leader in leaders and leader not in seen:
+            seen.append(leader)
+            leader = leaders[leader]
+        if leader in seen:
+            raise ValueError(f"the joint {name!r} mimics itself, by way of {', '.join(map(repr, seen))}")
+
+
 def _keep_mesh(mesh: ET.Element, tag: str, meshes: bool) -> bool:
     suffix = pathlib.PurePosixPath(mesh.get("filename", "")).suffix.lower()
     return meshes and tag == "visual" and suffix in READABLE_MESHES
@@ -163,56 +185,6 @@ def _resolve(name: str, folder: pathlib.Path, package_dirs: Path | Iterable[Path
             if candidate.exists():
                 return candidate
     raise ValueError(f"{name} is in none of {', '.join(map(str, places[:4]))} ...; say where with package_dirs=")
-
-
-def _balance(root: ET.Element) -> None:
-    """Make every inertia one that a body can have, with a warning; without mass and inertia, none at all."""
-    changed = []
-    for link in root.iter("link"):
-        inertial = link.find("inertial")
-        tensor = None if inertial is None else inertial.find("inertia")
-        mass = None if inertial is None else inertial.find("mass")
-        if inertial is None or tensor is None or mass is None:
-            continue
-        try:
-            inertia, weight = _tensor(tensor), float(mass.get("value", 0.0))
-        except ValueError as error:
-            raise ValueError(f"mass and inertia of the link {link.get('name')!r}: {error}") from None
-        heavy = weight > 0
-        if not heavy and not inertia.any():
-            link.remove(inertial)
-            continue
-        possible = _possible_inertia(inertia, weight)
-        if possible is not inertia:
-            changed.append(str(link.get("name")))
-            for key, (i, j) in _ENTRIES.items():
-                tensor.set(key, repr(float(possible[i, j])))
-    if changed:
-        warnings.warn(
-            f"no body can have the inertias of {', '.join(changed)}; each was replaced by the nearest that one can",
-            RobotFileWarning,
-            stacklevel=caller_level(),
-        )
-
-
-_ENTRIES = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
-
-
-def _tensor(element: ET.Element) -> FloatArray:
-    inertia = np.zeros((3, 3))
-    for key, (i, j) in _ENTRIES.items():
-        inertia[i, j] = inertia[j, i] = float(element.get(key, 0.0))
-    return inertia
-
-
-def _possible_inertia(inertia: FloatArray, mass: float) -> FloatArray:
-    """The inertia itself, or the nearest possible: the second moments ``trace/2 - I`` of a body are never negative."""
-    moments, axes = np.linalg.eigh(0.5 * np.trace(inertia) * np.eye(3) - inertia)
-    least = 1e-9 * max(np.abs(moments).max(), mass * 1e-6)
-    if moments.min() >= 0.0 and np.sort(moments)[1] > 0.0:
-        return inertia
-    moments = np.maximum(moments, least)
-    return np.trace(np.diag(moments)) * np.eye(3) - axes @ np.diag(moments) @ axes.T
 
 
 # ---------------------------------------------------------------------------------------------------------------- compile

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 TOUCHING, SKY, LINK = (0.85, 0.12, 0.15, 1.0), (0.97, 0.98, 1.0, 1.0), (0.36, 0.44, 0.58, 1.0)
 TILES = 24  # along each side of a floor that is drawn because the model has none
+FORCE = (0.10, 0.45, 0.85, 1.0)
+_ARROW = mujoco.mjtGeom.mjGEOM_ARROW
 _BOX, _SPHERE, _STRAIGHT = mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_SPHERE, np.eye(3)
 
 
@@ -96,8 +98,13 @@ class Stage:
         mujoco.mj_camlight(self.model, self.data)
         mujoco.mj_tendon(self.model, self.data)
 
-    def picture(self, qpos: FloatArray, spots: list[tuple[FloatArray, float]]) -> NDArray[np.uint8]:
-        """One frame; ``spots``: (position, radius) of what to mark."""
+    def picture(
+        self,
+        qpos: FloatArray,
+        spots: list[tuple[FloatArray, float]],
+        arrows: list[tuple[FloatArray, FloatArray]] | tuple[()] = (),
+    ) -> NDArray[np.uint8]:
+        """One frame; ``spots``: (position, radius) of what to mark; ``arrows``: (from, to)."""
         low, high = self._box(qpos)  # (places everything, too)
         ground = low[2] if self.ground is None else self.ground
         if self.tracking:
@@ -109,7 +116,14 @@ class Stage:
             self._draw_floor(ground, 0.5 * (low + high))
         for spot, radius in spots:
             self._add(_SPHERE, [max((0.045 if self.boxes else 0.02) * self.reach, 1.15 * radius), 0, 0], spot, TOUCHING)
+        for start, end in arrows:
+            self._arrow(start, end)
         return self.renderer.render()
+
+    def _arrow(self, start: FloatArray, end: FloatArray) -> None:
+        geom = self._add(_ARROW, [1.0, 1.0, 1.0], start, FORCE)
+        if geom is not None:
+            mujoco.mjv_connector(geom, _ARROW, 0.012 * self.reach, start, end)
 
     def _light(self, middle: FloatArray) -> None:
         """Where the model has none of its own: a lamp above, and a bright wall behind everything instead of black."""

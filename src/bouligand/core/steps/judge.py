@@ -186,6 +186,9 @@ def near(w):
     s, g = w.s, w.g
     for k in range(g.width):
         if g.near_bend[k] > 0.0:
+            if s.event_count + 2 > w.events.shape[0]:  # (hundreds may come near at once: the rest, when there is room)
+                s.question = codes.NEAR
+                return codes.EVENTS_FULL
             answer = came_near(w, k, g.near[k], g.near_bend[k])
             g.near_bend[k] = 0.0
             if answer != codes.GO_ON:

@@ -21,6 +21,7 @@ from .jacobian import measure_rate, natural_step, renew
 
 WORTH = 4.0  # length of a step times rate from which on stiff steps are taken,
 NOT_WORTH = 2.0  # and below which they are not;
+SHORT = 3.0  # steps: legs up to there go on with the scheme that was used last
 TOO_SHORT = 0.5  # the same, of one that was rejected (the next may be longer again)
 SUSPECT = 1.0  # by the cheap estimate: stability may limit explicit steps
 LIMITED = 2.0  # and by a measurement
@@ -66,6 +67,8 @@ def choose_scheme(w, length):
     """After an event, with A at hand: stiff or explicit steps. Returns a factor by which to change the length at once, or 0."""
     compact()
     s = w.s
+    if s.stop - s.t <= SHORT * s.dt and s.step_count > 0:
+        return 0.0  # (a leg of few steps, as in a loop that holds its controls for a millisecond: A would cost more)
     if renew(w):
         return FAILED
     measure_rate(w)

@@ -1,0 +1,91 @@
+"""Compiled: dry friction of joints, and how it changes with the state and its parameters.
+
+With a bristle z (one more state each), after LuGre: ``z' = v - |v| z / deflection``, ``force = -loss (z / deflection + d z')``. A
+joint that sticks is held by a spring and does not crawl; one that slips feels its full friction. The damping d is that of the
+spring, and falls with the speed such that the force stays of the size of the friction. Without a bristle, the friction is rounded
+off below a small speed: ``-loss v / sqrt(v^2 + speed^2)``.
+"""
+
+import math
+
+from ...core.compiler.intrinsics import read, read_int, write
+from ...core.compiler.jit import core
+from . import layout as at
+
+
+@core(inline=True)
+def _speed(v, soft):
+    """|v|, rounded off, and its derivative."""
+    root = math.sqrt(v * v + soft * soft)
+    return v * v / root, v * (v * v + 2.0 * soft * soft) / (root * root * root)
+
+
+@core
+def _bristle(w, row, x, p):
+    """Of a dof with a bristle: v, |v| and its slope, z, z', 1/deflection, the damping at rest and at v."""
+    v, z = read(read_int(w, at.QVEL), int(read(row, at.LOSS_DOF))), read(x, int(read(row, at.LOSS_BRISTLE)))
+    first = read_int(w, at.LOSS_PARAMETERS)
+    stiff = 1.0 / read(p, first)
+    damping = 2.0 * read(p, first + 1) * math.sqrt(read(row, at.LOSS_INERTIA) * stiff / read(row, at.LOSS))
+    fast, slope = _speed(v, read(row, at.LOSS_SPEED))
+    return fast, slope, z, v - stiff * fast * z, stiff, damping, damping / (1.0 + damping * fast)
+
+
+@core
+def add_joint_friction(w, x, p, dx):
+    """The friction to qfrc_applied, and the rates of bristles to dx."""
+    row, applied, qvel = read_int(w, at.LOSSES), read_int(w, at.APPLIED), read_int(w, at.QVEL)
+    for _ in range(read_int(w, at.LOSS_COUNT)):
+        dof, loss, soft = int(read(row, at.LOSS_DOF)), read(row, at.LOSS), read(row, at.LOSS_SPEED)
+        bristle = int(read(row, at.LOSS_BRISTLE))
+        if bristle < 0:
+            v = read(qvel, dof)
+            force = v / math.sqrt(v * v + soft * soft)
+        else:
+            _, _, z, rate, stiff, _, damping = _bristle(w, row, x, p)
+            force = stiff * z + damping * rate
+            write(dx, bristle, rate)
+        write(applied, dof, read(applied, dof) - loss * force)
+        row += 8 * at.LOSS_DOUBLES
+
+
+@core
+def add_joint_friction_slopes(w, x, p, out, n):
+    """How it changes with the state: to FORCES, and to the rows of bristles in ``out`` (n, n)."""
+    row, forces, qvel = read_int(w, at.LOSSES), read_int(w, at.FORCES), read_int(w, at.QVEL)
+    nq, nv = read_int(w, at.NQ), read_int(w, at.NV)
+    for _ in range(read_int(w, at.LOSS_COUNT)):
+        dof, loss, soft = int(read(row, at.LOSS_DOF)), read(row, at.LOSS), read(row, at.LOSS_SPEED)
+        bristle, by_speed = int(read(row, at.LOSS_BRISTLE)), nv * (nq + dof) + dof
+        if bristle < 0:
+            square = read(qvel, dof) ** 2 + soft * soft
+            write(forces, by_speed, read(forces, by_speed) - loss * soft * soft / (square * math.sqrt(square)))
+        else:
+            fast, slope, z, rate, stiff, _, damping = _bristle(w, row, x, p)
+            rate_by_v, rate_by_z = 1.0 - stiff * slope * z, -stiff * fast
+            change = damping * rate_by_v - damping * damping * slope * rate
+            write(forces, by_speed, read(forces, by_speed) - loss * change)
+            by_z = nv * bristle + dof
+            write(forces, by_z, read(forces, by_z) - loss * (stiff + damping * rate_by_z))
+            write(out, n * bristle + nq + dof, rate_by_v)
+            write(out, n * bristle + bristle, rate_by_z)
+        row += 8 * at.LOSS_DOUBLES
+
+
+@core
+def add_joint_friction_parameters(w, x, p, out, count):
+    """How it changes with deflection and damping: to FORCES, and to the rows of bristles in ``out`` (n, count)."""
+    row, forces, nv = read_int(w, at.LOSSES), read_int(w, at.FORCES), read_int(w, at.NV)
+    first = read_int(w, at.LOSS_PARAMETERS)
+    for _ in range(read_int(w, at.LOSS_COUNT)):
+        dof, loss, bristle = int(read(row, at.LOSS_DOF)), read(row, at.LOSS), int(read(row, at.LOSS_BRISTLE))
+        if bristle >= 0:
+            fast, _, z, rate, stiff, at_rest, damping = _bristle(w, row, x, p)
+            by_rest = (damping / at_rest) ** 2 * rate  # of the force, by the damping at rest
+            rate_by_stiff = -fast * z
+            by_stiff = z + damping * rate_by_stiff + by_rest * 0.5 * at_rest / stiff
+            place = nv * first + dof
+            write(forces, place, read(forces, place) + loss * by_stiff * stiff * stiff)
+            write(forces, place + nv, read(forces, place + nv) - loss * by_rest * at_rest / read(p, first + 1))
+            write(out, count * bristle + first, -rate_by_stiff * stiff * stiff)
+        row += 8 * at.LOSS_DOUBLES

@@ -1,0 +1,68 @@
+"""Compiled: a running cost as one more state, and how its rate changes with the state and the parameters.
+
+The cost may depend on the inputs, and these on the state: both are varied together, by central differences of the user's
+function alone (no motion is computed for that).
+"""
+
+import math
+
+from ...core.compiler.intrinsics import call, read, read_int, write
+from ...core.compiler.jit import core
+from . import layout as at
+from .input_jacobian import STEP
+from .inputs import inputs_at, interval
+
+
+@core
+def add_cost(w, t, x, p, dx):
+    """The rate of the cost, at the inputs that were set last. Returns the status of its function."""
+    i = read_int(w, at.COST)
+    if i < 0:
+        return 0
+    status: int = call(read_int(w, at.COST_FN), t, (x, p, read_int(w, at.INPUTS), dx + 8 * i), read_int(w, at.COST_CTX))
+    return status
+
+
+@core
+def _cost_at(w, t, x, p, u, out):
+    """The rate at a state and parameters, with the inputs there. Returns the status of a function that failed."""
+    for i in range(read_int(w, at.NU)):
+        write(u, i, 0.0)
+    if read_int(w, at.CONTROL) != at.NO_CONTROL:
+        status = inputs_at(w, t, x, p, u)
+        if status != 0:
+            return status
+    failed: int = call(read_int(w, at.COST_FN), t, (x, p, u, out), read_int(w, at.COST_CTX))
+    return failed
+
+
+@core
+def cost_row(w, t, x, p, source, count, out, is_state):
+    """The row of the cost in ``out`` (n, count): its rate by the state (``source`` is x) or the parameters (p)."""
+    cost = read_int(w, at.COST)
+    if cost < 0:
+        return 0
+    copy, row = read_int(w, at.SHIFTED), out + 8 * count * cost
+    u, rate = copy + 8 * count, copy + 8 * (count + read_int(w, at.NU))
+    first, stop, here_first, here_stop = 0, 0, 0, 0
+    if not is_state and read_int(w, at.CONTROL) == at.HOLD:  # inputs of other intervals have no effect
+        times, size = read_int(w, at.CONTROL_TABLE), read_int(w, at.CONTROL_SIZE)
+        first, inputs = read_int(w, at.HELD), read_int(w, at.NU)
+        stop, here_first = first + size * inputs, first + inputs * interval(t, times, size)
+        here_stop = here_first + inputs
+    for i in range(count):
+        write(copy, i, read(source, i))
+    for j in range(count):
+        if first <= j < stop and not here_first <= j < here_stop:
+            continue
+        here = read(source, j)
+        step, change = STEP * max(1.0, math.fabs(here)), 0.0
+        for side in (-1.0, 1.0):
+            write(copy, j, here + side * step)
+            status = _cost_at(w, t, copy, p, u, rate) if is_state else _cost_at(w, t, x, copy, u, rate)
+            if status != 0:
+                return status
+            change += side * read(rate, 0)
+        write(copy, j, here)
+        write(row, j, change / ((here + step) - (here - step)))
+    return 0

@@ -1,0 +1,296 @@
+"""Rollouts: a trajectory under inputs that are held over intervals, with its linearisation over each of them.
+
+For optimal control: ``x[k+1] = F_k(x[k], u[k])``, with A_k and B_k the derivatives of F_k through all events of the interval.
+Only the inputs of its own interval are columns there, so that the cost of a gradient does not grow with their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+import numpy as np
+
+from ..errors import BouligandError, DerivativeError
+from ..integration.running import give_back
+from ..integration.stepper import Stepper
+from ..system.arguments import finite_numbers, numbers, one_of, whole
+from ..system.system import System
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .. import _typing as ty
+    from ..solution.solution import Solution
+    from .bderivative import BDerivative
+
+
+class Rollout:
+    """A trajectory under inputs that are held over intervals. Made by `rollout`.
+
+    Attributes
+    ----------
+    t : array (intervals + 1,)
+        The times between which inputs are held.
+    x : array (intervals + 1, n)
+        The states at these times; NaN behind a failure.
+    u : array (intervals, inputs)
+        The inputs.
+    inputs : tuple of str
+        Their names, which are parameters of the system.
+    A : array (intervals, n, n)
+        The derivative of each ``x[k + 1]`` with respect to ``x[k]``.
+    B : array (intervals, n, inputs)
+        That with respect to ``u[k]``.
+    solution : Solution
+        The whole trajectory, with its events.
+    success : bool
+        Whether the last time was reached.
+    error : Exception or None
+        The reason of a failure.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> run = bd.rollout(bd.models.hopper(), [2.0, 0.0], [[9.0], [10.0]], [0.0, 0.1, 0.2], inputs="g")
+    >>> run
+    Rollout(2 intervals, t = 0 to 0.2, 1 inputs)
+    >>> run.A[1].round(6)
+    array([[1. , 0.1],
+           [0. , 1. ]])
+    """
+
+    def __init__(
+        self, solution: Solution, t: ty.FloatArray, x: ty.FloatArray, u: ty.FloatArray, columns: ty.IntArray
+    ) -> None:
+        self.solution, self.t, self.x, self.u = solution, t, x, u
+        self._columns = columns
+        self.system = solution.system
+        self.inputs = tuple(self.system.params[i] for i in columns)
+        self.error = solution.error
+        self.success = bool(np.isfinite(x[-1]).all()) and self.error is None
+        self._matrices: tuple[ty.FloatArray, ty.FloatArray] | None = None
+
+    def bderivative(self, k: int, rtol: float | None = None) -> BDerivative[tuple[ty.FloatArray, ty.FloatArray]]:
+        """The B-derivative of ``x[k + 1]`` in ``x[k]`` and all parameters (the inputs are among them).
+
+        Parameters
+        ----------
+        k : int
+            Number of the interval.
+        rtol : float, optional
+            See `Solution.bderivative`.
+        """
+        k = whole("k", k, 0)
+        if k >= len(self.u):
+            raise ValueError(f"k must be the number of an interval, 0 to {len(self.u) - 1}; got {k}")
+        if not np.isfinite(self.x[k + 1]).all():
+            raise DerivativeError(f"the integration ended before interval {k} did: {self.solution.message}")
+        return self.solution.bderivative(self.t[k + 1], since=self.t[k], params=True, rtol=rtol)
+
+    def linear(
+        self, k: int, dx: ArrayLike | None = None, du: ArrayLike | None = None
+    ) -> tuple[ty.FloatArray, ty.FloatArray]:
+        """A_k and B_k: the derivatives of ``x[k + 1]`` in ``x[k]`` and ``u[k]``.
+
+        Parameters
+        ----------
+        k : int
+            Number of the interval.
+        dx, du : array, optional
+            Where guards are crossed together, the perturbation of state and inputs that selects the linear piece; default: all
+            of them grow.
+
+        Returns
+        -------
+        A : array (n, n)
+        B : array (n, inputs)
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> run = bd.rollout(bd.models.hopper(), [2.0, 0.0], [[9.0], [10.0]], [0.0, 0.1, 0.2], inputs="g")
+        >>> A, B = run.linear(1)
+        >>> B.round(6)
+        array([[-0.005],
+               [-0.1  ]])
+        """
+        derivative = self.bderivative(k)
+        towards = self._towards(derivative, dx, du)
+        return derivative.matrix(*towards), derivative.matrix(*towards, wrt="p")[:, self._columns]
+
+    def _towards(self, derivative: BDerivative[Any], dx: ArrayLike | None, du: ArrayLike | None) -> tuple[Any, Any]:
+        """The perturbation that selects a piece, as dx and dp; none where there is but one."""
+        if not derivative.corners:
+            return None, None
+        dp = np.zeros(len(self.system.params))
+        dp[self._columns] = 1.0 if du is None else numbers("du", du)
+        return np.ones(self.system.n) if dx is None else dx, dp
+
+    @property
+    def A(self) -> ty.FloatArray:
+        """The derivatives of each ``x[k + 1]`` with respect to ``x[k]``, array (intervals, n, n)."""
+        return self._linear()[0]
+
+    @property
+    def B(self) -> ty.FloatArray:
+        """The derivatives of each ``x[k + 1]`` with respect to ``u[k]``, array (intervals, n, inputs)."""
+        return self._linear()[1]
+
+    def _linear(self) -> tuple[ty.FloatArray, ty.FloatArray]:
+        if self._matrices is None:
+            pairs = [self.linear(k) for k in range(len(self.u))]
+            self._matrices = np.array([A for A, _ in pairs]), np.array([B for _, B in pairs])
+        return self._matrices
+
+    def gradient(self, by_x: ArrayLike, by_u: ArrayLike | None = None) -> tuple[ty.FloatArray, ty.FloatArray]:
+        """The gradient of a cost in the start and in all inputs, by one adjoint backwards over all intervals.
+
+        Parameters
+        ----------
+        by_x : array (intervals + 1, n) or (n,)
+            The gradient of the cost with respect to the states at the times ``t``, or to the last alone.
+        by_u : array (intervals, inputs), optional
+            Its direct gradient with respect to the inputs.
+
+        Returns
+        -------
+        by_start : array (n,)
+        by_inputs : array (intervals, inputs)
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> run = bd.rollout(bd.models.hopper(), [2.0, 0.0], [[9.0], [10.0]], [0.0, 0.1, 0.2], inputs="g")
+        >>> by_start, by_gravity = run.gradient([1.0, 0.0])
+        >>> by_gravity.round(6)
+        array([[-0.015],
+               [-0.005]])
+        """
+        weights = finite_numbers("by_x", by_x)
+        if weights.shape == (self.system.n,):
+            weights = np.concatenate([np.zeros((len(self.u), self.system.n)), weights[None]])
+        if weights.shape != self.x.shape:
+            raise ValueError(f"by_x must have the shape of x, {self.x.shape}, or of one state; got {weights.shape}")
+        out = np.zeros(self.u.shape) if by_u is None else finite_numbers("by_u", by_u)
+        if out.shape != self.u.shape:
+            raise ValueError(f"by_u must have the shape of u, {self.u.shape}; got {out.shape}")
+        adjoint = weights[-1]
+        for k in range(len(self.u) - 1, -1, -1):
+            derivative = self.bderivative(k)
+            adjoint, by_p = derivative.vjp(adjoint, *self._towards(derivative, None, None))
+            adjoint = adjoint + weights[k]
+            out[k] += by_p[self._columns]
+        return adjoint, out
+
+    def __repr__(self) -> str:
+        end = "" if self.success else f", ended early: {self.solution.message}"
+        return f"Rollout({len(self.u)} intervals, t = {self.t[0]:g} to {self.t[-1]:g}, {len(self.inputs)} inputs{end})"
+
+
+def rollout(
+    system: System,
+    x0: ArrayLike,
+    U: ArrayLike,
+    times: ArrayLike,
+    p: ty.Parameters | None = None,
+    *,
+    inputs: str | Iterable[str] | None = None,
+    on_failure: Literal["raise", "return"] = "raise",
+    **options: Unpack[ty.StepperOptions],
+) -> Rollout:
+    """Integrate under inputs that are held over intervals: ``U[k]`` from ``times[k]`` to ``times[k + 1]``.
+
+    Parameters
+    ----------
+    system : System
+        A system whose inputs are parameters; a robot loaded with ``control=Hold()``.
+    x0 : array (n,)
+        The state at the first time.
+    U : array (intervals, inputs)
+        The inputs of each interval.
+    times : array (intervals + 1,)
+        Increasing times.
+    p : array or mapping from str to float, optional
+        The other parameters.
+    inputs : str or sequence of str, optional
+        The names of the parameters that are inputs, in the order of the columns of U. Default: those of the robot's `Hold`.
+    on_failure : {"raise", "return"}
+        Whether a failed integration raises an error or returns the `Rollout` up to the failure, with NaN behind it: a sampling
+        planner gives such a one an infinite cost.
+    **options
+        For `Stepper`: rtol, atol, method, ...
+
+    Returns
+    -------
+    Rollout
+        ``x``, the states at all times; ``A`` and ``B``, the derivatives over each interval; ``gradient``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is wrong.
+    SolveError
+        If the integration fails (see `solve`), unless ``on_failure="return"``.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> run = bd.rollout(bd.models.hopper(), [2.0, 0.0], [[9.0], [10.0]], [0.0, 0.1, 0.2], inputs="g")
+    >>> run.x.round(4)
+    array([[ 2.   ,  0.   ],
+           [ 1.955, -0.9  ],
+           [ 1.815, -1.9  ]])
+    >>> run.A.shape, run.B.shape
+    ((2, 2, 2), (2, 2, 1))
+    """
+    if not isinstance(system, System):
+        raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
+    one_of("on_failure", on_failure, ("raise", "return"))
+    columns = _columns(system, inputs)
+    t = finite_numbers("times", times)
+    if t.ndim != 1 or t.size < 2 or (np.diff(t) <= 0.0).any():
+        raise ValueError(f"times must be a vector of at least two increasing times; got {times!r}")
+    u = finite_numbers("U", U)
+    if u.ndim == 1 and len(columns) == 1:
+        u = u[:, None]
+    if u.shape != (t.size - 1, len(columns)):
+        raise ValueError(
+            f"U must have a row for each of {t.size - 1} intervals (there are {t.size} times) and a column for each of "
+            f"{len(columns)} inputs; got shape {u.shape}"
+        )
+    values = np.array(system.parameters(p))
+    values[columns] = u[0]
+    stepper = Stepper(system, (t[0], t[-1]), x0, values, **options)
+    x = np.full((t.size, system.n), np.nan)
+    x[0] = stepper.x
+    try:
+        for k in range(t.size - 1):
+            if k > 0:
+                values[columns] = u[k]
+                stepper.p = values
+            stepper.advance(t[k + 1])
+            if stepper.t < t[k + 1]:  # (a terminal event)
+                break
+            x[k + 1] = stepper.x
+    except BouligandError:
+        if on_failure == "raise":
+            raise
+    give_back(stepper)
+    return Rollout(stepper.solution, t, x, u, columns)
+
+
+def _columns(system: System, inputs: str | Iterable[str] | None) -> ty.IntArray:
+    """The places of the inputs among the parameters."""
+    names = system._held_inputs if inputs is None else [inputs] if isinstance(inputs, str) else list(inputs)
+    if not names:
+        raise ValueError(
+            "inputs: which parameters are inputs? Name them; a robot has inputs of its own if it is loaded with control=Hold() "
+            "(without times: those of the rollout count)"
+        )
+    unknown = [str(name) for name in names if name not in system.params]
+    if unknown:
+        raise ValueError(f"inputs: no parameter is called {', '.join(unknown)}; parameters: {', '.join(system.params)}")
+    if len(set(names)) < len(names):
+        raise ValueError(f"inputs: each may be named once; got {', '.join(names)}")
+    return np.array([system.params.index(name) for name in names], dtype=np.int64)
