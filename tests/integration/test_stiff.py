@@ -179,6 +179,21 @@ def test_stepping_and_pickling_change_nothing():
     assert np.array_equal(stepper.solution.x, whole.x)
 
 
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6])
+def test_a_change_of_scheme_keeps_the_slope(rtol):
+    """The first stiff step begins with x' at the end of the last explicit one (of another scheme, with other stages)."""
+    for system, x0, tf in ((tracking(), [1.0, 1.0], 1.5), (van_der_pol(100.0), [2.0, 0.0], 100.0)):
+        f = system.function("f")
+        stepper = bd.Stepper(system, (0.0, tf), x0, rtol=rtol)
+        kinds = set()
+        while stepper.status == "running":
+            stepper.step()
+            kinds.add(int(stepper._memory.s.kind) % 10)
+            here = f(stepper.t, stepper.x, stepper.b.astype(float), stepper.p)
+            assert stepper._memory.v.f == pytest.approx(here, rel=1e-9, abs=1e-9)
+        assert len(kinds) > 1
+
+
 def test_breakpoints_and_changed_parameters():
     """At a breakpoint the rate falls by a hundred, at the next step of a Stepper the parameter."""
 

@@ -8,7 +8,7 @@ from ..compiler.jit import core
 from ..evaluate import eval_f, eval_fh, failed, in_tolerances
 from ..schemes.ros34pw2 import ALPHA, DIAGONAL, ERROR, GAMMA, STAGES, TIMES, WEIGHTS
 from .dense import end_derivatives
-from .jacobian import after_f, renew
+from .jacobian import after_f, renew, step_number
 from .linear import factorise, solve
 
 LOOSEST = 1e-2  # relative tolerance: above it, stiff steps are not reliable where feet slide
@@ -46,7 +46,7 @@ def stiff_step(w, length):
     elif eval_f(w, end, v.x_end, v.f_end):
         return EVALUATION_FAILED
     if w.tangents.jacobians.A != 0:  # (now, for the next step: f was evaluated there)
-        s.A_at = s.step_count + s.event_count + 1
+        s.A_at = step_number(s, 1)
         if after_f(w, end, v.x_end):
             return EVALUATION_FAILED
     end_derivatives(v, length)
