@@ -80,6 +80,18 @@ def _accelerate(w, count, out):
             write(row, j, read(solved, nv * j + i))
 
 
+@core
+def _with_inputs(w, t, x, p, out, n):
+    """The rest, once FORCES has the bodies, contacts and joints: actuators and control, and what all of it does to qacc."""
+    _lift(w, x)
+    # (what follows are derivatives in x itself, not in tangent coordinates)
+    add_actuators(w, x, out, n)
+    status = add_control(w, t, x, p, out, n)
+    if status == 0:
+        _accelerate(w, n, out)
+    return status
+
+
 def _Df(t, x, b, p, out, ctx):
     w, n = read_int(ctx, USER_DATA), read_int(ctx, 0)
     status = motion(w, t, x, b, p, read_int(w, at.SOLVED))
@@ -94,13 +106,7 @@ def _Df(t, x, b, p, out, ctx):
     add_gravity_compensation(w)
     subtract_motion(w)
     add_joints(w)
-    _lift(w, x)
-    # (what follows are derivatives in x itself, not in tangent coordinates)
-    add_actuators(w, x, out, n)
-    status = add_control(w, t, x, p, out, n)
-    if status == 0:
-        _accelerate(w, n, out)
-    return status
+    return _with_inputs(w, t, x, p, out, n)
 
 
 def _A(t, x, b, p, out, ctx):
@@ -112,12 +118,7 @@ def _A(t, x, b, p, out, ctx):
     velocities(w)
     add_contacts(w, x, b, p, out, n)
     add_joints(w)
-    _lift(w, x)
-    add_actuators(w, x, out, n)
-    status = add_control(w, t, x, p, out, n)
-    if status == 0:
-        _accelerate(w, n, out)
-    return status
+    return _with_inputs(w, t, x, p, out, n)
 
 
 @core
