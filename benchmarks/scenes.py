@@ -93,9 +93,8 @@ class Scene:
             self.edit(spec)
             spec.option.timestep = dt
             spec.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
-            spec.option.cone = (
-                mujoco.mjtCone.mjCONE_ELLIPTIC
-            )  # (a pyramid makes the normal force softer or harder, too)
+            # (a pyramid makes the normal force softer or harder, too)
+            spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
             for joint in spec.joints:
                 joint.limited = False
             for geom in spec.geoms:  # (only what ours touches with)
@@ -106,7 +105,8 @@ class Scene:
             )
             for q, place in enumerate(robot.places):
                 if place.geoms is None:
-                    body = next(b for b in spec.bodies if b.name == robot.model.body(place.body).name)
+                    name = robot.model.body(place.body).name  # (the ant's have none, but stand in the same order)
+                    body = next((b for b in spec.bodies if name and b.name == name), spec.bodies[place.body])
                     body.add_geom(
                         name=f"ball {q}", type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[place.radius, 0, 0], pos=place.point,
                         mass=0, contype=0, conaffinity=0,
@@ -207,14 +207,15 @@ class Trot(Drop):
 
 
 class Ant(Scene):
-    """Gymnasium's ant, limp, dropped level; its ankles bent."""
+    """Gymnasium's ant, limp, its ankles bent, dropped with a tilt: it lands on one foot after the other."""
 
-    name = "Gymnasium's ant dropped level"
+    name = "Gymnasium's ant dropped"
     file = robots.ANT
     damping = 60.0
 
     def start(self, qpos):
-        qpos[:7] = 0.0, 0.0, 0.6, 1.0, 0.0, 0.0, 0.0
+        qpos[:7] = 0.0, 0.0, 0.9, 0.98, 0.15, 0.1, 0.0
+        qpos[3:7] /= np.linalg.norm(qpos[3:7])
         qpos[7:] = 0.0, 1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0
 
 

@@ -104,7 +104,7 @@ def test_the_quadruped_next_to_mujoco(tmp_path, monkeypatch):
     assert (tmp_path / "quadruped" / "quadruped.svg").exists()
 
 
-@pytest.mark.parametrize(("name", "apart"), [("Trot", 1e-2), ("Hand", 1e-3)])
+@pytest.mark.parametrize(("name", "apart"), [("Trot", 1e-2), ("Ant", 1e-2), ("Hand", 1e-3)])
 def test_other_robots_next_to_mujoco(name, apart):
     """Both sides get the same controller and the same contacts: without friction the motions agree."""
     scene = getattr(scenes, name)(False)
