@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .stepper import Stepper
 
 LARGEST = 256  # states up to which stiff steps are taken unasked: their matrices are dense
-TIGHT = 1e-7  # relative tolerance below which nothing is expected: dop853 is as good there, and order 3 is not
+TIGHT = 2e-7  # relative tolerance below which nothing is expected: dop853 is as good there, and order 3 is not
 WRONG = 0.2  # of the size of f's changes: a Df that is further off is wrong
 
 _weigh = Kernel("stiff.choice", "weigh", "what stiff systems need", quickly=True)
