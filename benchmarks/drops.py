@@ -92,8 +92,10 @@ def amplification(robot, reference):
     largest = np.ones(robot.n)
     for t in MOMENTS:
         x = reference(t)
-        B = bd.solve(robot, (t, DURATION), x, rtol=DERIVATIVE, on_graze="go on").bderivative().matrix()
-        largest = np.maximum(largest, np.abs(B) @ tolerance(x) / tolerance(end))
+        B = bd.solve(robot, (t, DURATION), x, rtol=DERIVATIVE, on_graze="go on").bderivative()
+        # (two guards may be crossed within the tolerance of each other: then there is a matrix for either order)
+        for dx in (tolerance(x), -tolerance(x)) if B.corners else (None,):
+            largest = np.maximum(largest, np.abs(B.matrix(dx)) @ tolerance(x) / tolerance(end))
     return largest
 
 
