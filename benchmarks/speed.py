@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 import bouligand as bd
-from benchmarks import quadruped
+from benchmarks import scenes
 from bouligand.core.compiler.intrinsics import address, call
 from bouligand.models.hexapod import START as HEXAPOD_START
 from bouligand.models.hopper import START as HOPPER_START
@@ -47,7 +47,7 @@ def overhead(rtol=1e-6):
     cases = [("hopper", bd.models.hopper(), HOPPER_START, level[:2], 2.0)]
     cases += [(f"plate, {m}", bd.models.plate(m), PLATE_START, level, 2.0) for m in (2, 10, 32, 100, 500)]
     cases.append(("hexapod", bd.models.hexapod(), HEXAPOD_START, HEXAPOD_START, 1.0))
-    robot, x0 = quadruped.ours(friction=False)
+    robot, x0 = scenes.Drop(friction=False).ours()
     cases.append(("Solo12", robot, x0, bd.solve(robot, (0, 0.5), x0).x[-1], 1.0))
     for name, system, x0, there, tf in cases:
         sol = bd.solve(system, (0, tf), x0, rtol=rtol)

@@ -6,8 +6,9 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks import fits, page, peers, problems, quadruped, ties, work
+from benchmarks import fits, page, peers, problems, quadruped, scenes, ties, work
 
+import bouligand as bd
 from bouligand.models.oscillators import exact
 from bouligand.reporting.results import load
 
@@ -91,7 +92,7 @@ def test_the_quadruped_next_to_mujoco(tmp_path, monkeypatch):
     monkeypatch.setattr(quadruped, "TIGHT", {True: 5e-5})
     monkeypatch.setattr(quadruped, "STEPS", {"Euler": (2e-3, 1e-3)})
     monkeypatch.setattr(quadruped, "TOLERANCES", ((1e-3, None), (1e-4, None), (1e-6, None)))
-    monkeypatch.setattr(quadruped, "PROBLEMS", {"slippery": False})
+    monkeypatch.setattr(quadruped, "PROBLEMS", {"slippery": ("Drop", False)})
     cell = quadruped.run(tmp_path, quick=True)["cells"]["slippery"]
     assert cell["depth"]["MuJoCo"] == pytest.approx(cell["depth"]["bouligand"], rel=0.02)
     assert cell["laws"] < 0.05
@@ -101,6 +102,18 @@ def test_the_quadruped_next_to_mujoco(tmp_path, monkeypatch):
     assert loose["error"] < 1e-3
     assert theirs[0]["error"] > 10.0 * theirs[1]["error"]
     assert (tmp_path / "quadruped" / "quadruped.svg").exists()
+
+
+@pytest.mark.parametrize(("name", "apart"), [("Trot", 1e-2), ("Ant", 1e-2), ("Hand", 1e-3)])
+def test_other_robots_next_to_mujoco(name, apart):
+    """Both sides get the same controller and the same contacts: without friction the motions agree."""
+    scene = getattr(scenes, name)(False)
+    times = np.linspace(0.0, 0.2, 11)[1:]
+    robot, x0 = scene.ours()
+    ours = bd.solve(robot, (0.0, 0.2), x0, t_eval=times, rtol=1e-8)
+    theirs = scenes.MuJoCo(scene, "RK4", 5e-5).sample(times)
+    assert len(ours.events) > 0
+    assert np.sqrt(np.mean((ours.x - theirs) ** 2)) < apart
 
 
 @pytest.mark.parametrize("name", ["docs/benchmarks.md", "README.md"])

@@ -179,6 +179,21 @@ def test_stepping_and_pickling_change_nothing():
     assert np.array_equal(stepper.solution.x, whole.x)
 
 
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6])
+def test_a_change_of_scheme_keeps_the_slope(rtol):
+    """The first stiff step begins with x' at the end of the last explicit one (of another scheme, with other stages)."""
+    for system, x0, tf in ((tracking(), [1.0, 1.0], 1.5), (van_der_pol(100.0), [2.0, 0.0], 100.0)):
+        f = system.function("f")
+        stepper = bd.Stepper(system, (0.0, tf), x0, rtol=rtol)
+        kinds = set()
+        while stepper.status == "running":
+            stepper.step()
+            kinds.add(int(stepper._memory.s.kind) % 10)
+            here = f(stepper.t, stepper.x, stepper.b.astype(float), stepper.p)
+            assert stepper._memory.v.f == pytest.approx(here, rel=1e-9, abs=1e-9)
+        assert len(kinds) > 1
+
+
 def test_breakpoints_and_changed_parameters():
     """At a breakpoint the rate falls by a hundred, at the next step of a Stepper the parameter."""
 
@@ -276,6 +291,39 @@ def test_a_hertz_contact_keeps_its_order():
         for rtol in (1e-3, 1e-4, 1e-5, 1e-6)
     ]
     assert all(error < 30.0 * rtol for error, rtol in zip(errors, (1e-3, 1e-4, 1e-5, 1e-6), strict=True))
+
+
+def heated_rod(n):
+    """Diffusion along a rod between cold ends; a heater in it is on while its middle is below 0.4."""
+
+    def f(t, x, b, p):
+        out, k = np.empty_like(x), float(x.size) ** 2
+        for i in range(x.size):
+            left = x[i - 1] if i > 0 else 0.0
+            right = x[i + 1] if i < x.size - 1 else 0.0
+            out[i] = k * (left - 2.0 * x[i] + right) + (5.0 if b[0] < 0 else 0.0)
+        return out
+
+    def h(t, x, p):
+        return np.array([x[x.size // 2] - 0.4])
+
+    return bd.System(f, h, n=n, m=1)
+
+
+def test_many_states():
+    """Up to 256 states stiff steps are taken unasked; beyond, the error says that method="stiff" would help, and it does."""
+    small, large = heated_rod(64), heated_rod(300)
+    exact = bd.solve(small, (0.0, 0.05), np.zeros(64), rtol=1e-9, method="dop853").x[-1]
+    sol = bd.solve(small, (0.0, 0.05), np.zeros(64), rtol=1e-4)
+    assert (sol.record.kind == STIFF).any()
+    assert np.abs(sol.x[-1] - exact).max() < 1e-4
+    with pytest.raises(bd.StiffnessError, match="Give method='stiff'"):
+        bd.solve(large, (0.0, 0.05), np.zeros(300), rtol=1e-4, max_steps=1_000)
+    sol = bd.solve(large, (0.0, 0.05), np.zeros(300), rtol=1e-4, method="stiff", max_steps=1_000)
+    assert (
+        np.abs(sol.x[-1, ::150] - np.interp((np.arange(1, 301) / 301)[::150], np.arange(1, 65) / 65, exact)).max()
+        < 0.02
+    )
 
 
 def test_bad_options():

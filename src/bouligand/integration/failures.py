@@ -9,6 +9,7 @@ import numpy as np
 from .. import errors
 from ..core import codes
 from ..core.state import EXPLICIT_ONLY
+from . import stiff
 from .stiffness import fastest_decay, is_stiff
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ def _advice(stepper: Stepper) -> str:
     """What to try against stiffness."""
     if stepper._memory.s.stiffness == EXPLICIT_ONLY:
         return "Leave method to 'auto' or give 'stiff'"
+    if stepper.system.n > stiff.LARGEST and stepper._stiff is None:
+        return f"Give method='stiff' (with more than {stiff.LARGEST} states it is not chosen by itself)"
     return "Loosen rtol"
 
 

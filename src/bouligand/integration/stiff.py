@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core import codes
 from ..core.entries import Kernel
-from ..core.schemes import METHODS, STIFF
+from ..core.schemes import METHODS
 from ..core.state import AT_HAND
 from ..errors import FunctionWarning
 from ..memory.pool import pool_of
@@ -21,12 +21,10 @@ if TYPE_CHECKING:
     from .stepper import Stepper
 
 LARGEST = 256  # states up to which stiff steps are taken unasked: their matrices are dense
-LIMITED = 2.0  # length of a step times rate from which on stability may limit it
-LONGEST = 4_096  # steps between two looks, at most
-TIGHT = 1e-7  # relative tolerance below which nothing is expected: dop853 is as good there, and order 3 is not
+TIGHT = 2e-7  # relative tolerance below which nothing is expected: dop853 is as good there, and order 3 is not
 WRONG = 0.2  # of the size of f's changes: a Df that is further off is wrong
 
-_rate = Kernel("stiff.choice", "measure_by_differences", "what stiff systems need", quickly=True)
+_weigh = Kernel("stiff.choice", "weigh", "what stiff systems need", quickly=True)
 
 
 def prepare(stepper: Stepper, method: Method) -> None:
@@ -63,19 +61,12 @@ def provide(stepper: Stepper, evaluated: int = -1) -> StiffMemory:
 
 
 def weigh(stepper: Stepper) -> None:
-    """Stability may limit the steps: measure it, and go on with stiff steps if that is so."""
-    s = stepper._memory.s
-    s.question = 0
-    rate = _rate(stepper._memory.address)
-    if rate < 0.0:  # (f fails near here: explicit steps go on, and find out)
-        stepper.system._bind().failures.take()
-        s.status = codes.GO_ON
-    if rate * s.dt > LIMITED:
+    """Stability may limit the steps: let the core measure that, and provide for stiff steps if it decides for them."""
+    answer = _weigh(stepper._memory.address)
+    if answer == codes.WEIGH:
         provide(stepper)
-        s.stiffness, s.scheme, s.rate, s.dt_explicit = AT_HAND, STIFF, rate, s.dt
-    else:
-        s.wait = min(4 * max(s.wait, 8), LONGEST)
-        s.weigh_at = s.step_count + s.wait
+    elif answer == codes.F_FAILED:
+        stepper.system._bind().failures.take()
 
 
 def _fits(stepper: Stepper) -> bool:

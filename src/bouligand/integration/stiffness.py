@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .._typing import FloatArray
     from ..system.system import System
 
-LARGEST = 200  # number of states up to which the whole Jacobian is computed
+LARGEST = 512  # number of states up to which the whole Jacobian is computed
 
 
 def fastest_decay(

@@ -84,6 +84,22 @@ def _accelerate(w, count, rows, first, shift, out):
             write(row, j + shift if j >= first else j, read(solved, nv * j + i))
 
 
+@core
+def _with_inputs(w, t, x, p, out, n):
+    """The rest, once FORCES has bodies, contacts and joints: dry friction of joints, actuators and control, what all of it does to
+    qacc, and the running cost."""
+    add_joint_friction_slopes(w, x, p, out, n)
+    _lift(w, x)
+    # (what follows are derivatives in x itself, not in tangent coordinates)
+    add_actuators(w, x, out, n)
+    status = add_control(w, t, x, p, out, n)
+    if status == 0:
+        _accelerate(w, n, n, n, 0, out)
+        status = cost_row(w, t, x, p, x, n, out, True)
+        fold_columns(w, out, n, n)
+    return status
+
+
 def _Df(t, x, b, p, out, ctx):
     w, n = read_int(ctx, USER_DATA), read_int(ctx, 0)
     x = substituted(w, x)
@@ -99,16 +115,7 @@ def _Df(t, x, b, p, out, ctx):
     add_gravity_compensation(w)
     subtract_motion(w)
     add_joints(w)
-    add_joint_friction_slopes(w, x, p, out, n)
-    _lift(w, x)
-    # (what follows are derivatives in x itself, not in tangent coordinates)
-    add_actuators(w, x, out, n)
-    status = add_control(w, t, x, p, out, n)
-    if status == 0:
-        _accelerate(w, n, n, n, 0, out)
-        status = cost_row(w, t, x, p, x, n, out, True)
-        fold_columns(w, out, n, n)
-    return status
+    return _with_inputs(w, t, x, p, out, n)
 
 
 def _A(t, x, b, p, out, ctx):
@@ -121,15 +128,7 @@ def _A(t, x, b, p, out, ctx):
     velocities(w)
     add_contacts(w, x, b, p, out, n)
     add_joints(w)
-    add_joint_friction_slopes(w, x, p, out, n)
-    _lift(w, x)
-    add_actuators(w, x, out, n)
-    status = add_control(w, t, x, p, out, n)
-    if status == 0:
-        _accelerate(w, n, n, n, 0, out)
-        status = cost_row(w, t, x, p, x, n, out, True)
-        fold_columns(w, out, n, n)
-    return status
+    return _with_inputs(w, t, x, p, out, n)
 
 
 @core

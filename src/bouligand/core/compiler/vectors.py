@@ -19,6 +19,12 @@ def everywhere(builder, number):
     return four
 
 
+def add_product(builder, a, b, total):
+    """``a b + total``, rounded once where the machine can: the same everywhere, so that a replayed step has the same bits."""
+    kind, name = ir.FunctionType(a.type, [a.type] * 3), "v4f64" if a.type == FOUR else "f64"
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.{name}"), [a, b, total])
+
+
 if JIT:
 
     @intrinsic
@@ -111,8 +117,6 @@ if JIT:
                 return builder.bitcast(entry, FOUR.as_pointer())
 
             total = cgutils.alloca_once(builder, FOUR)
-            kind = ir.FunctionType(FOUR, [FOUR] * 3)
-            add_product = cgutils.get_or_insert_function(builder.module, kind, "llvm.fmuladd.v4f64")
             with cgutils.for_range(builder, size) as rows:
                 start = builder.gep(matrix.data, [builder.mul(rows.index, size)])
                 with cgutils.for_range_slice(builder, INT64(0), columns, INT64(4)) as (c, _):
@@ -120,7 +124,7 @@ if JIT:
                     with cgutils.for_range(builder, size) as inner:
                         factor = everywhere(builder, builder.load(builder.gep(start, [inner.index])))
                         four = builder.load(place(source, inner.index, c), align=8)
-                        builder.store(builder.call(add_product, [factor, four, builder.load(total)]), total)
+                        builder.store(add_product(builder, factor, four, builder.load(total)), total)
                     builder.store(builder.load(total), place(target, rows.index, c), align=8)
             return context.get_dummy_value()
 
@@ -138,10 +142,6 @@ if JIT:
         """How far vectors of four reach between two places."""
         return builder.add(begin, builder.and_(builder.sub(end, begin), INT64(-4)))
 
-    def _add_product(builder, a, b, total):
-        kind, name = ir.FunctionType(a.type, [a.type] * 3), "v4f64" if a.type == FOUR else "f64"
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.{name}"), [a, b, total])
-
     @intrinsic
     def add_row(typingctx, F, i, k, begin, factor):
         """F[i, begin:] += factor F[k, begin:]."""
@@ -155,11 +155,11 @@ if JIT:
             four, whole = everywhere(builder, factor), _fours(builder, begin, columns)
             with cgutils.for_range_slice(builder, begin, whole, INT64(4)) as (j, _):
                 to, of = (builder.bitcast(builder.gep(row, [j]), FOUR.as_pointer()) for row in (target, source))
-                total = _add_product(builder, four, builder.load(of, align=8), builder.load(to, align=8))
+                total = add_product(builder, four, builder.load(of, align=8), builder.load(to, align=8))
                 builder.store(total, to, align=8)
             with cgutils.for_range_slice(builder, whole, columns, INT64(1)) as (j, _):
                 to, of = (builder.gep(row, [j]) for row in (target, source))
-                builder.store(_add_product(builder, factor, builder.load(of), builder.load(to)), to)
+                builder.store(add_product(builder, factor, builder.load(of), builder.load(to)), to)
             return context.get_dummy_value()
 
         return signature, codegen
@@ -180,7 +180,7 @@ if JIT:
             with cgutils.for_range_slice(builder, begin, whole, INT64(4)) as (j, _):
                 one, other = (builder.bitcast(builder.gep(of, [j]), FOUR.as_pointer()) for of in (row, vector))
                 product = builder.load(one, align=8), builder.load(other, align=8), builder.load(sums)
-                builder.store(_add_product(builder, *product), sums)
+                builder.store(add_product(builder, *product), sums)
             lanes = builder.load(sums)
             first, *others = (builder.extract_element(lanes, INT32(lane)) for lane in range(4))
             total = cgutils.alloca_once(builder, DOUBLE)
@@ -189,7 +189,7 @@ if JIT:
             builder.store(first, total)
             with cgutils.for_range_slice(builder, whole, end, INT64(1)) as (j, _):
                 one, other = (builder.load(builder.gep(of, [j])) for of in (row, vector))
-                builder.store(_add_product(builder, one, other, builder.load(total)), total)
+                builder.store(add_product(builder, one, other, builder.load(total)), total)
             return builder.load(total)
 
         return signature, codegen

@@ -12,15 +12,9 @@ from numba.extending import intrinsic
 
 from ..compiler.intrinsics import DOUBLE, INT32, INT64, address, call
 from ..compiler.jit import JIT
-from ..compiler.vectors import FOUR, everywhere
+from ..compiler.vectors import FOUR, add_product, everywhere
 
 _I8, _F8 = types.int64, types.float64
-
-
-def _add_product(builder, a, b, total):
-    """``a b + total``, rounded once where the machine can: the same everywhere, so that a replayed step has the same bits."""
-    kind, name = ir.FunctionType(a.type, [a.type] * 3), "v4f64" if a.type == FOUR else "f64"
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.{name}"), [a, b, total])
 
 
 def _arrays(context, builder, signature, args, *places):
@@ -39,7 +33,7 @@ def _sum_rows(builder, rows, width, weights, i):
         if weight == 0.0:
             continue
         item, weight = _item(builder, rows, width, q, i), DOUBLE(float(weight))
-        total = builder.fmul(weight, item) if total is None else _add_product(builder, weight, item, total)
+        total = builder.fmul(weight, item) if total is None else add_product(builder, weight, item, total)
     return total
 
 
@@ -49,9 +43,9 @@ def _step(builder, x, rows, width, scale, weights, i):
     state = builder.load(builder.gep(x, [i]))
     others = _sum_rows(builder, rows, width, weights[:last], i)
     if others is not None:
-        state = _add_product(builder, scale, others, state)
+        state = add_product(builder, scale, others, state)
     weight = builder.fmul(scale, DOUBLE(float(weights[last])))
-    return _add_product(builder, weight, _item(builder, rows, width, last, i), state)
+    return add_product(builder, weight, _item(builder, rows, width, last, i), state)
 
 
 def _each(builder, choice, cases):
@@ -135,7 +129,7 @@ def combinations(table, wide=False):
                             change = (
                                 builder.fmul(weight, item)
                                 if change is None
-                                else _add_product(builder, weight, item, change)
+                                else add_product(builder, weight, item, change)
                             )
                     if change is not None:
                         total = builder.fadd(total, builder.fmul(scale, change))

@@ -26,7 +26,19 @@ def _padded(of):
     return out
 
 
+def _stable(scheme):
+    """The longest step, in units of its time, behind which a decaying mode is not larger than before."""
+    stages = scheme.stages - 1
+    A, b, z = scheme.A[:stages, :stages], scheme.b[:stages], -np.arange(0.05, 20.0, 0.05)
+    powers = [np.ones(stages)]
+    for _ in range(stages - 1):
+        powers.append(A @ powers[-1])
+    left = 1.0 + sum((b @ power) * z ** (q + 1) for q, power in enumerate(powers))
+    return -z[np.argmax(np.abs(left) > 1.0) - 1]
+
+
 ORDER = _numbers(lambda q: q.order)
+STABLE = _numbers(_stable)  # the length of a step times the rate of a decaying mode up to which it is stable
 # ... as a sum of threes and twos: by which y ** order is multiplied up
 THREES = _numbers(lambda q: (q.order - 2 * (-q.order % 3)) // 3, int)
 TWOS = _numbers(lambda q: -q.order % 3, int)

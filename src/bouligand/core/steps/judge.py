@@ -11,12 +11,13 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_f, in_tolerances
+from ..evaluate import copy_state, in_tolerances
 from ..guards import hold
 from ..state import MARGIN, SHOWN, SWITCH
 from .crossing import note, note_graze, uncount
 from .grazing import bend_along, dwell_time, other_word, second_rate, tolerance_of_guard, two_sided_rate
 from .leg import start_anew
+from .refill import refill
 from .verdict import rate_along, verdict
 
 SOON = 100.0  # steps for which a verdict on a graze holds at most
@@ -184,17 +185,16 @@ def near(w):
     """Guards came near at v.x_near and turned back: could they have been touched, and would that matter?"""
     compact()
     s, g = w.s, w.g
+    answer = codes.GO_ON
     for k in range(g.width):
-        if g.near_bend[k] > 0.0:
+        if g.near_bend[k] > 0.0 and answer == codes.GO_ON:
             if s.event_count + 2 > w.events.shape[0]:  # (hundreds may come near at once: the rest, when there is room)
                 s.question = codes.NEAR
                 return codes.EVENTS_FULL
             answer = came_near(w, k, g.near[k], g.near_bend[k])
-            g.near_bend[k] = 0.0
-            if answer != codes.GO_ON:
-                s.target = k
-                return answer
-    return codes.GO_ON
+            s.target = k if answer != codes.GO_ON else s.target
+        g.near_bend[k] = 0.0  # (all of them, also behind a refusal: the memory is used again)
+    return answer
 
 
 @core
@@ -278,30 +278,3 @@ def recorded_at(w, t, out):
     part = (t - before) / (after - before) if after > before else 1.0
     for i in range(out.shape[0]):
         out[i] = states[row - 1, i] + part * (states[row, i] - states[row - 1, i])
-
-
-@core
-def refill(w):
-    """The paper's printed rule, after an integrated step: guards with h < 0 are armed when all have been crossed.
-
-    The signs of those that are not armed follow h, as in the listing, but only from step to step.
-    """
-    compact()
-    s, v, g = w.s, w.v, w.g
-    all_crossed = True
-    changed = False
-    for k in range(g.width):
-        if g.watched[k] != 0.0:
-            all_crossed = False
-        elif g.b[k] * g.h[k] < 0.0:
-            g.b[k] = -g.b[k]
-            note(w, s.t, k, g.b[k], g.h[k], SWITCH)
-            changed = True
-    for k in range(g.width):
-        if all_crossed and g.h[k] < 0.0:
-            g.watched[k] = -1.0
-            g.held[k] = 0.0
-    if changed and eval_f(w, s.t, v.x, v.f):
-        return s.status
-    s.rates_known = 0
-    return codes.GO_ON

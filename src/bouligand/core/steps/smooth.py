@@ -61,9 +61,9 @@ def smooth_step(w, length):
     error = embedded_error(w, length)
     if error > 1.0:
         return error, max(0.1 if s.fresh == 1 else 0.2, 0.9 * step_factor(error, scheme))
-    if s.step_count >= s.weigh_at:
-        look_for_stiffness(w, length)
     end_derivatives(w, length)
+    if s.step_count >= s.weigh_at:  # (last: it may change the scheme)
+        look_for_stiffness(w, length)
     most = 10.0 if s.fresh == 1 else table.GROWTH[scheme]
     return error, most if error < 1e-10 else min(most, 0.9 * step_factor(error, scheme))
 

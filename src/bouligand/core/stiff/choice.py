@@ -1,32 +1,36 @@
 """Which steps to take: explicit ones, or stiff ones where the stability of explicit ones would limit them.
 
 Stability limits an explicit step to about three times the time of the fastest mode, 1 / rate. Stiff steps cost more each, and are
-of order 3: they are worth their cost where the tolerance would let them be several times longer than that.
+of order 3: they are worth their cost where the tolerance would let them be longer than that.
 
 - Without A at hand, a cheap estimate of the rate from the last stages of a step is looked at every few steps; where that raises
-  suspicion, the caller is asked (`codes.WEIGH`): it measures the rate and provides Jacobians.
-- With A at hand, it decides after each event, too: x''' is about A A x', which tells the length of a stiff step.
+  suspicion, the caller is asked (`codes.WEIGH`): the rate is measured (`weigh`), and Jacobians are provided.
+- With A at hand, it decides after each event, too: x''' is about A A x', which tells the length of a stiff step. Where A is
+  cheap (a bridge's own), its rate is looked at every few steps: at loose tolerances the cheap estimate sees nothing.
+- Explicit steps at their limit leave something of the fast modes in the state, about a tolerance. The first stiff steps are
+  as short, until that has decayed: only then their length tells whether they are worth their cost.
 """
-
-import math
 
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import eval_f, in_tolerances
+from ..evaluate import in_tolerances
 from ..schemes import STIFF, table
 from ..state import AT_HAND
-from .jacobian import measure_rate, natural_step, renew
+from .jacobian import after_f, renew, step_number
+from .rate import measure_by_differences, measure_rate, natural_step
 
-WORTH = 4.0  # length of a step times rate from which on stiff steps are taken,
-NOT_WORTH = 2.0  # and below which they are not;
+WORTH = 3.0  # length of a step times rate from which on stiff steps are taken after an event,
+DEAR = 4.0  # where A is not cheap,
+NOT_WORTH = 2.0  # and below which they are not, of one behind the first few;
+TOO_SHORT = 0.5  # the same of these, and of one that was rejected (the next may be longer again)
+FEW = 3  # stiff steps until what explicit ones left has decayed
+LIMITED = 0.6  # of the longest stable step: from here on stability may limit explicit ones
+EVERY = 8  # steps between two looks, at first,
+EVERY_OF_A = 6  # of looks at A itself
+LONGEST = 512  # and at most
 SHORT = 3.0  # steps: legs up to there go on with the scheme that was used last
-TOO_SHORT = 0.5  # the same, of one that was rejected (the next may be longer again)
-SUSPECT = 1.0  # by the cheap estimate: stability may limit explicit steps
-LIMITED = 2.0  # and by a measurement
-EVERY = 8  # steps between two looks, at first
-LONGEST = 4_096  # and at most
 FAILED = -1.0  # instead of a factor: a function failed
 
 
@@ -35,13 +39,16 @@ def look_for_stiffness(w, length):
     """After an explicit step, with the state of its last stage in v.x_trial: does stability limit the steps? Sets s.weigh_at."""
     compact()
     s, v = w.s, w.v
+    if cheap(w):
+        look_at_A(w, length)
+        return
     last = table.LAST[s.scheme]
     for i in range(v.width):
         v.scratch[i] = v.stages[last, i] - v.stages[last - 1, i]
         v.x_trial[i] = v.x_end[i] - v.x_trial[i]
     change, apart = in_tolerances(w, v.scratch, v.x, v.x_end), in_tolerances(w, v.x_trial, v.x, v.x_end)
     s.weigh_at = s.step_count + EVERY
-    if not length * change > SUSPECT * apart:
+    if not length * change > LIMITED * table.STABLE[s.scheme] * apart:
         return
     if s.stiffness != AT_HAND:
         s.question = codes.WEIGH
@@ -49,16 +56,64 @@ def look_for_stiffness(w, length):
     if renew(w):
         return  # (the Jacobian fails here: explicit steps go on)
     measure_rate(w)
-    if length * s.rate > LIMITED:
-        s.scheme, s.dt_explicit = STIFF, length
+    if length * s.rate > LIMITED * table.STABLE[s.scheme]:
+        try_stiff_steps(s, length)
     else:
-        later(s)
+        later(w)
+
+
+@core
+def look_at_A(w, length):
+    """The same by A at the end of the step, where f was evaluated last."""
+    compact()
+    s, v = w.s, w.v
+    s.weigh_at = s.step_count + EVERY_OF_A
+    if after_f(w, min(s.t + length, s.cap), v.x_end):
+        return
+    measure_rate(w)
+    if length * s.rate > LIMITED * table.STABLE[s.scheme]:
+        s.A_at = step_number(s, 1)
+        try_stiff_steps(s, length)
+    else:
+        s.A_at = -1
+        later(w)
+
+
+@core(entry=True)
+def weigh(pointer):
+    """Answer codes.WEIGH: the same if stability limits explicit steps and stiff ones follow, for which the caller is to provide;
+    GO_ON if not; F_FAILED if f fails near here (explicit steps go on, and find out)."""
+    compact()
+    w = work(pointer)
+    s = w.s
+    s.question, s.status = 0, codes.GO_ON
+    rate = measure_by_differences(w)
+    if rate * s.dt > LIMITED * table.STABLE[s.scheme]:
+        s.stiffness, s.rate = AT_HAND, rate
+        try_stiff_steps(s, s.dt)
+        return codes.WEIGH
+    later(w)
+    s.status = codes.GO_ON
+    return codes.GO_ON if rate >= 0.0 else codes.F_FAILED
 
 
 @core(inline=True)
-def later(s):
+def try_stiff_steps(s, length):
+    """Go on with stiff steps; explicit ones had this length."""
+    s.scheme, s.dt_explicit, s.stiff_run = STIFF, length, 0
+
+
+@core(inline=True)
+def cheap(w):
+    """Whether A is at hand and costs no more than a few evaluations of f, whatever the number of states: that of a bridge."""
+    return w.s.stiffness == AT_HAND and w.tangents.jacobians.A != 0
+
+
+@core(inline=True)
+def later(w):
     """Look again later, and then still later."""
-    s.wait = min(4 * max(s.wait, EVERY), LONGEST)
+    s = w.s
+    s.wait = min(max(2 * s.wait, 2 * EVERY_OF_A) if cheap(w) else max(2 * s.wait, 4 * EVERY), LONGEST)
     s.weigh_at = s.step_count + s.wait
 
 
@@ -69,11 +124,16 @@ def choose_scheme(w, length):
     s = w.s
     if s.stop - s.t <= SHORT * s.dt and s.step_count > 0:
         return 0.0  # (a leg of few steps, as in a loop that holds its controls for a millisecond: A would cost more)
+    if s.A_at == step_number(s, 0):
+        return 0.0  # (chosen before: this is another trial)
     if renew(w):
         return FAILED
     measure_rate(w)
+    s.stiff_run = 0
+    if cheap(w):
+        s.wait, s.weigh_at = 0, s.step_count + EVERY_OF_A
     natural = min(natural_step(w), s.dt_max)
-    if not natural * s.rate > WORTH:
+    if not natural * s.rate > (WORTH if cheap(w) else DEAR):
         s.scheme = s.explicit
         return 0.0
     s.scheme = STIFF
@@ -88,49 +148,27 @@ def choose_scheme(w, length):
 def after_stiff(w, error, following):
     """After a trial of a stiff step, with the length of the following one: go on with explicit ones if that is too short.
 
-    Returns the length of the following step: that of the explicit ones before, if no stiff one was accepted since.
+    Returns the length of the following step: that of the explicit ones before, if hardly any stiff one was accepted since.
     """
     compact()
     s = w.s
     if s.stiffness != AT_HAND:
         return following
+    few = s.stiff_run < FEW
     if error <= 1.0:
-        s.dt_explicit, s.wait = 0.0, 0
-    if error <= 1.0 and s.step_count % 4 == 0:
-        measure_rate(w)
-    if following * s.rate >= (NOT_WORTH if error <= 1.0 else TOO_SHORT):
+        s.stiff_run += 1
+        if s.step_count % 4 == 0:
+            measure_rate(w)
+    if following * s.rate >= (NOT_WORTH if error <= 1.0 and not few else TOO_SHORT):
+        if not few:
+            s.dt_explicit, s.wait = 0.0, 0
+        return following
+    if error > 1.0 and s.fresh == 1:
         return following
     s.scheme = s.explicit
     if s.dt_explicit > 0.0:
         following = max(following, s.dt_explicit)
-        later(s)
+        later(w)
     else:
         s.weigh_at = s.step_count + EVERY
     return following
-
-
-@core(entry=True)
-def measure_by_differences(pointer):
-    """The rate of the fastest mode at the present state, by a power iteration with differences of f; negative if f failed."""
-    compact()
-    w = work(pointer)
-    s, v = w.s, w.v
-    mode, image, product = v.hop_stages[0], v.hop_stages[1], 1.0
-    for i in range(v.width):
-        some = (0.3 + 0.1 * (i * 7 % 5)) * (v.atol[i] + s.rtol * abs(v.x[i]))
-        mode[i] = some if i % 2 == 0 else -some
-    for turn in range(6):
-        size = in_tolerances(w, mode, v.x, v.x)
-        for i in range(v.width):
-            v.x_trial[i] = v.x[i] + 0.1 / size * mode[i]
-        if eval_f(w, s.t, v.x_trial, image):
-            return -1.0
-        for i in range(v.width):
-            mode[i] = 10.0 * size * (image[i] - v.f[i])
-        after = in_tolerances(w, mode, v.x, v.x)
-        if not 1e-300 < after < math.inf:
-            return 0.0
-        product = after / size if turn % 2 == 0 else product * after / size
-        for i in range(v.width):
-            mode[i] /= after
-    return math.sqrt(product)

@@ -5,17 +5,20 @@ another state the method may be unstable, which its error estimate does not show
 of f, are kept for a few steps.
 """
 
-import math
-
 from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
-from ..compiler.vectors import row_product
-from ..evaluate import copy_state, eval_f, failed, in_tolerances
+from ..evaluate import copy_state, eval_f, failed
 from ..jacobians import jacobian
 
 KEPT = 4  # steps for which differences are kept, unless one is rejected
 STEP = 1.5e-8  # of a difference, relative to the size of a component
+
+
+@core(inline=True)
+def step_number(s, ahead):
+    """A number for the present place of the integration, or that behind so many more steps: steps, then events."""
+    return ((s.step_count + ahead) << 32) + s.event_count
 
 
 @core
@@ -23,14 +26,16 @@ def renew(w):
     """w.stiff.A at the present state. True if a function failed."""
     compact()
     s, v, jac = w.s, w.v, w.tangents.jacobians
-    now = s.step_count + s.event_count
+    now = step_number(s, 0)
     if jac.A != 0:
         if s.A_at == now:
             return False
         s.A_at = now
         return eval_f(w, s.t, v.x, v.scratch) or after_f(w, min(s.t, s.cap), v.x)
     exact = jac.Df != 0 or jac.f_dual != 0
-    if s.A_at == now or (not exact and s.fresh == 0 and s.tries == 0 and s.A_at >= 0 and now < s.A_at + KEPT):
+    if s.A_at == now or (
+        not exact and s.fresh == 0 and s.tries == 0 and s.A_at >= 0 and s.step_count < (s.A_at >> 32) + KEPT
+    ):
         return False
     s.A_at = now
     if exact:
@@ -65,43 +70,3 @@ def forward_differences(w):
         for i in range(v.width):
             A[i, j] = (v.scratch[i] - v.f[i]) / step
     return False
-
-
-@core
-def measure_rate(w):
-    """s.rate = the size of the largest eigenvalue of A, to a digit or two, by a power iteration whose vector is kept.
-
-    Pairs of products count: in an oscillation one maps positions to velocities, the next one back.
-    """
-    compact()
-    v, A, rows = w.v, w.stiff.A, w.stiff.rows
-    n, product = v.width, 1.0
-    for i in range(n):  # something of every component: the fastest mode may be another one now
-        some = (0.3 + 0.1 * (i * 7 % 5)) * (v.atol[i] + w.s.rtol * abs(v.x[i]))
-        rows.mode[i] = 0.3 * rows.mode[i] + (some if i % 2 == 0 else -some)
-    for turn in range(4):
-        for i in range(n):
-            rows.image[i] = row_product(A, i, 0, n, rows.mode)
-        before, after = in_tolerances(w, rows.mode, v.x, v.x), in_tolerances(w, rows.image, v.x, v.x)
-        if not 1e-300 < after < math.inf or before == 0.0:
-            w.s.rate = 0.0
-            for i in range(n):
-                rows.mode[i] = 0.0
-            return
-        product = after / before if turn % 2 == 0 else product * after / before
-        for i in range(n):
-            rows.mode[i] = rows.image[i] / after
-    w.s.rate = math.sqrt(product)
-
-
-@core
-def natural_step(w):
-    """The length of a stiff step whose error would be the tolerance, before one is taken: x''' is about A A x'."""
-    compact()
-    v, A, rows = w.v, w.stiff.A, w.stiff.rows
-    for i in range(v.width):
-        rows.before[i] = row_product(A, i, 0, v.width, v.f)
-    for i in range(v.width):
-        rows.image[i] = row_product(A, i, 0, v.width, rows.before)
-    third = in_tolerances(w, rows.image, v.x, v.x)
-    return 3.0 / max(third, 1e-300) ** (1.0 / 3.0) if third < math.inf else 0.0

@@ -8,7 +8,7 @@ from ..compiler.jit import core
 from ..evaluate import eval_f, eval_fh, failed, in_tolerances
 from ..schemes.ros34pw2 import ALPHA, DIAGONAL, ERROR, GAMMA, STAGES, TIMES, WEIGHTS
 from .dense import end_derivatives
-from .jacobian import after_f, renew
+from .jacobian import after_f, renew, step_number
 from .linear import factorise, solve
 
 LOOSEST = 1e-2  # relative tolerance: above it, stiff steps are not reliable where feet slide
@@ -46,7 +46,7 @@ def stiff_step(w, length):
     elif eval_f(w, end, v.x_end, v.f_end):
         return EVALUATION_FAILED
     if w.tangents.jacobians.A != 0:  # (now, for the next step: f was evaluated there)
-        s.A_at = s.step_count + s.event_count + 1
+        s.A_at = step_number(s, 1)
         if after_f(w, end, v.x_end):
             return EVALUATION_FAILED
     end_derivatives(v, length)
@@ -61,10 +61,15 @@ def replay(w, length):
     """The stages of a recorded step from v.x, with x' there at hand. True if a function failed."""
     compact()
     w.s.A_at = -1
-    if renew(w):
-        return True
+    return renew(w) or with_A(w, length)
+
+
+@core
+def with_A(w, length):
+    """The stages of a step from v.x, with x' and A there at hand. True if a function failed."""
+    compact()
     if factorise(w.stiff, DIAGONAL * length):
-        return failed(w, codes.DF_FAILED, w.s.t, w.v.x)
+        return failed(w, codes.DF_FAILED, min(w.s.t, w.s.cap), w.v.x)
     return stages(w, length)
 
 
@@ -72,21 +77,19 @@ def replay(w, length):
 def stages(w, length):
     """v.stages[1:5] = the stages of a step from v.x, with factors for this length at hand. True if f failed."""
     compact()
-    s, v, before = w.s, w.v, w.stiff.rows.before
+    v, before = w.v, w.stiff.rows.before
     n = v.width
     for q in range(STAGES):
         k = v.stages[q + 1]
         for i in range(n):
-            state, total = 0.0, 0.0
+            total = 0.0
             for r in range(q):
-                state += ALPHA[q, r] * v.stages[r + 1, i]
                 total += GAMMA[q, r] * v.stages[r + 1, i]
-            v.x_trial[i] = v.x[i] + length * state
             before[i] = total
         if q == 0:
             for i in range(n):
                 k[i] = v.f[i]
-        elif eval_f(w, s.t + TIMES[q] * length, v.x_trial, k):
+        elif eval_f(w, place(w, q, length), v.x_trial, k):
             return True
         for i in range(n):
             k[i] += before[i]
@@ -94,3 +97,16 @@ def stages(w, length):
         for i in range(n):
             k[i] -= before[i]
     return False
+
+
+@core
+def place(w, q, length):
+    """v.x_trial = the state of a stage; returns its time."""
+    compact()
+    s, v = w.s, w.v
+    for i in range(v.width):
+        total = 0.0
+        for r in range(q):
+            total += ALPHA[q, r] * v.stages[r + 1, i]
+        v.x_trial[i] = v.x[i] + length * total
+    return min(s.t + TIMES[q] * length, s.cap)

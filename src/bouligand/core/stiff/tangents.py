@@ -10,24 +10,19 @@ from ..compiler.jit import core
 from ..compiler.vectors import multiply
 from ..evaluate import eval_f, failed
 from ..jacobians import jacobian, without_tangents
-from ..schemes.ros34pw2 import ALPHA, DIAGONAL, GAMMA, STAGES, TIMES, WEIGHTS
+from ..schemes.ros34pw2 import ALPHA, GAMMA, STAGES, WEIGHTS
 from ..state import DUAL, LANES
 from .dense import weight
-from .linear import factorise, solve_many, solve_transposed
-from .step import stages
+from .linear import solve_many, solve_transposed
+from .step import place, with_A
 
 
 @core
-def replay(w, length):
-    """The stages of a step from v.x, and its factors. True if a function failed."""
+def stages_again(w, length):
+    """The stages of a recorded step from v.x, and its factors, with Df in place of A. True if a function failed."""
     compact()
     s, v = w.s, w.v
-    t = min(s.t, s.cap)
-    if eval_f(w, s.t, v.x, v.f) or Df_at(w, t, v.x):
-        return True
-    if factorise(w.stiff, DIAGONAL * length):
-        return failed(w, codes.DF_FAILED, t, v.x)
-    return stages(w, length)
+    return eval_f(w, s.t, v.x, v.f) or Df_at(w, min(s.t, s.cap), v.x) or with_A(w, length)
 
 
 @core(inline=True)
@@ -44,26 +39,13 @@ def Dp_f_at(w, t, x):
 
 
 @core
-def place(w, q, length):
-    """v.x_trial = the state of a stage; returns its time."""
-    compact()
-    s, v = w.s, w.v
-    for i in range(v.width):
-        total = 0.0
-        for r in range(q):
-            total += ALPHA[q, r] * v.stages[r + 1, i]
-        v.x_trial[i] = v.x[i] + length * total
-    return min(s.t + TIMES[q] * length, s.cap)
-
-
-@core
 def push_stiff(w, D, of_p, tv, length, inside):
     """Propagate all tangents over a stiff step from v.x (see `tangents.step_tangents`). True if a function failed."""
     compact()
     n, tangents, jac = w.v.width, D.shape[0], w.tangents.jacobians
     if tangents == 0:
         return False
-    if replay(w, length):
+    if stages_again(w, length):
         return True
     by_duals = jac.Df == 0 and jac.f_dual != 0 and (jac.Dp_f == 0 or D.shape[1] == n)
     many = LANES if by_duals else tv.width // n
@@ -175,7 +157,7 @@ def pull_stiff(w, gradient, tv, length, inside):
     compact()
     s, v = w.s, w.v
     n = v.width
-    if replay(w, length):
+    if stages_again(w, length):
         return True
     for q in range(STAGES):
         for i in range(n):
