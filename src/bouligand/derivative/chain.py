@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 NEAR = 30.0  # times the relative tolerance: how near, of the whole time, a crossing is to a breakpoint that is split at
 
 
+_NO_BOUNDS = np.empty(0)
+
+
 class Part(NamedTuple):
     """A walk; its offset: the row of the chain's ``events`` at which its own begin; and the jump that follows it."""
 
@@ -60,9 +63,9 @@ class Chain:
         rtol: float | None = None,
     ) -> None:
         self._solution, self._options = solution, (params, merge, observers, rtol)
-        self.parts, self._bounds = [], np.empty(0)
+        self.parts, self._bounds = [], _NO_BOUNDS
         self.at_event = False  # whether the outcome is the state behind the last jump, at its own time
-        if solution.record.jump_rows.size:
+        if solution.system.jumps and solution.record.jump_rows.size:
             self._through_jumps(since, until, wanted)
         else:
             self._along(solution, since, until, wanted)
@@ -72,8 +75,8 @@ class Chain:
         walk = self.parts[0].walk
         self.n, self.np, self.width, self.merge = walk.n, walk.np, walk.width, walk.merge
         self.stretch, self.starts_on_guard = walk.stretch, walk.starts_on_guard
-        bounds = [part.walk.stretch.t[part.walk.stretch.end] for part in self.parts[:-1]]
-        self._bounds = np.array(bounds)
+        if len(self.parts) > 1:
+            self._bounds = np.array([part.walk.stretch.t[part.walk.stretch.end] for part in self.parts[:-1]])
 
     def _along(
         self,
@@ -85,24 +88,19 @@ class Chain:
         behind_jump: bool = False,
     ) -> None:
         """Add the walks along a solution without jumps, split at breakpoints. ``offset``: of its first event."""
-        splits, walk, total = _splits(solution, since, until, wanted), None, 0
-        moments = [since, *splits, until]
-        for q, (first, last) in enumerate(pairwise(moments)):
-            ends = q == len(splits)
-            walk = walk_along(
-                solution,
-                first,
-                last,
-                wanted if ends else None,
-                *self._options,
-                walk,
-                behind_jump=behind_jump and q == 0,
-            )
-            if splits.size:
-                walk.find_corners()
+        splits = _splits(solution, since, until, wanted)
+        if not splits.size:
+            walk = walk_along(solution, since, until, wanted, *self._options, behind_jump=behind_jump)
+            self.parts.append(Part(walk, offset))
+            return
+        ended, total = None, 0
+        for q, (first, last) in enumerate(pairwise((since, *splits, until))):
+            goal, behind = (wanted if q == len(splits) else None), behind_jump and q == 0
+            ended = walk_along(solution, first, last, goal, *self._options, ended, behind)
+            ended.find_corners()
             # rows of events: each walk counts its own from its start
-            total = total or len(walk.stretch.events)
-            self.parts.append(Part(walk, offset + total - len(walk.stretch.events)))
+            total = total or len(ended.stretch.events)
+            self.parts.append(Part(ended, offset + total - len(ended.stretch.events)))
 
     def _through_jumps(self, since: float, until: float, wanted: int | None) -> None:
         """Add the walks along the flights between jumps, and the jumps."""

@@ -17,19 +17,28 @@ if TYPE_CHECKING:
     from .walk import Walk
 
 
+def sliding_start(walk: Walk) -> SlidingStart | None:
+    """What happens to perturbations at the start of a walk, if that is in a sliding mode."""
+    if not walk.system.sliding:
+        return None
+    stretch = walk.stretch
+    word = stretch.word_after(int(np.searchsorted(stretch.events["t"], stretch.t[0], side="right")))
+    return SlidingStart(walk, word) if (word == 0.0).any() else None
+
+
 class SlidingStart:
     """The projection of perturbations (state, then parameters) at the start of a walk: ``z - G (Dh G)^-1 (Dh, Dp_h) z``."""
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: Walk, starting: FloatArray) -> None:
         stretch, system = walk.stretch, walk.system
         t, x, p = float(stretch.t[0]), stretch.states[0], stretch.leg_p[stretch.leg]
-        guards = [int(k) for k in np.flatnonzero(walk.starting_word == 0.0)]
+        guards = [int(k) for k in np.flatnonzero(starting == 0.0)]
         self._rows, _ = rows_of_guards(walk, t, x, guards)
         f, fields = system.function("f"), []
         for k in guards:
             sides = []
             for sign in (1.0, -1.0):
-                word = np.where(walk.starting_word == 0.0, 1.0, walk.starting_word)
+                word = np.where(starting == 0.0, 1.0, starting)
                 word[k] = sign
                 sides.append(f(t, x, word, p))
             fields.append(0.5 * (sides[0] - sides[1]))

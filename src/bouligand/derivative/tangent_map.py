@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.state import AT_END, AT_START, SHOWN, TO_GUARD
 from .chain import Chain
-from .sliding_start import SlidingStart
+from .sliding_start import sliding_start
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, MaybeNone
@@ -49,8 +49,7 @@ class TangentMap:
         self.chain = Chain(solution, *self._arguments, observers=False, rtol=rtol)
         self._links: list[Link] | None = None
         self._calls = 0
-        first = self.chain.parts[0].walk
-        self._sliding_start = SlidingStart(first) if (first.starting_word == 0.0).any() else None
+        self._sliding_start = sliding_start(self.chain.parts[0].walk)
         self.n, self.np, self.width = self.chain.n, self.chain.np, self.chain.n + self.chain.np
 
     @property

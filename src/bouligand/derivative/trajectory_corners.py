@@ -49,7 +49,8 @@ def start_corner(
     units = [[int(g) for g in events["guard"][q : q + w]] for q, w in places]
     touching = walk.memory.g.held != 0.0 if t == begins else np.zeros(system.m, dtype=bool)
     # (behind a jump the state is on its guard because it was put there, and a perturbed trajectory is, too, at its own time)
-    touching[system.jumps.has | (behind_jump and t == begins)] = False
+    if system.jumps:
+        touching[system.jumps.has | (behind_jump and t == begins)] = False
     passed = behind["guard"][behind["shown"] != MARGIN]
     touching[passed[~system.observers[passed]]] = True
     if met:

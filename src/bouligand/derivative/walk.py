@@ -125,7 +125,6 @@ class Walk:
         memory.at.event, memory.at.record = self._done, 0
         self._at_start = memory.position.copy()
         self.starts_on_guard = bool(self.corners)
-        self.starting_word = stretch.word_after(int(np.searchsorted(stretch.events["t"], stretch.t[0], side="right")))
         self.complete = False  # whether all corners have been found
         self._crossings: FloatArray | None = None
         self._kind = kind

@@ -169,8 +169,11 @@ class Sensitivities:
 
     def _refuse_jump(self, t: Any) -> None:
         """Raise if the state jumps at this very time."""
-        record = cast("Solution", self).record
-        if t is not None and record.jump_rows.size and (record.t[record.jump_rows] == t).any():
+        solution = cast("Solution", self)
+        if t is None or not solution.system.jumps:
+            return
+        record = solution.record
+        if record.jump_rows.size and (record.t[record.jump_rows] == t).any():
             raise DerivativeError(
                 f"the state jumps at t = {t:.10g}, the very time of the outcome, which has no derivative there: a trajectory "
                 "that is a little later has not jumped yet. Give another t, or event= for the state behind the jump"

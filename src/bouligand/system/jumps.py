@@ -54,13 +54,14 @@ class Jumps:
         elif self.many is not None:
             self.has[:] = True
         self.jacobians = {name: self._jacobians(guards, name, given, contexts) for name, given in jacobians.items()}
+        self._some = bool(self.has.any())
         self.order: IntArray = np.arange(len(guards))
         self.order_given = order is not None
         if order is not None:
             self._put_in_order(guards, order)
 
     def __bool__(self) -> bool:
-        return bool(self.has.any())
+        return self._some
 
     def _jacobians(
         self, guards: tuple[str, ...], name: str, given: Mapping[ty.Guard, Any] | None, contexts: Contexts | None

@@ -86,7 +86,7 @@ def _accelerate(w, count, rows, first, shift, out):
 
 @core
 def _with_inputs(w, t, x, p, out, n):
-    """The rest, once FORCES has bodies, contacts and joints: dry friction of joints, actuators and control, what all of it does to
+    """The rest, once FORCES has bodies, contacts and joints: dry friction of joints, actuators, control, what all of it does to
     qacc, and the running cost."""
     add_joint_friction_slopes(w, x, p, out, n)
     _lift(w, x)
