@@ -130,7 +130,8 @@ class Walk:
         self._kind = kind
 
     def __del__(self) -> None:
-        if hasattr(self, "_kind"):  # (else __init__ has failed, and `walk_along` has given the workspace back)
+        # (without it __init__ has failed, and `walk_along` has given the workspace back; when Python ends, names are gone)
+        if hasattr(self, "_kind") and pool_of is not None:
             self.memory.release()
             pool_of(self.system).give_back(self._kind, self.memory)
 
