@@ -1,4 +1,4 @@
-"""Random rooms with inclined walls, in which a ball bounces under gravity: events, states and derivatives against closed forms."""
+"""Random rooms with inclined walls in which a ball bounces under gravity: events, states, derivatives against closed forms."""
 
 import numpy as np
 import pytest

@@ -225,8 +225,11 @@ def mark(
 def use_jumps(work: IntegrationMemory, system: System) -> None:
     """Let the core change the state at events."""
     work.g.jump[:] = system.jumps.has
-    work.put("jumps", system._bind().jumps)
-    work.put("jump_order", system.jumps.order)
+    mine = {"jumps": system._bind().jumps, "jump_order": system.jumps.order}
+    if work.usual["jumps"] is not mine["jumps"]:
+        for name, array in mine.items():
+            work.put(name, array)
+        work.usual |= mine  # (they stay for the next integrations)
     work.s.order_given = system.jumps.order_given
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ..memory.working import IntegrationMemory
     from .stepper import Stepper
 
-_jump = Kernel("jumps.instant", "jump", "jumps of the state")
-_slide = Kernel("sliding.modes", "slide", "sliding modes")
+_jump = Kernel("jumps.instant", "jump", "jumps of the state", direct=True)
+_slide = Kernel("sliding.modes", "slide", "sliding modes", direct=True)
 _judge = Kernel("steps.judge", "judge", "what happens seldom (breakpoints, grazing, sliding)")
 
 # which table is to grow when the core reports that it is full
