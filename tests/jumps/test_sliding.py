@@ -172,3 +172,10 @@ def test_what_does_not_go_together():
         bd.solve(oscillator(), (0.0, 1.0), [1.0, 1.0], eps=0.1)
     with pytest.raises(ValueError, match="sliding modes"):
         bd.solve(oscillator(), (0.0, 1.0), [1.0, 1.0], method="stiff")
+
+
+def test_the_end_of_sliding_as_an_outcome_is_refused():
+    sol = bd.solve(coupled(), (0.0, 3.0), [1.0, 1.0])
+    with pytest.raises(bd.DerivativeError, match="end of a sliding mode"):
+        sol.bderivative(event=2)
+    assert np.isnan(sol.bderivative().event_times([1.0, 0.0])[2])

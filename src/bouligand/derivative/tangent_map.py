@@ -188,7 +188,8 @@ class TangentMap:
         for part in self.chain.parts:
             if part.jump is not None:
                 at_breaks[part.jump.offset : part.jump.offset + len(part.jump.events)] = False
-        times[at_breaks] = 0.0
+        # (when sliding ends is not known to first order)
+        times[at_breaks] = np.nan if self._solution.system.sliding else 0.0
         count = on_way.stop - on_way.start
         return times[:count][events["shown"][:count] == SHOWN, 0]
 

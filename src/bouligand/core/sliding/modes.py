@@ -16,6 +16,7 @@ from ..steps.crossing import note
 from .field import NOT_AFFINE_STATUS
 
 BEYOND = 1e-9  # by which a multiplier is beyond 1 if it is
+MOST_CANDIDATES = 3**6  # modes that are tried one by one
 
 
 @core(entry=True)
@@ -35,7 +36,8 @@ def slide(table):
         g.former[k] = g.b[k]
         if g.b[k] == 0.0:
             hold(w, k)
-    if g.b[j] == 0.0:
+    ends = g.b[j] == 0.0
+    if ends:
         code = find_multipliers(w)
         if code != codes.GO_ON:
             return code
@@ -43,7 +45,7 @@ def slide(table):
     code = find_mode(w)
     if code != codes.GO_ON:
         return code
-    return begin(w)
+    return begin(w, ends)
 
 
 @core
@@ -71,22 +73,78 @@ def leave(w, k):
 
 @core
 def find_mode(w):
-    """The mode of the guards that the state is on. Returns a code."""
+    """The mode of the guards that the state is on: of few, the first that is consistent, beginning with the present one.
+
+    Returns a code.
+    """
+    compact()
+    g = w.g
+    candidates = 1
+    for k in range(g.width):
+        g.lowest[k] = g.b[k]
+        if on_guard(g, k) and candidates <= MOST_CANDIDATES:
+            candidates *= 3
+    if candidates > MOST_CANDIDATES:
+        return find_mode_of_many(w)
+    for number in range(candidates):
+        digits = number
+        for k in range(g.width):
+            if on_guard(g, k):
+                g.b[k] = candidate(g.lowest[k], digits % 3)
+                digits //= 3
+        code = find_multipliers(w)
+        if code != codes.GO_ON:
+            return code
+        if too_strong(g) < 0:
+            k = pushed_into(w)
+            if k == -1:
+                return codes.GO_ON
+            if k < -1:
+                return w.s.status
+    for k in range(g.width):
+        g.b[k] = g.lowest[k]
+    return codes.NO_SLIDING_MODE
+
+
+@core(inline=True)
+def on_guard(g, k):
+    """Whether the state is on guard k, so that its mode is to be found. (Of one whose sliding has just ended it is known.)"""
+    return g.held[k] != 0.0 and g.observer[k] == 0.0 and g.fired[k] != 5.0
+
+
+@core(inline=True)
+def candidate(b, digit):
+    """The sign of a guard that has the sign b at present: that one, then sliding, then the other side."""
+    if b != 0.0:
+        return b if digit == 0 else 0.0 if digit == 1 else -b
+    return 0.0 if digit == 0 else 1.0 if digit == 1 else -1.0
+
+
+@core(inline=True)
+def too_strong(g):
+    """The guard whose multiplier (g.h_trial) is farthest beyond 1; -1: none."""
+    worst, beyond = -1, 1.0 + BEYOND
+    for k in range(g.width):
+        if g.b[k] == 0.0 and not abs(g.h_trial[k]) <= beyond:
+            worst, beyond = k, abs(g.h_trial[k])
+    return worst
+
+
+@core
+def find_mode_of_many(w):
+    """The same for many guards: one after the other is left, slid on or crossed, until nothing is wrong. Returns a code."""
     compact()
     s, v, g = w.s, w.v, w.g
     for _ in range(4 * g.width + 8):
         code = find_multipliers(w)
         if code != codes.GO_ON:
             return code
-        worst, beyond = -1, 1.0 + BEYOND
-        for k in range(g.width):
-            if g.b[k] == 0.0 and not abs(g.h_trial[k]) <= beyond:
-                worst, beyond = k, abs(g.h_trial[k])
-        if worst >= 0:
-            s.target = worst
-            if not beyond < 1e300 or g.fired[worst] == 5.0:
+        k = too_strong(g)
+        if k >= 0:
+            s.target = k
+            if not abs(g.h_trial[k]) < 1e300 or g.fired[k] == 5.0:
                 return codes.NO_SLIDING_MODE
-            leave(w, worst)
+            leave(w, k)
             continue
         k = pushed_into(w)
         if k == -1:
@@ -94,8 +152,6 @@ def find_mode(w):
         if k < -1:
             return s.status
         s.target = k
-        if g.fired[k] == 5.0:
-            return codes.NO_SLIDING_MODE
         # --- what does the flow do on the other side?
         g.b[k] = -g.b[k]
         if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
@@ -113,15 +169,17 @@ def pushed_into(w):
     if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
         return -2
     for k in range(g.width):
-        on = g.held[k] != 0.0 and g.observer[k] == 0.0 and g.fired[k] != 5.0
-        if on and g.b[k] * g.hdot[k] < 0.0:  # (b is 0 where it slides)
+        if on_guard(g, k) and g.b[k] * g.hdot[k] < 0.0:  # (b is 0 where it slides)
             return k
     return -1
 
 
 @core
-def begin(w):
-    """Write what has changed to the event table, put the state onto the guards that it slides on, and evaluate all there."""
+def begin(w, ends):
+    """Write what has changed to the event table, put the state onto the guards that it slides on, and evaluate all there.
+
+    ``ends``: because sliding ends there, where f is continuous; else because of a crossing, to which all other changes belong.
+    """
     compact()
     s, v, g = w.s, w.v, w.g
     s.sliding = 0
@@ -136,9 +194,9 @@ def begin(w):
     for k in range(g.width):
         if g.b[k] != 0.0 and g.b[k] != g.former[k]:
             g.watched[k] = g.b[k]
-            # (f is continuous where sliding ends: perturbations pass it unchanged)
-            note(w, s.t, k, g.b[k], 0.0, SHOWN)
-            w.events[s.event_count - 1].jumped = 1 if g.former[k] == 0.0 else 0
+            note(w, s.t, k, g.b[k], 0.0, SHOWN if ends else SWITCH)
+            # (where sliding ends perturbations pass unchanged)
+            w.events[s.event_count - 1].jumped = 1 if ends else 0
     if s.sliding > 0 and s.record_count > 0:
         project_state(w, v.x)
         copy_state(v.x, w.states[s.record_count - 1])
