@@ -1,15 +1,19 @@
-"""Ready models that slide: friction that sticks, stick-slip, against closed forms; and their derivatives."""
+"""Ready models that slide: friction that sticks, stick-slip, a relay, a stack of blocks, against closed forms; and their derivatives."""
 
 import math
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
+from scipy.optimize import brentq
 
 import bouligand as bd
-from bouligand.models import friction_oscillator, stick_slip
+from bouligand.models import friction_oscillator, relay_feedback, stick_slip, three_blocks
 from bouligand.models.friction_oscillator import exact, turns
+from bouligand.models.relay_feedback import START as RELAY
 from bouligand.models.stick_slip import cycle
 
+from ..helpers import friction_stack
 from ..helpers.systems import close
 
 TIGHT = {"rtol": 1e-11, "atol": 1e-13}
@@ -65,3 +69,76 @@ def test_a_period_forgets_everything_but_the_phase():
     close(B[0] * rate[1], B[1] * rate[0], 1e-6)
     assert list(sol.events.direction[:3]) == [1, -1, 1]
     close(sol.bderivative(event=2).matrix(), 0.0, 1e-6)  # where it sticks again
+
+
+def test_the_relay_against_matrix_exponentials():
+    """Each mode is linear: exponentials on a grid find where it ends, a root finder when."""
+    w, z, sigma, tf = 25.0, 0.05, 1.0, 10.0
+    A = np.array([[-(2 * z * w + 1), 1, 0], [-(2 * z * w + w**2), 0, 1], [-(w**2), 0, 0]])
+    drive = np.array([1.0, -2 * sigma, sigma**2])
+    slides = np.array([[0, 0, 0], [0, 2 * sigma, 1], [0, -(sigma**2), 0]])  # with sign(y) replaced by x1
+
+    def generator(mode):
+        big = np.zeros((4, 4))
+        big[:3, :3] = A if mode else slides
+        big[:3, 3] = -mode * drive
+        return big
+
+    def margin(x, mode):
+        return mode * x[0] if mode else 1.0 - abs(x[1])
+
+    step = {mode: expm(1e-3 * generator(mode)) for mode in (-1, 0, 1)}
+    t, x, mode, times = 0.0, np.array([*RELAY, 1.0]), 1, []
+    while True:
+        s, now = 0.0, x
+        while t + s < tf and (s == 0.0 or margin(now, mode) > 0.0):
+            s, now = s + 1e-3, step[mode] @ now
+        if margin(now, mode) > 0.0:
+            break
+        end = brentq(lambda s: margin(expm(s * generator(mode)) @ x, mode), s - 1e-3 or 1e-7, s, xtol=1e-15)
+        x, t = expm(end * generator(mode)) @ x, t + end
+        x[0] = 0.0
+        mode = int(np.sign(x[1])) if mode == 0 or abs(x[1]) > 1.0 else 0
+        times.append(t)
+    sol = bd.solve(relay_feedback(), (0.0, tf), RELAY, **TIGHT)
+    assert len(times) > 30
+    close(sol.events.t, times, 1e-8)
+    close(sol.x[-1], (expm((tf - t) * generator(mode)) @ x)[:3], 1e-7)
+
+
+def test_the_cycle_of_the_relay_is_symmetric():
+    """x(t + T/2) = -x(t): in half a period the events come again, with the other sign."""
+    sol = bd.solve(relay_feedback(), (0.0, 40.0), RELAY, **TIGHT)
+    leaves = np.flatnonzero(np.diff(np.sign(sol.events.x[:, 1])) != 0)[-3:] + 1
+    first, second, third = (sol.events.x[k] for k in leaves)
+    close(first, -second, 1e-8)
+    close(first, third, 1e-8)
+    close(np.diff(sol.events.t[leaves], 2), 0.0, 1e-8)
+
+
+def test_a_stack_is_taken_along_by_a_table_of_constant_speed():
+    """Constant accelerations: the lowest block has the table's speed first, the others follow one by one."""
+    sol = bd.solve(three_blocks(speed=1.0, w=0.0), (0.0, 2.0), np.zeros(6), **TIGHT)
+    a = 9.81 * np.array([(6 * 0.6 - 3 * 0.4) / 3, (3 * 0.4 - 1 * 0.2) / 2, 0.2])
+    close(sol.events.t, 1.0 / a, 1e-10)
+    assert [tuple(sol.word(t)) for t in sol.events.t] == [(0, -1, -1), (0, 0, -1), (0, 0, 0)]
+    close(sol.x[-1], [*(2.0 - 0.5 / a), 1.0, 1.0, 1.0], 1e-10)
+    close(sol.bderivative().matrix()[:3, 3:], np.diag(1.0 / a), 1e-7)
+    close(sol.bderivative().matrix()[3:], 0.0, 1e-12)
+
+
+@pytest.mark.parametrize("speed", [0.4, 0.8, 1.1])
+def test_the_stack_on_a_shaken_table(speed):
+    """Against groups of blocks that are moved from event to event by hand."""
+    events, velocities = friction_stack.solve(3.0, (3.0, 2.0, 1.0), (0.6, 0.4, 0.2), speed, 2.0 * math.pi)
+    sol = bd.solve(three_blocks(speed=speed), (0.0, 3.0), np.zeros(6), **TIGHT)
+    assert len(events) > 10
+    assert list(sol.events.guard) == [k for _, k, _ in events]
+    close(sol.events.t, [t for t, _, _ in events], 1e-8)
+    assert [sol.word(t)[k] == 0 for t, k in zip(sol.events.t, sol.events.guard, strict=True)] == [s for _, _, s in events]
+    close(sol.x[-1, 3:], velocities, 1e-8)
+
+
+def test_a_stack_has_three_blocks():
+    with pytest.raises(ValueError, match="three values each; got 2 and 3"):
+        three_blocks(masses=(1.0, 2.0))

@@ -50,8 +50,8 @@ def test_a_bar_that_is_open_at_the_start_and_one_at_the_end():
     rest = bd.solve(hopper, (0.5, 1.5), whole(0.5), rtol=1e-10)
     close(bd.plot.stretches(rest)[0], [(0.5, leave), (again, 1.5)], 1e-7)
     close(bd.plot.stretches(whole, sign=-1)[0], [(0.0, touch), (leave, again)], 1e-7)
-    with pytest.raises(ValueError, match="sign must be -1 or"):
-        bd.plot.stretches(whole, sign=0)
+    with pytest.raises(ValueError, match="sign must be -1, 0 or"):
+        bd.plot.stretches(whole, sign=2)
 
 
 def test_ties_are_joined_and_counted(ax):
@@ -124,6 +124,24 @@ def test_an_animation_as_gif(tmp_path):
 
 
 MODELS = bd.models.available()
+
+
+def test_jumps_are_marks_and_sliding_modes_are_red(ax):
+    ball = bd.solve(bd.models.bouncing_ball(), (0.0, 1.0), [1.0, 0.0])
+    close(bd.plot.stretches(ball)[0], [(0.0, 1.0)], 0.0)  # it is above the floor all the time
+    bd.plot.contacts(ball, ax=ax)
+    bars, marks = ax.collections
+    assert len(bars.get_paths()) == 0
+    close([path.vertices[0, 0] for path in marks.get_paths()], ball.events.t, 0.0)
+    belt = bd.solve(bd.models.stick_slip(), (0.0, 8.0), [0.0, 0.0])
+    sticks, tears, again = belt.events.t
+    close(bd.plot.stretches(belt, 0)[0], [(sticks, tears), (again, 8.0)], 0.0)
+    close(bd.plot.stretches(belt, -1)[0], [(0.0, sticks), (tears, again)], 0.0)
+    assert bd.plot.stretches(belt)[0] == []
+    ax.clear()
+    bd.plot.contacts(belt, ax=ax)
+    assert [len(bars.get_paths()) for bars in ax.collections] == [0, 2]
+    assert to_hex(ax.collections[1].get_facecolor()[0]) == bd.plot.mechanisms.TOUCHING
 
 
 DRAWN = [name for name, model in MODELS.items() if model.draw]
