@@ -12,7 +12,10 @@ G = 9.81
 
 
 def solve(tf, masses, mu, speed, w, start=(0.0, 0.0, 0.0)):
-    """Events [(t, surface, sticks or slips)], and the velocities at tf, from rest; ``start`` are the velocities."""
+    """Events [(t, surface, whether it sticks behind it)], and the velocities at tf; ``start`` are those at 0.
+
+    When a surface changes the direction in which it slips, another one may begin to slip at the same instant.
+    """
     masses = np.asarray(masses, dtype=float)
     limits = np.array(mu) * G * np.cumsum(masses[::-1])[::-1]
 
@@ -52,10 +55,11 @@ def solve(tf, masses, mu, speed, w, start=(0.0, 0.0, 0.0)):
                 return np.array(signs)
         raise AssertionError("no mode agrees")
 
-    t, v, events = 0.0, np.array(start, dtype=float), []
+    t, v = 0.0, np.array(start, dtype=float)
+    events: list[tuple[float, int, bool]] = []
     slip = np.diff(np.concatenate([[table(0.0)], v]))
+    signs = choose(t, slip)
     while True:
-        signs = choose(t, slip)
 
         def velocities(s, t=t, v=v, signs=signs):
             """Groups that are stuck to the table move with it; the others have constant accelerations."""
@@ -90,4 +94,6 @@ def solve(tf, masses, mu, speed, w, start=(0.0, 0.0, 0.0)):
         slip = np.diff(np.concatenate([[table(t)], v]))
         slip[signs == 0] = 0.0
         slip[k] = 0.0
-        events.append((t, k, signs[k] != 0))
+        before, signs = signs, choose(t, slip)
+        others = [j for j in range(3) if before[j] != signs[j] and j != k]
+        events += [(t, j, bool(signs[j] == 0)) for j in (k, *others)]

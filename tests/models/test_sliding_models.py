@@ -1,4 +1,4 @@
-"""Ready models that slide: friction that sticks, stick-slip, a relay, a stack of blocks, against closed forms; and their derivatives."""
+"""Ready models that slide: friction that sticks, stick-slip, a relay, a stack of blocks; against closed forms, with derivatives."""
 
 import math
 
@@ -87,6 +87,9 @@ def test_the_relay_against_matrix_exponentials():
     def margin(x, mode):
         return mode * x[0] if mode else 1.0 - abs(x[1])
 
+    def ahead(s, x, mode):
+        return margin(expm(s * generator(mode)) @ x, mode)
+
     step = {mode: expm(1e-3 * generator(mode)) for mode in (-1, 0, 1)}
     t, x, mode, times = 0.0, np.array([*RELAY, 1.0]), 1, []
     while True:
@@ -95,7 +98,7 @@ def test_the_relay_against_matrix_exponentials():
             s, now = s + 1e-3, step[mode] @ now
         if margin(now, mode) > 0.0:
             break
-        end = brentq(lambda s: margin(expm(s * generator(mode)) @ x, mode), s - 1e-3 or 1e-7, s, xtol=1e-15)
+        end = brentq(ahead, s - 1e-3 or 1e-7, s, args=(x, mode), xtol=1e-15)
         x, t = expm(end * generator(mode)) @ x, t + end
         x[0] = 0.0
         mode = int(np.sign(x[1])) if mode == 0 or abs(x[1]) > 1.0 else 0
@@ -123,8 +126,30 @@ def test_a_stack_is_taken_along_by_a_table_of_constant_speed():
     close(sol.events.t, 1.0 / a, 1e-10)
     assert [tuple(sol.word(t)) for t in sol.events.t] == [(0, -1, -1), (0, 0, -1), (0, 0, 0)]
     close(sol.x[-1], [*(2.0 - 0.5 / a), 1.0, 1.0, 1.0], 1e-10)
-    close(sol.bderivative().matrix()[:3, 3:], np.diag(1.0 / a), 1e-7)
-    close(sol.bderivative().matrix()[3:], 0.0, 1e-12)
+    apart = bd.solve(three_blocks(speed=1.0, w=0.0), (0.0, 2.0), [0.0, 0.0, 0.0, 0.2, 0.1, 0.0], **TIGHT)
+    B = apart.bderivative().matrix()
+    close(B[:, :3], np.eye(6)[:, :3], 1e-9)
+    close(B[:3, 3:], np.diag([0.8, 0.9, 1.0] / a), 1e-7)
+    close(B[3:], 0.0, 1e-12)
+
+
+def test_the_derivative_of_a_stack_that_starts_at_rest():
+    """It starts on the two guards between its blocks, which perturbations leave to either side: B has pieces."""
+    system = three_blocks(speed=1.0, w=0.0)
+    sol = bd.solve(system, (0.0, 2.0), np.zeros(6), **TIGHT)
+    for _ in range(2):  # (the first one estimates rates along the trajectory before)
+        B = sol.bderivative()
+        assert [corner.kind for corner in B.corners] == ["start"]
+        assert not B.is_linear
+        for k, sign in ((0, 1.0), (1, -1.0), (2, 1.0), (2, -1.0)):
+            dx = np.zeros(6)
+            dx[3 + k] = sign
+            moved = bd.solve(system, (0.0, 2.0), 1e-6 * dx, rtol=1e-12, atol=1e-15)
+            close(B(dx), (moved.x[-1] - sol.x[-1]) / 1e-6, 1e-5)
+        with pytest.raises(
+            bd.NotEventSelectedError, match="slip 3"
+        ):  # block 2 is pulled back: slip 3 changes its direction
+            B([0.0, 0.0, 0.0, 0.0, 1.0, 0.0])
 
 
 @pytest.mark.parametrize("speed", [0.4, 0.8, 1.1])
@@ -135,7 +160,8 @@ def test_the_stack_on_a_shaken_table(speed):
     assert len(events) > 10
     assert list(sol.events.guard) == [k for _, k, _ in events]
     close(sol.events.t, [t for t, _, _ in events], 1e-8)
-    assert [sol.word(t)[k] == 0 for t, k in zip(sol.events.t, sol.events.guard, strict=True)] == [s for _, _, s in events]
+    sticks = [sol.word(t)[k] == 0 for t, k in zip(sol.events.t, sol.events.guard, strict=True)]
+    assert sticks == [sticks for _, _, sticks in events]
     close(sol.x[-1, 3:], velocities, 1e-8)
 
 

@@ -31,9 +31,11 @@ if (
     from .order_test import order_test as order_test
     from .oscillators import oscillators as oscillators
     from .plate import plate as plate
+    from .relay_feedback import relay_feedback as relay_feedback
     from .rimless_wheel import rimless_wheel as rimless_wheel
     from .rocking_block import rocking_block as rocking_block
     from .stick_slip import stick_slip as stick_slip
+    from .three_blocks import three_blocks as three_blocks
     from .three_legs import three_legs as three_legs
 
 RENAMED = {  # modules: old name, new name

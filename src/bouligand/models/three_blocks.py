@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from .._typing import FloatArray, SignArray
 
-START = np.zeros(6)
+START = np.array([0.0, 0.0, 0.0, 0.2, 0.1, 0.0])
 
 
 def field(t: float, x: FloatArray, b: FloatArray, p: FloatArray, dx: FloatArray) -> None:
@@ -56,7 +56,7 @@ def three_blocks(
 ) -> System:
     """Three blocks in a stack on a table that is shaken, with dry friction on each of the three surfaces.
 
-    The usual start, START in this file, is at rest, while the table is moving.
+    The usual start, START in this file, has every block slower than what is below it.
 
     Parameters
     ----------
