@@ -1,4 +1,4 @@
-"""Ready models that slide: friction that sticks, stick-slip, a relay, a stack of blocks; against closed forms, with derivatives."""
+"""Ready models that slide (friction that sticks, stick-slip, a relay, a stack of blocks) against closed forms; derivatives."""
 
 import math
 
