@@ -257,3 +257,23 @@ def test_a_graze_of_a_guard_with_a_jump_is_refused(depth):
     assert caught.value.t == pytest.approx(math.pi, abs=1.0)
     assert bd.solve(system, (0.0, 6.0), x0, p=p, on_graze="go on").margins["decided"].any()
     assert bd.solve(system, (0.0, 6.0), x0, p=p, rtol=1e-12, atol=1e-13).success
+
+
+def test_how_far_a_jump_carries_a_state_across_a_guard_does_not_matter():
+    """The first neuron's pulse lifts the second one to 1.9, far above its threshold; its own jump sets it to 0, below it."""
+
+    def spike(t, x, fired, b, p, xnew):
+        for i in range(x.size):
+            xnew[i] = 0.0 if fired[i] > 0 or x[i] == 0.0 else x[i] + 1.0
+
+    system = bd.System(
+        lambda t, x, b, p: 1.5 - x,
+        lambda t, x, p: x - 1.0,
+        n=2,
+        m=2,
+        jump_many=spike,
+    )
+    sol = bd.solve(system, (0.0, 2.0), [0.95, 0.9], rtol=1e-10)
+    first = np.log(0.55 / 0.5)
+    assert sol.events.t == pytest.approx(np.repeat([first, first + np.log(3.0)], 2), abs=1e-9)
+    assert list(sol.events.guard[:2]) == [0, 1]

@@ -310,6 +310,10 @@ class TrajectoryCorner(Corner[str]):
         self._sum = system.has("g")
         flips = np.concatenate([np.array(unit) for unit in units])
         firsts = np.concatenate([[0], np.cumsum([len(unit) for unit in units])])
+        if (
+            system.sliding
+        ):  # (h depends on the mode, which it finds in one workspace for each lease: the walk has its own)
+            lease = system._bind().lease(system)
         self._set_up(lease.fn, p, t, x, word, rows, slopes, flips, firsts)
         self._system, self._lease = system, lease
         self._function = system.function("f")

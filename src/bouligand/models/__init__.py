@@ -21,13 +21,21 @@ from .model import Model
 if (
     TYPE_CHECKING
 ):  # a help for editors and type checkers, which do not run `available`; models work without being listed here
+    from .bouncing_ball import bouncing_ball as bouncing_ball
     from .circle import circle as circle
+    from .friction_oscillator import friction_oscillator as friction_oscillator
     from .hand import hand as hand
     from .hexapod import hexapod as hexapod
     from .hopper import hopper as hopper
+    from .neurons import neurons as neurons
     from .order_test import order_test as order_test
     from .oscillators import oscillators as oscillators
     from .plate import plate as plate
+    from .relay_feedback import relay_feedback as relay_feedback
+    from .rimless_wheel import rimless_wheel as rimless_wheel
+    from .rocking_block import rocking_block as rocking_block
+    from .stick_slip import stick_slip as stick_slip
+    from .three_blocks import three_blocks as three_blocks
     from .three_legs import three_legs as three_legs
 
 RENAMED = {  # modules: old name, new name
@@ -53,8 +61,8 @@ def available() -> dict[str, Model]:
     Examples
     --------
     >>> import bouligand as bd
-    >>> sorted(bd.models.available())
-    ['circle', 'hand', 'hexapod', 'hopper', 'order_test', 'oscillators', 'plate', 'three_legs']
+    >>> sorted(bd.models.available())[:4]
+    ['bouncing_ball', 'circle', 'friction_oscillator', 'hand']
     """
     # (files whose names begin with an underscore are not imported here: those may import Numba, which takes time)
     found = {}

@@ -31,6 +31,8 @@ def contacts(
 ) -> Axes:
     """Draw a gait diagram: a row for each guard, with a bar while it touches. The first guard is on top.
 
+    Guards with jumps have a mark at each event instead; those with sliding modes have a bar in red while the trajectory slides.
+
     Parameters
     ----------
     solution : Solution
@@ -64,9 +66,17 @@ def contacts(
     system, start, end = solution.system, solution.t[0], solution.t[-1]
     chosen = select(system, guards)
     row = {k: i for i, k in enumerate(chosen)}
+    half = 0.32 if len(chosen) <= 2 * NAMED else 0.5
     bars = stretches(solution, sign)
-    spans = [(i, left, right) for k, i in row.items() for left, right in bars[k]]
-    ax.add_collection(_bars(spans, 0.32 if len(chosen) <= 2 * NAMED else 0.5, colour))
+    spans = [(i, left, right) for k, i in row.items() if not system.jumps.has[k] for left, right in bars[k]]
+    ax.add_collection(_bars(spans, half, colour))
+    if system.jumps:
+        fired = [(row[k], t) for t, k in zip(solution.events.t, solution.events.guard, strict=True) if k in row]
+        marks = [(i, t, t) for i, t in fired if system.jumps.has[chosen[i]]]
+        ax.add_collection(_bars(marks, half, colour, 1.5))
+    if system.sliding:
+        slides = stretches(solution, 0)
+        ax.add_collection(_bars([(i, *span) for k, i in row.items() for span in slides[k]], half, TIE))
     ties = 1e-6 * (end - start) if ties is None else ties
     if ties >= 0.0:
         _join(ax, _together(solution, row, ties), row)
@@ -84,13 +94,14 @@ def contacts(
     return ax
 
 
-def stretches(solution: Solution, sign: Literal[-1, 1] = 1) -> list[list[tuple[float, float]]]:
+def stretches(solution: Solution, sign: Literal[-1, 0, 1] = 1) -> list[list[tuple[float, float]]]:
     """The intervals of time in which each guard has a given sign in the mode b.
 
     Parameters
     ----------
     solution : Solution
-    sign : {1, -1}
+    sign : {1, -1, 0}
+        0: a sliding mode.
 
     Returns
     -------
@@ -104,8 +115,10 @@ def stretches(solution: Solution, sign: Literal[-1, 1] = 1) -> list[list[tuple[f
     >>> [(round(float(begin), 4), round(float(end), 4)) for begin, end in bd.plot.stretches(sol)[0]]
     [(0.4515, 0.5553)]
     """
-    if sign not in (-1, 1):
-        raise ValueError(f"sign must be -1 or +1; got {sign!r}")
+    if sign not in (-1, 0, 1):
+        raise ValueError(f"sign must be -1, 0 or +1; got {sign!r}")
+    if solution.system.jumps or solution.system.sliding:
+        return _stretches_by_mode(solution, sign)
     system, start, end = solution.system, solution.t[0], solution.t[-1]
     word = solution.word(start)
     since = {k: start for k in range(system.m) if word[k] == sign}
@@ -117,6 +130,17 @@ def stretches(solution: Solution, sign: Literal[-1, 1] = 1) -> list[list[tuple[f
             out[k].append((since.pop(k), t))
     for k, begin in since.items():
         out[k].append((begin, end))
+    return out
+
+
+def _stretches_by_mode(solution: Solution, sign: int) -> list[list[tuple[float, float]]]:
+    """The same where an event does not tell the side behind it, as that of a bounce."""
+    times = np.unique([solution.t[0], *solution.events.t, solution.t[-1]])
+    held = solution.word(0.5 * (times[:-1] + times[1:])) == sign
+    out: list[list[tuple[float, float]]] = []
+    for column in held.T:
+        edges = times[np.flatnonzero(np.diff(column.astype(int), prepend=0, append=0))]
+        out.append(list(zip(edges[::2], edges[1::2], strict=True)))
     return out
 
 
@@ -173,12 +197,12 @@ def _some(names: tuple[str, ...]) -> str:
     return ", ".join(names[:10]) + (f", ... {names[-1]}" if len(names) > 10 else "")
 
 
-def _bars(spans: list[tuple[int, float, float]], half: float, colour: str) -> PolyCollection:
+def _bars(spans: list[tuple[int, float, float]], half: float, colour: str, edge: float = 0.4) -> PolyCollection:
     """One collection for all bars, which draws ten thousand of them quickly. The edge keeps short ones visible."""
     from matplotlib.collections import PolyCollection
 
     corners = [[(left, i - half), (right, i - half), (right, i + half), (left, i + half)] for i, left, right in spans]
-    return PolyCollection(corners, facecolor=colour, edgecolor=colour, linewidth=0.4, zorder=2)
+    return PolyCollection(corners, facecolor=colour, edgecolor=colour, linewidth=edge, zorder=2)
 
 
 def _together(solution: Solution, row: dict[int, int], width: float) -> list[tuple[float, float, list[int]]]:

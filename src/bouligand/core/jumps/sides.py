@@ -71,14 +71,15 @@ def off_guard(w, k):
         land_on(w, k, side)
     elif g.fired[k] == 3.0:
         wait_or_leave(w, k, side != g.b[k])
+        g.held[k] = 0.0
     elif side != g.b[k] and (g.watched[k] != 0.0 or g.observer[k] != 0.0):
         if g.jump[k] != 0.0 and (g.direction[k] == 0.0 or g.direction[k] == side):
             fire_next(w, k)
         else:
             flip(w, k, False)
-            g.held[k] = 0.0
             if g.observer[k] != 0.0:
                 g.watched[k] = 0.0
+        g.held[k] = 0.0  # (its h is how far it was carried, no rounding error of being on the guard)
         w.events[s.event_count - 1].jumped = 1
 
 
