@@ -87,6 +87,8 @@ def test_codimension_two():
     B = sol.bderivative(params=True)
     assert np.allclose(B.matrix(), 0.0, atol=1e-8)
     assert np.allclose(B.matrix(wrt="p"), [[28.0 / 9.0], [0.0]], atol=1e-6)
+    assert np.allclose(B.vjp([1.0, 0.0])[1], 28.0 / 9.0, atol=1e-6)
+    assert np.allclose(sol.bderivative([1.0, 3.0], params=True).vjp([[0.0, 0.0], [1.0, 0.0]])[1], 28.0 / 9.0, atol=1e-6)
 
 
 def test_guards_that_are_reached_together():

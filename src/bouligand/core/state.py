@@ -210,6 +210,9 @@ EVENT = record(
     "t", "guard: int", "sign", "residual", "record: int", "shown: int", "jumped: int", "effect", "returns: int"
 )
 NOT_JUDGED = -1
+WITH_CROSSING = (
+    2  # instead of ``jumped``: the sign changes because of the crossing in a row before, to which it belongs
+)
 SWITCH, SHOWN, MARGIN = (
     0,
     1,

@@ -274,6 +274,11 @@ class BDerivativeAtTimes(Generic[Gradient]):
             raise ValueError(
                 f"w must be a finite (times, states) array, here {(len(self.t), self.n)}; got shape {w.shape}"
             )
+        if self.system.sliding:  # (see `TangentMap.gradient`)
+            columns = list(range(self.n + self.np))
+            whole = np.einsum("ti,tij->j", w, self._columns(columns, dx, dp))
+            by_columns: Any = (whole[: self.n].copy(), whole[self.n :].copy()) if self.params else whole
+            return by_columns
         weights = summed(w, self._places, len(self._moments))
         z = self._selecting(dx, dp, "vjp")
         for B in self._all:

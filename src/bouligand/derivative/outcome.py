@@ -49,8 +49,8 @@ def outcome_of(solution: Solution, t: float | None, since: float | None, event: 
         end = float(record.events["t"][row])
         if solution.system.sliding and record.events["jumped"][row]:
             raise DerivativeError(
-                f"event {event} is the end of a sliding mode: the derivative of the state at such an event is not implemented. Give a "
-                "fixed time t"
+                f"event {event} is the end of a sliding mode: the derivative of the state at such an event is not implemented. "
+                "Give a fixed time t"
             )
     if not end > begin:
         raise ValueError(f"t must be after since; got t = {end:g}, since = {begin:g}")

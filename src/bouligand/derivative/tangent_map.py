@@ -199,7 +199,9 @@ class TangentMap:
     def _forwards(self) -> bool:
         """Whether a gradient is computed by matrices: with dual numbers an adjoint takes as many evaluations of f as all
         tangents, and more besides."""
-        return self.width <= _SMALL and self.chain.by_duals
+        # (where sliding ends, the sign before is not the opposite one: gradients are not propagated backwards there)
+        sliding = self._solution.system.sliding is not None
+        return sliding or (self.width <= _SMALL and self.chain.by_duals)
 
     def prepare_gradient(self) -> None:
         """Store what `gradient` needs (and find the corners on the way)."""

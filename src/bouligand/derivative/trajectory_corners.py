@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import codes
 from ..core.entries import Kernel
-from ..core.state import AT_END, AT_START, MARGIN, SHOWN, SWITCH, TO_GUARD, WHOLE
+from ..core.state import AT_END, AT_START, MARGIN, SHOWN, SWITCH, TO_GUARD, WHOLE, WITH_CROSSING
 from ..errors import DerivativeError
 from ..solution.record import word_after
 from .corner import Corner
@@ -86,8 +86,10 @@ def units_of(walk: Walk, first: int, last: int) -> list[tuple[int, int]]:
         while (
             q + w < last
             and row["shown"] == SHOWN
-            and events["shown"][q + w] == SWITCH
-            and not events["jumped"][q + w]
+            and (
+                (events["shown"][q + w] == SWITCH and not events["jumped"][q + w])
+                or events["jumped"][q + w] == WITH_CROSSING
+            )
             and events["t"][q + w] == row["t"]
             and events["record"][q + w] == row["record"]
         ):

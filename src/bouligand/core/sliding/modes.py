@@ -11,7 +11,7 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f, eval_h, failed
 from ..guards import hold, rates
-from ..state import SHOWN, SWITCH
+from ..state import SHOWN, SWITCH, WITH_CROSSING
 from ..steps.crossing import note
 from .field import NOT_AFFINE_STATUS
 
@@ -194,9 +194,9 @@ def begin(w, ends):
     for k in range(g.width):
         if g.b[k] != 0.0 and g.b[k] != g.former[k]:
             g.watched[k] = g.b[k]
-            note(w, s.t, k, g.b[k], 0.0, SHOWN if ends else SWITCH)
-            # (where sliding ends perturbations pass unchanged)
-            w.events[s.event_count - 1].jumped = 1 if ends else 0
+            note(w, s.t, k, g.b[k], 0.0, SHOWN)
+            # (where sliding ends by itself perturbations pass unchanged)
+            w.events[s.event_count - 1].jumped = 1 if ends else WITH_CROSSING
     if s.sliding > 0 and s.record_count > 0:
         project_state(w, v.x)
         copy_state(v.x, w.states[s.record_count - 1])

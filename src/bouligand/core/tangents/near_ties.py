@@ -4,7 +4,7 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import copy_state, eval_f
-from ..state import MARGIN, SHOWN, SWITCH
+from ..state import MARGIN, SHOWN, SWITCH, WITH_CROSSING
 from .guard_rows import approach, guard_row, uncertainty
 
 LONGEST = 1e-3  # largest uncertainty of a time, for guards that are nearly grazed
@@ -150,8 +150,11 @@ def rows_of_crossing(w, event):
     while (
         event + count < events.shape[0]
         and events[event].shown == SHOWN
-        and events[event + count].shown == SWITCH
-        and events[event].jumped + events[event + count].jumped == 0
+        and events[event].jumped == 0
+        and (
+            (events[event + count].shown == SWITCH and events[event + count].jumped == 0)
+            or events[event + count].jumped == WITH_CROSSING
+        )
         and events[event + count].t == events[event].t
         and events[event + count].record == events[event].record
     ):
