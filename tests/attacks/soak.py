@@ -239,8 +239,9 @@ def _copied(whole, folder):
 
 
 def _indices(cache):
-    """The index files of the core's functions, as they are now (not what other versions or users' functions left)."""
-    return sorted(file for file in cache.rglob("*.nbi") if STAMP in file.name)
+    """The index files of the core's functions, as they are now (not what other versions or users' functions left; nor those of
+    the C functions of `core.sliding.compiled`, which are no attributes of their module, and which few systems need)."""
+    return sorted(file for file in cache.rglob("*.nbi") if STAMP in file.name and not file.name.startswith("compiled."))
 
 
 def kills(faults, folder, whole, count, answer, rng, bar):
