@@ -21,8 +21,7 @@ def sliding_start(walk: Walk) -> SlidingStart | None:
     """What happens to perturbations at the start of a walk, if that is in a sliding mode."""
     if not walk.system.sliding:
         return None
-    stretch = walk.stretch
-    word = stretch.word_after(int(np.searchsorted(stretch.events["t"], stretch.t[0], side="right")))
+    word = walk.stretch.starting_word
     return SlidingStart(walk, word) if (word == 0.0).any() else None
 
 

@@ -43,6 +43,11 @@ class Stretch:
         """Times of the rows."""
         return self.steps["t"]
 
+    @property
+    def starting_word(self) -> FloatArray:
+        """The word behind what happens at the very start."""
+        return self.word_after(int(np.searchsorted(self.events["t"], self.t[0], side="right")))
+
     def at_break(self, row: int) -> bool:
         """Whether a row of ``steps`` is at a breakpoint."""
         return self.breaks.size > 0 and self.steps["t"][row] in self.breaks

@@ -111,11 +111,9 @@ class Walk:
         self.n, self.np = self.system.n, memory.parameters_differentiated
         self.width = self.n + self.np
         memory.open_stretch(stretch)
-        self.starting_word = stretch.word_after(int(np.searchsorted(stretch.events["t"], stretch.t[0], side="right")))
-        if (
-            self.system.sliding
-        ):  # (h depends on the mode, and the search for the fastest rates has left that of the end)
-            memory.g.b[:] = self.starting_word
+        if self.system.sliding:
+            # h depends on the mode, and the search for the fastest rates has left that of the end
+            memory.g.b[:] = stretch.starting_word
         on_guard = _prepare(memory.address)
         if on_guard < 0:
             self.fail(codes.H_FAILED)
