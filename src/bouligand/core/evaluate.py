@@ -56,21 +56,42 @@ def eval_Dh(w, t, x):
 
 @core
 def eval_jump(w, k, x, out):
-    """out = the state behind the jump of guard k alone, from x. (It may be written to only where it changes.)"""
+    """out = the state behind the jump of guard k alone, from x. (The function writes only what it changes.)"""
+    compact()
+    s, g, fn = w.s, w.g, w.fn
+    if fn.jump_many != 0:
+        before, g.fired[k] = g.fired[k], 1.0
+        bad = eval_jumps(w, x, out)
+        g.fired[k] = before
+    else:
+        copy_state(x, out)
+        bad = call(w.jumps[k], s.t, (address(x), address(g.b), address(w.p), address(out)), fn.context) != 0
+        bad = bad and failed(w, codes.JUMP_FAILED, s.t, x)
+    if bad:
+        s.target = k
+    return bad
+
+
+@core
+def eval_jumps(w, x, out):
+    """out = the state behind the jumps of all guards in g.fired, by the one function for them."""
     compact()
     s, g, fn = w.s, w.g, w.fn
     copy_state(x, out)
-    if fn.jump_many == 0:
-        status = call(w.jumps[k], s.t, (address(x), address(g.b), address(w.p), address(out)), fn.context)
-    else:
-        before, g.fired[k] = g.fired[k], 1.0
-        arguments = (address(x), address(g.fired), address(g.b), address(w.p), address(out))
-        status = call(fn.jump_many, s.t, arguments, fn.context)
-        g.fired[k] = before
-    if status == 0:
+    arguments = (address(x), address(g.fired), address(g.b), address(w.p), address(out))
+    if call(fn.jump_many, s.t, arguments, fn.context) == 0:
         return False
-    s.target = k
     return failed(w, codes.JUMP_FAILED, s.t, x)
+
+
+@core
+def project_onto_guards(w, t, x):
+    """Move a state onto the guards that it slides on, as far as f can be evaluated there. (v.scratch is used.)"""
+    compact()
+    v, fn = w.v, w.fn
+    arguments = (address(x), address(w.g.b), address(w.p), address(v.scratch))
+    if call(fn.project, min(t, w.s.cap), arguments, fn.context) == 0:
+        copy_state(v.scratch, x)
 
 
 @core

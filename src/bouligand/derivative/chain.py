@@ -147,11 +147,6 @@ class Chain:
                 break
         self.rows = slice(begin, stop)
 
-    @property
-    def walks(self) -> list[Walk]:
-        """The walks, in order."""
-        return [part.walk for part in self.parts]
-
     def propagate(
         self, D: FloatArray, times: FloatArray | None = None, requested: Requested | tuple[()] = ()
     ) -> Iterator[AnyCorner]:

@@ -36,7 +36,7 @@ def push_jump(
         return _along(system, jumps.many, (fired, word), t, x, p, dx, dp, dt)
     for k in jumps.in_order(group):
         user = jumps.functions[k]
-        if all(k in jumps.jacobians[name] for name in ("DR", "Dp_R", "Dt_R")[: 1 if not dp.any() else 2]):
+        if k in jumps.jacobians["DR"] and (k in jumps.jacobians["Dp_R"] or not dp.any()):
             dx = _given(system, k, t, x, word, p, dx, dp, dt)
         else:
             dx = _along(system, user, (word,), t, x, p, dx, dp, dt)

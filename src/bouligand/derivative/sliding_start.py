@@ -48,7 +48,3 @@ class SlidingStart:
     def push(self, D: FloatArray) -> None:
         """Project tangents (rows of D, changed in place)."""
         D[:, : self._n] -= (D @ self._solved.T) @ self._G.T
-
-    def pull(self, g: FloatArray) -> None:
-        """The same for a gradient, backwards."""
-        g -= self._solved.T @ (self._G.T @ g[: self._n])

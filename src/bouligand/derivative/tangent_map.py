@@ -241,8 +241,6 @@ class TangentMap:
             first = last - len(part.walk.corners)
             _adjoint_along(part.walk, passages[first:last], g, asked)
             last = first
-        if self._sliding_start is not None:
-            self._sliding_start.pull(g)
         return g
 
 

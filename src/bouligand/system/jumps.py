@@ -119,11 +119,6 @@ class Jumps:
             x = self.functions[k](sizes, t, x, word, p)
         return x
 
-    @property
-    def all(self) -> list[UserFunction]:
-        """All functions that the core calls."""
-        return [*self.functions.values(), *([] if self.many is None else [self.many])]
-
 
 def _numbers(guards: tuple[str, ...], named: Any, what: str) -> list[int]:
     """The numbers of guards that are given by name or number."""

@@ -7,10 +7,10 @@ time as the row before, which has the state before it.
 """
 
 from .. import codes
-from ..compiler.intrinsics import address, call, compact
+from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_jump, failed, in_tolerances
+from ..evaluate import copy_state, eval_jump, eval_jumps, in_tolerances
 from ..recorded import write_step
 from ..state import JUMP
 from ..unit import make_unit
@@ -45,7 +45,7 @@ def next_generation(w):
         return codes.CASCADE
     for k in range(g.width):
         g.hdot_end[k] = g.hdot[k]  # (before the jump)
-    code = apply_all(w, first, count)
+    code = apply_all(w, count)
     if code != codes.GO_ON:
         return code
     make_unit(w, v.x_end)
@@ -80,17 +80,12 @@ def firing(g):
 
 
 @core
-def apply_all(w, first, count):
+def apply_all(w, count):
     """v.x_end = the state behind the jumps of this generation. Returns a code."""
     compact()
-    s, v, g, fn = w.s, w.v, w.g, w.fn
-    if fn.jump_many != 0:
-        copy_state(v.x, v.x_end)
-        arguments = (address(v.x), address(g.fired), address(g.b), address(w.p), address(v.x_end))
-        if call(fn.jump_many, s.t, arguments, fn.context) != 0:
-            failed(w, codes.JUMP_FAILED, s.t, v.x)
-            return codes.JUMP_FAILED
-        return codes.GO_ON
+    s, v, g = w.s, w.v, w.g
+    if w.fn.jump_many != 0:
+        return codes.JUMP_FAILED if eval_jumps(w, v.x, v.x_end) else codes.GO_ON
     if count > 1 and s.order_given == 0:
         code = compare_orders(w)
         if code != codes.GO_ON:

@@ -109,8 +109,6 @@ def project(t, x, b, p, out, ctx):
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     count = count_sliding(b, m)
     fields, u = np.empty((count + 1, n)), np.empty(count)
-    for i in range(n):
-        write(out, i, read(x, i))
     status = solve(t, x, b, p, ctx, fields, u, True)
     for i in range(n):
         total = read(x, i)

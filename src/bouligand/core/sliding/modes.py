@@ -9,7 +9,7 @@ from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_f, eval_h, failed
+from ..evaluate import copy_state, eval_f, eval_h, failed, project_onto_guards
 from ..guards import hold, rates
 from ..state import SHOWN, SWITCH, WITH_CROSSING
 from ..steps.crossing import note
@@ -198,7 +198,7 @@ def begin(w, ends):
             # (where sliding ends by itself perturbations pass unchanged)
             w.events[s.event_count - 1].jumped = 1 if ends else WITH_CROSSING
     if s.sliding > 0 and s.record_count > 0:
-        project_state(w, v.x)
+        project_onto_guards(w, s.t, v.x)
         copy_state(v.x, w.states[s.record_count - 1])
     if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
         return s.status
@@ -218,14 +218,3 @@ def begin(w, ends):
     s.fresh, s.rates_known, s.judged, s.question, s.gap, s.reach = 1, 1, 1, 0, 0.0, 0.0
     s.A_at = -1
     return codes.GO_ON
-
-
-@core
-def project_state(w, x):
-    """Move a state onto the guards that it slides on (v.scratch is used)."""
-    s, v, fn = w.s, w.v, w.fn
-    if (
-        call(fn.project, min(s.t, s.cap), (address(x), address(w.g.b), address(w.p), address(v.scratch)), fn.context)
-        == 0
-    ):
-        copy_state(v.scratch, x)

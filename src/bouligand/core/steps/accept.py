@@ -1,10 +1,10 @@
 """Accepting a step: it becomes part of the record, and its end the present state."""
 
 from .. import codes
-from ..compiler.intrinsics import address, call, compact
+from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.vectors import copy
-from ..evaluate import copy_state, eval_f
+from ..evaluate import copy_state, eval_f, project_onto_guards
 from ..guards import advance_guards
 from ..recorded import write_step
 from ..state import HOP
@@ -12,16 +12,6 @@ from ..unit import make_unit_with_slope
 from .crossing import ask_if_barely, cross_and_evaluate
 from .dense import requested
 from .observers import observe
-
-
-@core
-def project_end(w, t):
-    """Move the end of a step onto the guards that are slid on."""
-    compact()
-    v, fn = w.v, w.fn
-    arguments = (address(v.x_end), address(w.g.b), address(w.p), address(v.scratch))
-    if call(fn.project, min(t, w.s.cap), arguments, fn.context) == 0:
-        copy_state(v.scratch, v.x_end)
 
 
 @core(inline=True)
@@ -47,7 +37,7 @@ def accept(w, landed):
     if w.units.shape[0] > 0:
         make_unit_with_slope(w, v.x_end, v.f_end)
     if s.sliding > 0:
-        project_end(w, end)
+        project_onto_guards(w, end, v.x_end)
     write_step(w, row, end, s.kind, s.length, s.back, s.correction)
     for i in range(n):
         states[row, i] = v.x_end[i]
