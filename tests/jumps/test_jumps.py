@@ -277,3 +277,21 @@ def test_how_far_a_jump_carries_a_state_across_a_guard_does_not_matter():
     first = np.log(0.55 / 0.5)
     assert sol.events.t == pytest.approx(np.repeat([first, first + np.log(3.0)], 2), abs=1e-9)
     assert list(sol.events.guard[:2]) == [0, 1]
+
+
+@pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-9, 1e-10, 1e-11])
+def test_walls_that_move_are_not_passed(rtol):
+    """Behind a jump, h of a guard that moves is zero up to the last digit of the time."""
+
+    def bounce(t, x, b, p):
+        return x[0], math.cos(t) - 0.6 * (x[1] - math.cos(t))
+
+    system = bd.System(
+        lambda t, x, b, p: (x[1], 0.0),
+        lambda t, x, p: (x[0] - math.sin(t) + 2.0, x[0] - math.sin(t) - 2.0),
+        n=2,
+        guards=("left", "right"),
+        jumps={"left": bounce, "right": bounce},
+    )
+    sol = bd.solve(system, (0.4776, 0.4776 + 60.0 * math.pi), [0.1, 1.7386], rtol=rtol)
+    assert np.abs(sol.x[:, 0] - np.sin(sol.t)).max() < 2.0 + 1e-6

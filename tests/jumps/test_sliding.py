@@ -168,8 +168,6 @@ def test_what_is_not_unique_is_refused():
 
 
 def test_what_does_not_go_together():
-    with pytest.raises(ValueError, match="jumps and sliding"):
-        oscillator(jumps={"reversal": lambda t, x, b, p: x})
     with pytest.raises(ValueError, match="bands"):
         bd.solve(oscillator(), (0.0, 1.0), [1.0, 1.0], eps=0.1)
     with pytest.raises(ValueError, match="sliding modes"):

@@ -17,8 +17,14 @@ def shake(v):
 
 @core(inline=True)
 def near_zero(g, k):
-    """Whether h_k is zero to round-off, with h at the shaken state in g.h_trial: that scales down to what the last digits do."""
-    return abs(g.h[k]) <= 8.0 * 2.2e-16 / _STEP * abs(g.h_trial[k] - g.h[k]) + 1e-300
+    """Whether h_k is zero to round-off, with h at the shaken state in g.h_trial: that scales down to round-off."""
+    return abs(g.h[k]) <= round_off(g, k) + 1e-300
+
+
+@core(inline=True)
+def round_off(g, k):
+    """What the last digits of the state do to h_k, with h at the shaken state in g.h_trial."""
+    return 8.0 * 2.2e-16 / _STEP * abs(g.h_trial[k] - g.h[k])
 
 
 @core

@@ -96,8 +96,8 @@ SCALARS = record(
     "stiff_run: int",  # stiff steps accepted since explicit ones, or since an event
     "jumping: int",  # 1: guards have fired at this instant whose jumps are to be applied
     "generation: int",  # of jumps at this instant: how many were applied before
-    "may_slide: int",  # 1: sliding modes are computed,
-    "sliding: int",  # and the number of guards on which the trajectory slides
+    "may_slide: int",  # 1: sliding modes are computed
+    "kept: int",  # the number of guards on which the trajectory stays: those that it slides on, and those that it rests on
     "order_given: int",  # 1: jumps at one instant are applied in the order w.jump_order, whether they commute or not
     "dt",  # the natural length of a smooth step, which survives events
     "rtol",
@@ -161,7 +161,7 @@ STATE_ROWS = Rows(
 
 GUARD_ROWS = Rows(
     "guard",
-    "b",  # the word: the side of each guard, -1 or +1; 0 while the trajectory slides on it
+    "b",  # the word: the side of each guard, -1 or +1; 0 while the trajectory stays on it (sliding, or at rest)
     "watched",  # b where a crossing is to be found, 0 where it is not (an observer, a one-sided guard that is not armed)
     "h",  # at the present state
     "h_end",  # at the end of the step
@@ -196,6 +196,10 @@ GUARD_ROWS = Rows(
     "interval",  # time between its last two jumps,
     "ratio",  # that to the interval before,
     "shrinking",  # and how many times that ratio was nearly the same, and below 1
+    "rest",  # 1: the trajectory may come to rest on it,
+    "still",  # and is on it without a rate
+    "slow",  # (a rate up to this is none, within the tolerances)
+    "left",  # 1: the trajectory stayed on it before the jumps of this instant
 )
 
 # ------------------------------------------------------------------------------------------------------ the record
@@ -232,7 +236,7 @@ ORDERS = {**{HOP + rung: rung for rung in range(1, 6)}, SPAN: 5}  # of the formu
 
 # ------------------------------------------------------------------------------------------------------ functions
 
-_CALLED = ("f", "h", "fh", "Dh", "g", "g_many", "jump_many", "multipliers", "project")
+_CALLED = ("f", "h", "fh", "Dh", "g", "g_many", "jump_many", "multipliers", "project", "contact_rates")
 FUNCTIONS = record(*(f"{name}: int" for name in (*_CALLED, "context")))
 # addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced. A, of a
 # bridge, is a matrix near Df for stiff steps; it is called directly after f with the same arguments, and may use what f has left
@@ -241,9 +245,10 @@ JACOBIANS = record(
 )
 TIMELESS = -1  # in place of the address of Dt_h: h does not depend on t
 # the words of a function's context; "ks" for g_many only, what follows it where sliding modes are computed: addresses of the
-# user's f and h, of h of dual numbers, and of the word
-CONTEXT = ("n", "m", "p", "user data", "ks", "f", "h", "h_dual", "b")
-USER_DATA, LISTED, USERS_F, USERS_H, USERS_H_DUAL, WORD = 3, 4, 5, 6, 7, 8
+# user's f and h, of h of dual numbers, of the word, of the guards on which the trajectory may come to rest (0: none), of the
+# addresses of their jumps, and of jump_many
+CONTEXT = ("n", "m", "p", "user data", "ks", "f", "h", "h_dual", "b", "rests", "jumps", "jump_many")
+USER_DATA, LISTED, USERS_F, USERS_H, USERS_H_DUAL, WORD, RESTS, JUMPS, JUMP_MANY = range(3, 12)
 
 # ------------------------------------------------------------------------------------------------------ tables
 

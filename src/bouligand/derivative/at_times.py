@@ -274,7 +274,7 @@ class BDerivativeAtTimes(Generic[Gradient]):
             raise ValueError(
                 f"w must be a finite (times, states) array, here {(len(self.t), self.n)}; got shape {w.shape}"
             )
-        if self.system.sliding:  # (see `TangentMap.gradient`)
+        if self.system._stays:  # (see `TangentMap.gradient`)
             columns = list(range(self.n + self.np))
             whole = np.einsum("ti,tij->j", w, self._columns(columns, dx, dp))
             by_columns: Any = (whole[: self.n].copy(), whole[self.n :].copy()) if self.params else whole

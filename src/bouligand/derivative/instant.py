@@ -84,6 +84,8 @@ class Instant(Crossings):
         for group, x, word in crossing.fired:
             dx = push_jump(self.system, group, self.t, x, word, self._p, dx, D[:, n:], tau)
         D[:, :n] = dx if at_event else dx - np.outer(tau, crossing.f_after)
+        if crossing.onto is not None:
+            D[:, :n] = D @ crossing.onto
         return tau
 
     def push(self, D: FloatArray, times: FloatArray | None, at_event: bool = False) -> None:
@@ -111,6 +113,10 @@ class Instant(Crossings):
         n, last = self.system.n, True
         for q in range(len(order) - 1, -1, -1):
             crossing = self._cross(tuple(order[:q]), order[q])
+            if crossing.onto is not None:
+                by_state = g[:n].copy()
+                g[:n] = 0.0
+                g += crossing.onto @ by_state
             by_tau = 0.0 if at_event and last else -float(crossing.f_after @ g[:n])
             last = False
             for J, by_time in self._matrices(crossing, g.size - n)[::-1]:

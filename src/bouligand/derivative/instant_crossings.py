@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import NotEventSelectedError
+from .sliding_start import onto_guards
 from .trajectory_corners import rows_of_guards
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from .flights import Flight
     from .walk import Walk
 
+SLOW = 1e-7  # rate of a contact, of that which the speed of the state could give it, below which it is nearly at rest
 NEAR = 30.0  # tolerances within which a guard is reached together with another
 
 
@@ -32,6 +34,7 @@ class Crossing:
     f_after: FloatArray
     x_after: FloatArray
     word_after: FloatArray
+    onto: FloatArray | None = None  # the move onto guards on which the trajectory stays behind it, if there are any
     matrices: list[tuple[FloatArray, FloatArray]] = field(default_factory=list)  # DR with Dp_R, and Dt_R, for gradients
 
 
@@ -77,6 +80,10 @@ class Crossings:
         rows, slopes = rows_of_guards(self._walk, t, x, [k])
         before = f(t, x, word, p)
         hdot = float(rows[0, : self.system.n] @ before + slopes[0])
+        if self.system.rests[k] and abs(hdot) <= SLOW * np.abs(rows[0]).max() * np.abs(before).max():
+            # the last of impacts that accumulate: by how much later a perturbed trajectory meets them changes it along the
+            # impulse only, and that is lost at rest
+            rows, hdot = np.zeros_like(rows), -word[k]
         if not hdot * word[k] < 0.0:
             raise self._no_derivative(passed, k)
         ahead = [j for j in self._met if j not in (*passed, k)]
@@ -86,7 +93,10 @@ class Crossings:
                 raise self._no_derivative(passed, k)
             x_after, word_after = self._x_after, self._word_after
         after = f(t, x_after, word_after, p)
-        return Crossing(k, fired, rows[0], hdot, before, after, x_after, word_after)
+        onto = None
+        if (word_after == 0.0).any():
+            onto = onto_guards(self.system, t, x_after, word_after, p, rows.shape[1])
+        return Crossing(k, fired, rows[0], hdot, before, after, x_after, word_after, onto)
 
     def _no_derivative(self, passed: tuple[int, ...], k: int) -> NotEventSelectedError:
         names = [self.system.guards[j] for j in (*passed, k)]
@@ -99,6 +109,9 @@ class Crossings:
         )
 
     def _agrees(self, x: FloatArray) -> bool:
+        """Whether the state behind is that which the integration has found."""
+        if (self._word_after == 0.0).any():
+            x = self.system._bind().onto_guards(self.t, x, self._word_after, self._p)
         return bool((np.abs(x - self._x_after) <= NEAR * (self._atol + self._rtol * np.abs(x))).all())
 
     def _jumps(
@@ -111,6 +124,7 @@ class Crossings:
         system, jumps, applied = self.system, self.system.jumps, []
         h, f, t, p = system.function("h"), system.function("f"), self.t, self._p
         firing = [k]
+        word[word == 0.0] = 1.0  # (as the core does where the trajectory has stayed on a guard)
         for _ in range(2 * system.m + 10):
             with_jump = [j for j in firing if jumps.has[j]]
             before, was = x, word.copy()

@@ -47,7 +47,7 @@ def outcome_of(solution: Solution, t: float | None, since: float | None, event: 
         event %= len(shown)
         row = int(shown[event])
         end = float(record.events["t"][row])
-        if solution.system.sliding and record.events["jumped"][row]:
+        if solution.system._stays and record.events["jumped"][row]:
             raise DerivativeError(
                 f"event {event} is the end of a sliding mode: the derivative of the state at such an event is not implemented. "
                 "Give a fixed time t"

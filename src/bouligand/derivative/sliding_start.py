@@ -1,7 +1,8 @@
-"""A derivative that starts in a sliding mode: what is perturbed off the guards returns to them at once.
+"""A derivative that starts where the trajectory stays on guards: what is perturbed off them returns to them at once.
 
-On either side of a guard the flow leads back to it, along a difference of the same fields: to first order the perturbed state is
-projected onto the guards along the g_k (see `core.sliding.field`).
+On either side of a guard that is slid on, the flow leads back to it, along a difference of the same fields; a body that is put a
+little above a contact, or with a small rate, comes back to rest there. To first order the perturbed state is moved onto the
+guards, as the core does after each step (see `core.sliding.field`).
 """
 
 from __future__ import annotations
@@ -10,41 +11,47 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .trajectory_corners import rows_of_guards
-
 if TYPE_CHECKING:
     from .._typing import FloatArray
+    from ..system.system import System
     from .walk import Walk
+
+STEP = 1e-5  # of central differences, relative to the state or the parameters
 
 
 def sliding_start(walk: Walk) -> SlidingStart | None:
-    """What happens to perturbations at the start of a walk, if that is in a sliding mode."""
-    if not walk.system.sliding:
+    """What happens to perturbations at the start of a walk, if the trajectory stays on guards there."""
+    if not walk.system._stays:
         return None
     word = walk.stretch.starting_word
     return SlidingStart(walk, word) if (word == 0.0).any() else None
 
 
-class SlidingStart:
-    """The projection of perturbations (state, then parameters) at the start of a walk: ``z - G (Dh G)^-1 (Dh, Dp_h) z``."""
+def onto_guards(system: System, t: float, x: FloatArray, word: FloatArray, p: FloatArray, width: int) -> FloatArray:
+    """How the move onto the guards that the trajectory stays on (b = 0) changes perturbations: rows are images of those of each
+    state, then (up to ``width``) of each parameter."""
+    bound, n = system._bind(), system.n
+    out = np.zeros((width, n))
+    # (differences of a move that is nearly linear, by steps that are not small beside what is moved)
+    for i in range(width):
+        size = np.abs(x).max(initial=1e-3) if i < n else max(abs(p[i - n]), 1e-3)
+        sides = []
+        for step in (STEP * size, -STEP * size):
+            y, q = x.copy(), p.copy()
+            (y if i < n else q)[i if i < n else i - n] += step
+            sides.append(bound.onto_guards(t, y, word, q))
+        out[i] = (sides[0] - sides[1]) / (2.0 * STEP * size)
+    return out
 
-    def __init__(self, walk: Walk, starting: FloatArray) -> None:
-        stretch, system = walk.stretch, walk.system
-        t, x, p = float(stretch.t[0]), stretch.states[0], stretch.leg_p[stretch.leg]
-        guards = [int(k) for k in np.flatnonzero(starting == 0.0)]
-        self._rows, _ = rows_of_guards(walk, t, x, guards)
-        f, fields = system.function("f"), []
-        for k in guards:
-            sides = []
-            for sign in (1.0, -1.0):
-                word = np.where(starting == 0.0, 1.0, starting)
-                word[k] = sign
-                sides.append(f(t, x, word, p))
-            fields.append(0.5 * (sides[0] - sides[1]))
-        self._G = np.array(fields).T
-        self._n = system.n
-        self._solved = np.linalg.solve(self._rows[:, : self._n] @ self._G, self._rows)
+
+class SlidingStart:
+    """The move of perturbations (state, then parameters) onto the guards at the start of a walk."""
+
+    def __init__(self, walk: Walk, word: FloatArray) -> None:
+        stretch = walk.stretch
+        p = stretch.leg_p[stretch.leg]
+        self._D = onto_guards(walk.system, float(stretch.t[0]), stretch.states[0], word, p, walk.width)
 
     def push(self, D: FloatArray) -> None:
-        """Project tangents (rows of D, changed in place)."""
-        D[:, : self._n] -= (D @ self._solved.T) @ self._G.T
+        """Move tangents (rows of D, changed in place)."""
+        D[:, : self._D.shape[1]] = D @ self._D

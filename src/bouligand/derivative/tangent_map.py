@@ -189,7 +189,7 @@ class TangentMap:
             if part.jump is not None:
                 at_breaks[part.jump.offset : part.jump.offset + len(part.jump.events)] = False
         # (when sliding ends is not known to first order)
-        times[at_breaks] = np.nan if self._solution.system.sliding else 0.0
+        times[at_breaks] = np.nan if self._solution.system._stays else 0.0
         count = on_way.stop - on_way.start
         return times[:count][events["shown"][:count] == SHOWN, 0]
 
@@ -200,7 +200,7 @@ class TangentMap:
         """Whether a gradient is computed by matrices: with dual numbers an adjoint takes as many evaluations of f as all
         tangents, and more besides."""
         # (where sliding ends, the sign before is not the opposite one: gradients are not propagated backwards there)
-        sliding = self._solution.system.sliding is not None
+        sliding = self._solution.system._stays
         return sliding or (self.width <= _SMALL and self.chain.by_duals)
 
     def prepare_gradient(self) -> None:

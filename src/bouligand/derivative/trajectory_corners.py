@@ -313,7 +313,7 @@ class TrajectoryCorner(Corner[str]):
         flips = np.concatenate([np.array(unit) for unit in units])
         firsts = np.concatenate([[0], np.cumsum([len(unit) for unit in units])])
         if (
-            system.sliding
+            system._stays
         ):  # (h depends on the mode, which it finds in one workspace for each lease: the walk has its own)
             lease = system._bind().lease(system)
         self._set_up(lease.fn, p, t, x, word, rows, slopes, flips, firsts)

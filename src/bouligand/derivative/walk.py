@@ -111,7 +111,7 @@ class Walk:
         self.n, self.np = self.system.n, memory.parameters_differentiated
         self.width = self.n + self.np
         memory.open_stretch(stretch)
-        if self.system.sliding:
+        if self.system._stays:
             # h depends on the mode, and the search for the fastest rates has left that of the end
             memory.g.b[:] = stretch.starting_word
         on_guard = _prepare(memory.address)

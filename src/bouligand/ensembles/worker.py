@@ -33,6 +33,7 @@ _GIVEN = (
     "observer",
     "terminal",
     "jump",
+    "rest",
 )  # rows of the guards that options have written before the start
 _Plan = record_view(BLOCK_PLAN)
 _lock = threading.Lock()
@@ -53,7 +54,7 @@ class Worker:
         guards = np.zeros_like(memory.g._matrix)
         for name in (
             *(_GIVEN if memory.marked else ()),
-            *(("b",) if memory.s.word_given or memory.s.may_slide else ()),
+            *(("b",) if memory.s.word_given or system._stays else ()),
         ):
             first, _ = memory.g._rows.places[name]
             guards[first] = memory.g._matrix[first]

@@ -211,9 +211,12 @@ def mark(
         work.g.observer[:] = system.observers
         if system.jumps:
             use_jumps(work, system)
-        if system.sliding:
-            work.s.may_slide = 1
-            work.g.b.fill(1.0)  # (0 means sliding)
+        if system._stays:
+            work.s.may_slide = system.sliding is not None
+            work.g.b.fill(1.0)  # (0 means that the trajectory stays on it)
+            work.g.rest[:] = system.rests
+            work.g.still.fill(0.0)
+            work.g.left.fill(0.0)
     if eps is not None or projection is not None:
         bands(work, system, eps, projection)
     if terminal is not None:

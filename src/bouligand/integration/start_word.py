@@ -3,7 +3,8 @@
 A word is consistent if the flow in that mode moves every such guard, within a short time, to the side that the word has
 for it; or does not move it, where f is the same on both sides (a joint that rests on its limit: the force of its stop
 begins at zero). One consistent word, or several under which f is the same: the first is used. None: the trajectory
-would slide from the start on. Several others: the start is ambiguous, and the user has to give ``b0``.
+would slide from the start on. Several others: the start is ambiguous, and the user has to give ``b0``. Of contacts on
+which the trajectory may rest (`System(rest=)`) and that have no rate, the core finds out which are left.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core import codes
 from ..errors import StartError
 
 if TYPE_CHECKING:
@@ -33,13 +35,38 @@ def find_word(stepper: Stepper) -> None:
     scale = 1e-4 * max(np.abs(x).max(), 1e-3) / max(speed, 1e-9)
     scale = min(scale, 1e-4 * span) if span > 0.0 else scale
     open_guards = np.flatnonzero((g.held != 0.0) & (g.observer == 0.0))
-    g.b[:] = word = consistent_word(system, t, x, p, word, open_guards, scale)
+    at_rest = [int(k) for k in open_guards if system.rests[k]]
+    if at_rest:
+        word[at_rest] = 1.0  # (open: one that is approached has its event at once)
+        open_guards = np.setdiff1d(open_guards, at_rest)
+        still = _without_rate(stepper, word, scale, at_rest)
+        g.still[still] = 1.0
+        if still:  # the core finds out which of them are left
+            s.question, s.target = codes.SLIDE, still[0]
+    g.b[:] = word = consistent_word(system, t, x, p, word, open_guards, scale) if open_guards.size else word
     on_observers = np.flatnonzero((g.held != 0.0) & (g.observer != 0.0))
     if on_observers.size:  # on the side to which they move, as where no guard is zero
         later = x + scale * f(t, x, word, p)
         h = system.function("h")(t + scale, later, p)[on_observers]
         g.b[on_observers] = np.where(h > 0.0, 1.0, -1.0)
     s.word_given = 1
+
+
+def _without_rate(stepper: Stepper, word: FloatArray, scale: float, guards: list[int]) -> list[int]:
+    """Those of these guards whose rates are zero within the tolerances."""
+    system, t, x, p = stepper.system, stepper.t, stepper.x, stepper._p
+    f, h, memory = system.function("f"), system.function("h"), stepper._memory
+
+    def rates(y: FloatArray) -> FloatArray:
+        slope = f(t, y, word, p)
+        near, far = ((h(t + s, y + s * slope, p) - h(t - s, y - s * slope, p))[guards] for s in (scale, 2.0 * scale))
+        out: FloatArray = (8.0 * near - far) / (12.0 * scale)
+        return out
+
+    off = (memory.v.atol + memory.s.rtol * np.abs(x)) * np.where(np.arange(x.size) % 3, -0.7, 1.0)
+    here = rates(x)
+    unsure = np.abs(rates(x + off) - here)
+    return [k for k, rate, most in zip(guards, here, unsure, strict=True) if abs(rate) <= most]
 
 
 def consistent_word(

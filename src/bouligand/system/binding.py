@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.state import CONTEXT, FUNCTIONS, JACOBIANS, TIMELESS, USER_DATA, USERS_F, USERS_H, USERS_H_DUAL
+from ..core import state
+from ..core.state import CONTEXT, FUNCTIONS, JACOBIANS, TIMELESS, USER_DATA
 from ..errors import FunctionError, FunctionWarning, PerformanceWarning
 from .addresses import WritesArgumentError, is_callback, user_data
 from .caught import Failures
@@ -82,8 +83,8 @@ class Bound:
         self.ways: dict[bool, Ways] = {}
         self.pattern: Any = None  # of Dh, with many states: see `derivative.patterns`
         self._no_duals: dict[str, str] = {}  # functions that do not compile for dual numbers, and why
-        if system.sliding:
-            self._let_slide(system)
+        if system._stays:
+            self._let_stay(system)
         self.has_jacobian = bool(self.fn["Dh"][0])
 
     def lease(self, system: System) -> Bound | Lease:
@@ -97,24 +98,38 @@ class Bound:
     def give_back(self) -> None:
         pass
 
-    def _let_slide(self, system: System) -> None:
-        """Put functions that know sliding modes in place of f and h; they call the user's through the context."""
+    def _let_stay(self, system: System) -> None:
+        """Put functions that know sliding modes and rest in place of f and h; they call the user's through the context."""
         from ..core.sliding.compiled import addresses
 
         if not system._functions["h"].is_low_level:
             self._take_dual(system, system._functions["h"])
         there = addresses()
-        self.context[[USERS_F, USERS_H, USERS_H_DUAL]] = self.fn["f"][0], self.fn["h"][0], self._jacobians["h_dual"][0]
+        users = self.fn["f"][0], self.fn["h"][0], self._jacobians["h_dual"][0]
+        self.context[[state.USERS_F, state.USERS_H, state.USERS_H_DUAL]] = users
+        if system.rests.any():
+            self._rests: FloatArray = system.rests.astype(float)
+            places = self._rests.ctypes.data, self.jumps.ctypes.data, self.fn["jump_many"][0]
+            self.context[[state.RESTS, state.JUMPS, state.JUMP_MANY]] = places
         self.fn["fh"] = self.fn["Dh"] = 0
         for name, address in there.items():
             self.fn[name] = address
+        if not system.rests.any():
+            self.fn["contact_rates"] = 0
 
     def field(self, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
-        """f, also in sliding modes (b = 0), called from Python."""
+        """f, also in sliding modes and at rest (b = 0), called from Python."""
+        return self._call("f", t, x, b, p)
+
+    def onto_guards(self, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
+        """The state x, moved onto the guards on which the trajectory stays (b = 0)."""
+        return self._call("project", t, x, b, p)
+
+    def _call(self, name: str, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
         given = [np.array(a, dtype=float) for a in (x, b, p)]
         out = np.full(given[0].size, np.nan)
         kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * 5)
-        if kind(int(self.fn["f"][0]))(t, *(a.ctypes.data for a in (*given, out, self.context))) != 0:
+        if kind(int(self.fn[name][0]))(t, *(a.ctypes.data for a in (*given, out, self.context))) != 0:
             raise self.failures.take() or FunctionError(f"f failed at t = {t}", t=t, x=given[0])
         return out
 
@@ -137,7 +152,7 @@ class Bound:
             for name in JACOBIANS.names:
                 wanted = name in system._functions and name != "A" and (params or not name.startswith("Dp"))
                 # (those of the user's f are not those of a sliding mode)
-                wanted = wanted and not (system.sliding and name in ("Df", "Dp_f"))
+                wanted = wanted and not (system._stays and name in ("Df", "Dp_f"))
                 if wanted and mine[name][0] == 0:
                     self._take(system, system._functions[name], mine, [])
             if mine["Dt_h"][0] == 0 and system._functions["h"].ignores_time():
@@ -146,7 +161,7 @@ class Bound:
             known |= {"Dh"} if "Dh_row" in known else set()
             for name, needed in (("f", ("Df", "Dp_f")), ("h", ("Dh", "Dt_h", "Dp_h"))):
                 missing = {key for key in needed if params or not key.startswith("Dp")} - known
-                if name == "f" and system.sliding:
+                if name == "f" and system._stays:
                     continue
                 if missing and name + "_dual" not in known and system._jacobians != "differences":
                     self._take_dual(system, system._functions[name])

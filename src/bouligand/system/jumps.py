@@ -98,6 +98,19 @@ class Jumps:
         if self and reset.size:
             raise ValueError("reset (the matrix that says which crossing re-arms which guard) does not go with jumps")
 
+    def resting(self, guards: tuple[str, ...], rest: ty.Guards | None) -> BoolArray:
+        """Which guards are contacts on which the trajectory may come to rest."""
+        out = np.zeros(len(guards), dtype=bool)
+        if rest is not None:
+            out[_numbers(guards, rest, "rest")] = True
+        without = np.flatnonzero(out & ~self.has)
+        if without.size:
+            raise ValueError(
+                f"rest: guard {guards[without[0]]!r} has no jump; rest is what jumps that accumulate lead to. Give it a jump, or "
+                "sliding='filippov' for a guard towards which the flow points on both sides"
+            )
+        return out
+
     def in_order(self, group: list[int]) -> list[int]:
         """Guards of one instant in the order in which their jumps are applied."""
         return [int(k) for k in self.order if k in group]

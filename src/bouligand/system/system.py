@@ -89,6 +89,10 @@ class System:
         instant, those with ``fired[k] > 0``. It is for all guards that ``jumps`` names, or for all.
     order : sequence of guards, optional
         The order in which jumps of one instant are applied. Without it, jumps whose order matters are refused.
+    rest : guard or sequence of guards, optional
+        Contacts with jumps on which the trajectory may come to rest: where its jumps accumulate, or a jump is inelastic, it goes
+        on with h = 0, kept by a force in the direction of the jump, until that force would have to pull. The contact must be
+        open where h > 0. Without it, jumps that accumulate are refused (`ZenoError`).
     sliding : {"filippov"}, optional
         Compute sliding modes: where the flow points towards a guard on both sides, the trajectory stays on it, with the convex
         combination of both fields that keeps it there, and the entry of the mode is 0. On several guards at once, f has to be
@@ -190,6 +194,7 @@ class System:
         jumps: Mapping[ty.Guard, ty.ModeFunction] | ty.Guards | None = None,
         jump_many: ty.JumpFunction | None = None,
         order: Iterable[ty.Guard] | None = None,
+        rest: ty.Guards | None = None,
         sliding: Literal["filippov"] | None = None,
         breakpoints: ArrayLike = (),
         unit: Iterable[slice | Iterable[str | int]] = (),
@@ -244,8 +249,8 @@ class System:
         self.jumps = Jumps(self.guards, jumps, jump_many, order, given, self._contexts)
         self.jumps.refuse(self.guards, self.observers, self.reset)
         self.sliding = None if sliding is None else one_of("sliding", sliding, ("filippov",))
-        if self.sliding and self.jumps:
-            raise ValueError("jumps and sliding modes in one system are not computed")
+        self.rests = self.jumps.resting(self.guards, rest)
+        self._stays = self.sliding is not None or bool(self.rests.any())  # whether trajectories may stay on guards
         if self.sliding and self.reset.size:
             raise ValueError(
                 "reset (the matrix that says which crossing re-arms which guard) does not go with sliding modes"
@@ -255,9 +260,9 @@ class System:
         self._no_jacobians = ""  # why a bridge does not give them
         self._is_sum = "g" in self._functions
         # something that most systems do not have
-        self._special = bool(self.direction.any() or self.observers.any() or self.jumps or self.sliding)
+        self._special = bool(self.direction.any() or self.observers.any() or self.jumps or self._stays)
         # whether integrations that run at the same time may share what functions find as their context
-        self._shares_context = self._contexts is None and self.sliding is None
+        self._shares_context = self._contexts is None and not self._stays
         self._plain = not (self._special or self.unit.size or self.breakpoints.size)
         self._expects_stiff = False  # whether stiff steps are to be expected from the start: set by bridges
         self._trusts_Df: bool | None = None  # whether Df, if given, was compared with differences, and fits
@@ -346,7 +351,7 @@ class System:
         """
         if _known(name) == "f" and "f" not in self._functions:
             self._compose()
-        if name == "f" and self.sliding:
+        if name == "f" and self._stays:
             return self._bind().field
         user = self._functions.get(name)
         return None if user is None else lambda t, *arguments: user(self.sizes, t, *arguments)

@@ -10,11 +10,14 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_jump, eval_jumps, in_tolerances
+from ..evaluate import copy_state, eval_h, eval_jump, eval_jumps, in_tolerances
+from ..guards import hold
 from ..recorded import write_step
 from ..state import JUMP
 from ..unit import make_unit
 from .sides import settle_sides
+
+MOST_GENERATIONS = 1000  # where impacts between contacts at rest may go to and fro, less and less
 
 
 @core(entry=True)
@@ -27,6 +30,9 @@ def jump(table):
         code = next_generation(w)
         if code != codes.GO_ON:
             return code
+    for k in range(w.g.width):
+        if w.g.still[k] != 0.0 or w.g.left[k] != 0.0:
+            s.question, s.target = codes.SLIDE, k  # which of these guards does it stay on?
     return codes.GO_ON
 
 
@@ -41,8 +47,10 @@ def next_generation(w):
         return codes.EVENTS_FULL
     first, count = firing(g)
     s.target = first
-    if s.generation > 2 * g.width + 10:
+    if s.generation > (MOST_GENERATIONS if w.fn.contact_rates != 0 else 2 * g.width + 10):
         return codes.CASCADE
+    if s.kept > 0 and release(w):
+        return s.status
     for k in range(g.width):
         g.hdot_end[k] = g.hdot[k]  # (before the jump)
     code = apply_all(w, count)
@@ -66,6 +74,20 @@ def next_generation(w):
         copy_state(v.x, w.x_eval[q])
         q -= 1
     return settle_sides(w, change, w.fn.jump_many != 0 and count > 1)
+
+
+@core
+def release(w):
+    """The trajectory no longer stays on the guards that it stayed on: behind the jumps that is to be found out again. True if h
+    failed."""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    for k in range(g.width):
+        if g.b[k] == 0.0:
+            g.b[k], g.watched[k], g.left[k], g.hdot[k] = 1.0, 1.0, 1.0, 0.0
+            hold(w, k)
+    s.kept = 0
+    return eval_h(w, s.t, v.x, g.h)  # (theirs was another function)
 
 
 @core

@@ -3,7 +3,7 @@
 Where h is not zero, its sign says the side. A guard that has just fired is then on one side or the other, and does not fire
 again; another that has changed sides fires. Where the state is on a guard, the flow behind the jump says the side: a guard that
 has fired is left to the side that it came from, if the flow leads there (a bounce), else to the other; one that has not fired
-is crossed if the flow leads there.
+is crossed if the flow leads there. A contact on which the state may rest, and that has no rate, is left to `sliding.modes`.
 """
 
 from .. import codes
@@ -12,6 +12,7 @@ from ..compiler.jit import core
 from ..evaluate import eval_f, eval_h
 from ..guards import hold, rates
 from ..resolution import near_zero, shake
+from ..sliding.contacts import rates_of_contacts
 from ..state import SHOWN, SWITCH
 from ..steps.crossing import flip, note_crossing, uncount
 
@@ -40,7 +41,8 @@ def settle_sides(w, change, together):
         was_on = g.held[k] != 0.0
         g.held[k] = 0.0
         g.settled[k] = -1e300
-        left = 3.0 * abs(g.h_middle[k]) if was_on else 0.0
+        # (h was evaluated at a time that may differ in its last digits)
+        left = 3.0 * abs(g.h_middle[k]) + 1e-15 * abs(s.t * g.hdot_end[k]) if was_on else 0.0
         if near_zero(g, k) or abs(g.h[k]) <= left:
             hold(w, k)
         else:
@@ -67,7 +69,9 @@ def off_guard(w, k):
     compact()
     s, g = w.s, w.g
     side = 1.0 if g.h[k] > 0.0 else -1.0
-    if g.fired[k] == 1.0:
+    if g.left[k] != 0.0:
+        depart(w, k, side)
+    elif g.fired[k] == 1.0:
         land_on(w, k, side)
     elif g.fired[k] == 3.0:
         wait_or_leave(w, k, side != g.b[k])
@@ -81,6 +85,14 @@ def off_guard(w, k):
                 g.watched[k] = 0.0
         g.held[k] = 0.0  # (its h is how far it was carried, no rounding error of being on the guard)
         w.events[s.event_count - 1].jumped = 1
+
+
+@core
+def depart(w, k, side):
+    """The trajectory stayed on guard k before the jumps of this instant, and is on this side behind them."""
+    g = w.g
+    g.b[k], g.watched[k], g.left[k], g.still[k] = side, side, 0.0, 0.0
+    note_crossing(w, k, side, True)
 
 
 @core(inline=True)
@@ -127,16 +139,19 @@ def by_flow(w, change, together):
     """The sides of the guards on which the state is. Returns a code; v.f is then x' behind the jump."""
     compact()
     s, v, g = w.s, w.v, w.g
-    if eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
+    if eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0) or rates_of_contacts(w):
         return s.status
     passes = False
     for k in range(g.width):
         if g.held[k] != 0.0 and g.fired[k] == 1.0:
             away = g.b[k] * g.hdot[k]
-            if at_rest(g, k, change) and not away < -INELASTIC * abs(g.hdot_end[k]):
+            if g.rest[k] != 0.0 and g.b[k] > 0.0 and abs(away) <= max(g.slow[k], INELASTIC * abs(g.hdot_end[k])):
+                land_on(w, k, 1.0)
+                g.still[k] = 1.0
+            elif at_rest(g, k, change) and not away < -INELASTIC * abs(g.hdot_end[k]):
                 s.target = k
                 return codes.ZENO
-            if away > 0.0:
+            elif away > 0.0:
                 land_on(w, k, g.b[k])
             elif together:
                 land_on(w, k, g.b[k])
@@ -145,15 +160,17 @@ def by_flow(w, change, together):
                 g.b[k] = -g.b[k]
                 g.watched[k] = g.b[k]
                 passes = True
-    if passes and (eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0)):
+    if passes and (eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0) or rates_of_contacts(w)):
         return s.status
     for k in range(g.width):
         if g.held[k] == 0.0 or g.observer[k] != 0.0 or g.fired[k] == 2.0:
             continue
         if g.fired[k] == 1.0:
-            if g.b[k] * g.hdot[k] < 0.0:
+            if g.b[k] * g.hdot[k] < 0.0 and g.still[k] == 0.0:
                 s.target = k
                 return codes.JUMPS_BACK
+        elif g.left[k] != 0.0 or (g.rest[k] != 0.0 and g.b[k] > 0.0):
+            still_there(w, k)
         elif g.fired[k] == 3.0:
             wait_or_leave(w, k, g.b[k] * g.hdot[k] < 0.0)
         elif g.watched[k] * g.hdot[k] < 0.0:
@@ -163,6 +180,24 @@ def by_flow(w, change, together):
                 g.held[k] = 0.0  # an ordinary crossing, next
     s.rates_known = 1
     return codes.GO_ON
+
+
+@core
+def still_there(w, k):
+    """The state is on guard k, on which the trajectory has stayed or may rest, behind a jump of another guard."""
+    compact()
+    g = w.g
+    if g.jump[k] == 0.0:
+        return  # (whether it slides on is found out when all has jumped)
+    if g.hdot[k] < -g.slow[k]:
+        g.still[k], g.left[k] = 0.0, 0.0
+        fire_next(w, k)
+    elif g.hdot[k] > g.slow[k]:
+        if g.left[k] != 0.0:
+            depart(w, k, 1.0)
+        g.still[k] = 0.0
+    else:
+        g.still[k] = 1.0
 
 
 @core(inline=True)

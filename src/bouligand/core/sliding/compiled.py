@@ -1,10 +1,10 @@
-"""The functions of sliding modes with the C signature of the user's own, compiled once for all systems."""
+"""The functions of sliding modes and of rest with the C signature of the user's own, compiled once for all systems."""
 
 import pathlib
 
 from ..compiler import cache, jit
 from ..compiler.wrapping import c_entry
-from .field import f_sliding, h_sliding, multipliers, project
+from .field import contact_rates, f_sliding, h_sliding, multipliers, project
 
 STAMP = cache.stamp_of(pathlib.Path(jit.__file__).parents[1])
 _entries: dict = {}
@@ -22,20 +22,25 @@ def _multipliers(t, x, b, p, out, ctx):
     return multipliers(t, x, b, p, out, ctx)
 
 
+def _contact_rates(t, x, b, p, out, ctx):
+    return contact_rates(t, x, b, p, out, ctx)
+
+
 def _project(t, x, b, p, out, ctx):
     return project(t, x, b, p, out, ctx)
 
 
 def addresses():
-    """Of f, h, multipliers and project, by name, compiled or read from the cache at first use."""
+    """By name, compiled or read from the cache at first use."""
     if not jit.JIT:
-        raise RuntimeError("sliding modes run as compiled code only; unset NUMBA_DISABLE_JIT")
+        raise RuntimeError("sliding modes and rest run as compiled code only; unset NUMBA_DISABLE_JIT")
     if not _entries:
         for name, function, count in (
             ("f", _f, 4),
             ("h", _h, 3),
             ("multipliers", _multipliers, 4),
             ("project", _project, 4),
+            ("contact_rates", _contact_rates, 4),
         ):
             _entries[name] = c_entry(count, STAMP)(function)
     return {name: int(entry.address) for name, entry in _entries.items()}

@@ -1,32 +1,29 @@
-"""The field of a sliding mode, as functions that the core calls in place of the user's own.
+"""The field while the trajectory stays on guards, as functions that the core calls in place of the user's own.
 
-In the word, b = 0 means that the trajectory slides on that guard. With f = f0 + sum of g_k b_k over these guards, the multipliers
-u_k that stand for b_k keep it there (Filippov): they solve
+In the word, b = 0 means that the trajectory slides on that guard, or rests on it (see `rest`). With f = f0 + sum of g_k b_k over
+the guards that it slides on, the multipliers u_k that stand for b_k keep it there (Filippov): they solve
 
     Dh_k (f0 + sum of g_j u_j) + D_t h_k = 0    for each of them.
 
-While all |u_k| < 1 it slides; so h of such a guard is, for the core, 1 - u_k^2: where that vanishes, sliding ends. Where no b is
-0, these functions are the user's.
+While all |u_k| < 1 it slides; so h of such a guard is, for the core, 1 - u_k^2: where that vanishes, sliding ends. Of a guard
+that it rests on, h is u_k for the core. Where no b is 0, these functions are the user's.
 """
 
 import math
 
 import numpy as np
-from numba import njit
 
 from ..compiler.intrinsics import address, call, read, read_int, write
-from ..state import DUAL, LANES, USERS_F, USERS_H, USERS_H_DUAL, WORD
+from ..state import USERS_F, USERS_H, WORD
+from .rates import compiled, guard_rates
+from .rest import approach, impulse, rates_of_approach, rests, shift
 
-STEP = 1e-5  # of differences of h, relative to the state
 NOT_AFFINE_STATUS = 77
-
-# (unlike the rest of the core these allocate a few small arrays, in sliding modes only)
-compiled = njit(error_model="numpy", nogil=True)
 
 
 @compiled
-def count_sliding(b, m):
-    """Number of guards on which the trajectory slides."""
+def count_kept(b, m):
+    """Number of guards on which the trajectory stays."""
     count = 0
     for k in range(m):
         if read(b, k) == 0.0:
@@ -36,13 +33,13 @@ def count_sliding(b, m):
 
 @compiled
 def f_sliding(t, x, b, p, dx, ctx):
-    """f, also in sliding modes."""
+    """f, also in sliding modes and at rest."""
     n, m = read_int(ctx, 0), read_int(ctx, 1)
-    count = count_sliding(b, m)
+    count = count_kept(b, m)
     if count == 0:
         return call(read_int(ctx, USERS_F), t, (x, b, p, dx), ctx)
-    fields, u = np.empty((count + 1, n)), np.empty(count)
-    status = solve(t, x, b, p, ctx, fields, u, False)
+    fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
+    status = solve(t, x, b, p, ctx, fields, rates, u)
     for i in range(n):
         total = fields[count, i]
         for q in range(count):
@@ -53,79 +50,117 @@ def f_sliding(t, x, b, p, dx, ctx):
 
 @compiled
 def h_sliding(t, x, p, out, ctx):
-    """h; of guards on which the trajectory slides, 1 - u^2."""
+    """h; 1 - u^2 of guards on which the trajectory slides, u of those on which it rests."""
     b = read_int(ctx, WORD)
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     status = call(read_int(ctx, USERS_H), t, (x, p, out), ctx)
-    count = count_sliding(b, m)
+    count = count_kept(b, m)
     if count == 0 or status != 0:
         return status
-    fields, u = np.empty((count + 1, n)), np.empty(count)
-    status = solve(t, x, b, p, ctx, fields, u, False)
+    fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
+    status = solve(t, x, b, p, ctx, fields, rates, u)
     q = 0
     for k in range(m):
         if read(b, k) == 0.0:
-            write(out, k, 1.0 - u[q] * u[q])
+            write(out, k, u[q] if rests(ctx, k) else 1.0 - u[q] * u[q])
             q += 1
     return status
 
 
 @compiled
 def multipliers(t, x, b, p, out, ctx):
-    """u of the guards on which the trajectory slides, the signs of the others. NOT_AFFINE_STATUS if they are not unique."""
+    """u of the guards on which the trajectory stays; of other contacts on which it may rest, how fast their rate changes.
+
+    NOT_AFFINE_STATUS if they are not unique.
+    """
     n, m = read_int(ctx, 0), read_int(ctx, 1)
-    count = count_sliding(b, m)
-    fields, u = np.empty((count + 1, n)), np.empty(count)
-    status = solve(t, x, b, p, ctx, fields, u, False)
-    q = 0
+    count = count_kept(b, m)
+    fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
+    status = solve(t, x, b, p, ctx, fields, rates, u)
+    q, sliding = 0, 0
     for k in range(m):
         if read(b, k) == 0.0:
             write(out, k, u[q])
             q += 1
+            sliding += 0 if rests(ctx, k) else 1
+        elif rests(ctx, k):
+            total = rates[count, k]
+            for r in range(count):
+                total += rates[r, k] * u[r]
+            write(out, k, total)
         else:
             write(out, k, read(b, k))
-    if status != 0 or count < 2:
+    if status != 0 or sliding < 2:
         return status
     # --- is f affine? with all signs at -1 it is f0 minus all g
-    word, low = np.empty(m), np.empty(n)
+    word, low, affine = np.empty(m), np.empty(n), fields[count].copy()
+    q = 0
     for k in range(m):
-        word[k] = -1.0 if read(b, k) == 0.0 else read(b, k)
+        word[k] = read(b, k)
+        if word[k] == 0.0:
+            word[k] = 1.0 if rests(ctx, k) else -1.0
+            for i in range(n):
+                affine[i] -= 0.0 if rests(ctx, k) else fields[q, i]
+            q += 1
     status = call(read_int(ctx, USERS_F), t, (x, address(word), p, address(low)), ctx)
     worst, size = 0.0, 1e-300
     for i in range(n):
-        affine = fields[count, i]
-        for q in range(count):
-            affine -= fields[q, i]
-        worst = max(worst, abs(affine - low[i]))
-        size = max(size, abs(low[i]), abs(affine))
+        worst = max(worst, abs(affine[i] - low[i]))
+        size = max(size, abs(low[i]), abs(affine[i]))
     if status == 0 and worst > 1e-8 * size:
         return NOT_AFFINE_STATUS
     return status
 
 
 @compiled
-def project(t, x, b, p, out, ctx):
-    """out = the state x, moved along the g_k onto the guards on which it slides."""
-    n, m = read_int(ctx, 0), read_int(ctx, 1)
-    count = count_sliding(b, m)
-    fields, u = np.empty((count + 1, n)), np.empty(count)
-    status = solve(t, x, b, p, ctx, fields, u, True)
-    for i in range(n):
-        total = read(x, i)
-        for q in range(count):
-            total += fields[q, i] * u[q]
-        write(out, i, total)
+def contact_rates(t, x, b, p, out, ctx):
+    """The rates of all guards, exactly; of those that the trajectory stays on as if it did not."""
+    m, rates = read_int(ctx, 1), np.empty(read_int(ctx, 1))
+    word, _ = mode_without(b, m, count_kept(b, m))
+    status = approach(t, x, word, p, ctx, rates)
+    for k in range(m):
+        write(out, k, rates[k])
     return status
 
 
 @compiled
-def solve(t, x, b, p, ctx, fields, u, onto):
-    """fields = g of each guard on which the trajectory slides, then f0; u = their multipliers. Returns a status.
+def project(t, x, b, p, out, ctx):
+    """out = the state x, moved onto the guards on which it stays: along the g_k, and along the impulses of contacts at rest."""
+    n, m = read_int(ctx, 0), read_int(ctx, 1)
+    count = count_kept(b, m)
+    word, which = mode_without(b, m, count)
+    fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
+    status = find_rates(t, x, p, ctx, word, which, fields, rates)
+    values, speeds, moved = np.empty(m), np.empty(m), np.empty(n)
+    status = status or call(read_int(ctx, USERS_H), t, (x, p, address(values)), ctx)
+    resting = False
+    for q in range(count):
+        resting = resting or rests(ctx, which[q])
+    if resting:
+        status = status or approach(t, x, word, p, ctx, speeds)
+    for i in range(n):
+        write(out, i, read(x, i))
+    # --- onto the guards that are slid on, and to no rate of those at rest
+    solve_for(rates, which, np.array([speeds[k] if rests(ctx, k) else values[k] for k in which]), u)
+    for q in range(count):
+        for i in range(n):
+            write(out, i, read(out, i) + fields[q, i] * u[q])
+    if not resting:
+        return status
+    # --- and onto the contacts at rest, by the change of position that their impulses make
+    solve_for(rates, which, np.array([values[k] if rests(ctx, k) else 0.0 for k in which]), u)
+    for q in range(count):
+        if rests(ctx, which[q]):
+            status = status or shift(t, x, word, p, ctx, fields[q], moved)
+            for i in range(n):
+                write(out, i, read(out, i) + moved[i] * u[q])
+    return status
 
-    ``onto``: u such that h_k + Dh_k sum of g_j u_j = 0 instead.
-    """
-    n, m, count = read_int(ctx, 0), read_int(ctx, 1), u.shape[0]
-    word, low, which = np.empty(m), np.empty(n), np.empty(count, np.int64)
+
+@compiled
+def mode_without(b, m, count):
+    """The word with + for the guards on which the trajectory stays, and their numbers."""
+    word, which = np.empty(m), np.empty(count, np.int64)
     q = 0
     for k in range(m):
         word[k] = read(b, k)
@@ -133,85 +168,64 @@ def solve(t, x, b, p, ctx, fields, u, onto):
             which[q] = k
             word[k] = 1.0
             q += 1
+    return word, which
+
+
+@compiled
+def solve(t, x, b, p, ctx, fields, rates, u):
+    """fields, rates as `find_rates`; u = the multipliers of the guards on which the trajectory stays. Returns a status."""
+    word, which = mode_without(b, read_int(ctx, 1), u.shape[0])
+    status = find_rates(t, x, p, ctx, word, which, fields, rates)
+    if status == 0:
+        solve_for(rates, which, rates[u.shape[0]][which], u)
+    return status
+
+
+@compiled
+def find_rates(t, x, p, ctx, word, which, fields, rates):
+    """fields = g (or the impulse) of each guard on which the trajectory stays, then f0; rates = those of every guard along each
+    of these fields, of contacts on which it may rest the change of the rate. Returns a status."""
+    n, m, count = read_int(ctx, 0), read_int(ctx, 1), which.shape[0]
+    low = np.empty(n)
     f = read_int(ctx, USERS_F)
     status = call(f, t, (x, address(word), p, address(fields[count])), ctx)
     for q in range(count):
+        if rests(ctx, which[q]):
+            status = status or impulse(t, x, word, p, ctx, which[q], fields[q])
+            continue
         word[which[q]] = -1.0
         status = status or call(f, t, (x, address(word), p, address(low)), ctx)
         word[which[q]] = 1.0
         for i in range(n):
             fields[q, i] = 0.5 * (fields[count, i] - low[i])
     for q in range(count):
-        for i in range(n):
-            fields[count, i] -= fields[q, i]
-    rates = np.empty((count + 1, m))  # of every guard along each of these fields
-    if status == 0:
-        if read_int(ctx, USERS_H_DUAL) != 0:
-            status = rates_by_duals(t, x, p, ctx, fields, rates)
-        else:
-            status = rates_by_differences(t, x, p, ctx, fields, rates)
-    if status != 0:
-        return status
-    if onto:
-        status = call(read_int(ctx, USERS_H), t, (x, p, address(rates[count])), ctx)
-    A = np.empty((count, count + 1))
-    for r in range(count):
-        for q in range(count):
-            A[r, q] = rates[q, which[r]]
-        A[r, count] = -rates[count, which[r]]
-    eliminate(A, u)
+        if not rests(ctx, which[q]):
+            for i in range(n):
+                fields[count, i] -= fields[q, i]
+    status = status or guard_rates(t, x, p, ctx, fields, rates)
+    resting = False
+    for k in range(m):
+        resting = resting or rests(ctx, k)
+    if status == 0 and resting:
+        changes = np.empty(rates.shape)
+        status = rates_of_approach(t, x, word, p, ctx, fields, changes)
+        for k in range(m):
+            if rests(ctx, k):
+                for q in range(count + 1):
+                    rates[q, k] = changes[q, k]
     return status
 
 
 @compiled
-def rates_by_duals(t, x, p, ctx, fields, rates):
-    """The rates of all guards along the fields, the last one with time, by h of dual numbers."""
-    n, m, parameters, many = read_int(ctx, 0), read_int(ctx, 1), read_int(ctx, 2), fields.shape[0]
-    T, X, P, out = np.zeros(DUAL), np.zeros(n * DUAL), np.zeros(max(parameters, 1) * DUAL), np.zeros(m * DUAL)
-    T[0] = t
-    for i in range(n):
-        X[DUAL * i] = read(x, i)
-    for i in range(parameters):
-        P[DUAL * i] = read(p, i)
-    for first in range(0, many, LANES):
-        lanes = min(LANES, many - first)
-        for q in range(lanes):
-            T[1 + q] = 1.0 if first + q == many - 1 else 0.0
-            for i in range(n):
-                X[DUAL * i + 1 + q] = fields[first + q, i]
-        status = call(read_int(ctx, USERS_H_DUAL), t, (address(T), address(X), address(P), address(out)), ctx)
-        if status != 0:
-            return status
-        for q in range(lanes):
-            for k in range(m):
-                rates[first + q, k] = out[DUAL * k + 1 + q]
-    return 0
-
-
-@compiled
-def rates_by_differences(t, x, p, ctx, fields, rates):
-    """The same by central differences of h."""
-    n, m, many = read_int(ctx, 0), read_int(ctx, 1), fields.shape[0]
-    moved, high, low = np.empty(n), np.empty(m), np.empty(m)
-    size = 0.0
-    for i in range(n):
-        size = max(size, abs(read(x, i)))
-    for q in range(many):
-        largest, timed = 1e-300, 1.0 if q == many - 1 else 0.0
-        for i in range(n):
-            largest = max(largest, abs(fields[q, i]))
-        sigma = STEP * max(size, 1e-3) / largest
-        for i in range(n):
-            moved[i] = read(x, i) + sigma * fields[q, i]
-        status = call(read_int(ctx, USERS_H), t + timed * sigma, (address(moved), p, address(high)), ctx)
-        for i in range(n):
-            moved[i] = read(x, i) - sigma * fields[q, i]
-        status = status or call(read_int(ctx, USERS_H), t - timed * sigma, (address(moved), p, address(low)), ctx)
-        if status != 0:
-            return status
-        for k in range(m):
-            rates[q, k] = (high[k] - low[k]) / (2.0 * sigma)
-    return 0
+def solve_for(rates, which, values, u):
+    """u such that the fields, in these amounts, change the guards ``which`` by minus these values."""
+    count = u.shape[0]
+    A = np.empty((count, count + 1))
+    for r in range(count):
+        for q in range(count):
+            A[r, q] = rates[q, which[r]]
+        A[r, count] = -values[r]
+    eliminate(A, u)
 
 
 @compiled

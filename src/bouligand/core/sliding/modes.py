@@ -1,8 +1,9 @@
-"""Where a sliding mode begins, ends or changes: which guards the trajectory slides on from there on. An entry of its own.
+"""Where a sliding mode, or rest, begins, ends or changes: which guards the trajectory stays on from there on. An entry.
 
-The guards that the state is on are brought into a mode in which each is left, or slid on: one towards which the flow points on
-both sides is slid on; one whose multiplier is beyond -1 or +1 is left to that side; one that is approached, and left on the other
-side, is crossed.
+The guards that the state is on are brought into a mode in which each is left, or stayed on. A guard towards which the flow points
+on both sides is slid on; one whose multiplier is beyond -1 or +1 is left to that side; one that is approached, and left on the
+other side, is crossed. On a contact that the state is on without a rate it rests if the force there presses, and is left if the
+rate grows.
 """
 
 from .. import codes
@@ -13,6 +14,7 @@ from ..evaluate import copy_state, eval_f, eval_h, failed, project_onto_guards
 from ..guards import hold, rates
 from ..state import SHOWN, SWITCH, WITH_CROSSING
 from ..steps.crossing import note
+from .contacts import caught
 from .field import NOT_AFFINE_STATUS
 
 BEYOND = 1e-9  # by which a multiplier is beyond 1 if it is
@@ -33,24 +35,42 @@ def slide(table):
     j = s.target
     for k in range(g.width):
         g.fired[k] = 0.0  # (5: sliding has just ended)
-        g.former[k] = g.b[k]
+        g.former[k] = 0.0 if g.left[k] != 0.0 else g.b[k]
+        g.left[k] = 0.0
         if g.b[k] == 0.0:
             hold(w, k)
+            g.still[k] = g.rest[k]
     ends = g.b[j] == 0.0
     if ends:
         code = find_multipliers(w)
         if code != codes.GO_ON:
             return code
         leave(w, j)
-    code = find_mode(w)
-    if code != codes.GO_ON:
-        return code
-    return begin(w, ends)
+    found = 0
+    for _ in range(g.width + 1):
+        code = find_mode(w)
+        if code == codes.GO_ON:
+            code = begin(w, ends)
+        if code != codes.GO_ON:
+            return code
+        # (moved onto the guards that it stays on, the state may have lost the rates of others)
+        before, found = found, caught(w, j if ends else -1)
+        if found < 0:
+            return s.status
+        if found == before:
+            break
+        for k in range(g.width):
+            g.former[k] = g.b[k]
+            g.still[k] = g.rest[k] if g.b[k] == 0.0 else g.still[k]
+    for k in range(g.width):
+        g.still[k] = 0.0
+    return codes.GO_ON
 
 
 @core
 def find_multipliers(w):
-    """g.h_trial = the multipliers of guards that are slid on. Returns a code."""
+    """g.h_trial = the multipliers of guards that are stayed on, and how fast the rates of other contacts change. Returns a
+    code."""
     s, v, g, fn = w.s, w.v, w.g, w.fn
     s.f_calls += 1
     t = min(s.t, s.cap)
@@ -65,9 +85,9 @@ def find_multipliers(w):
 
 @core(inline=True)
 def leave(w, k):
-    """Sliding on guard k ends, to the side of its multiplier (g.h_trial)."""
+    """Sliding on guard k ends, to the side of its multiplier (g.h_trial); or rest."""
     g = w.g
-    g.b[k] = 1.0 if g.h_trial[k] > 0.0 else -1.0
+    g.b[k] = 1.0 if g.h_trial[k] > 0.0 or g.rest[k] != 0.0 else -1.0
     g.fired[k] = 5.0
 
 
@@ -82,20 +102,20 @@ def find_mode(w):
     candidates = 1
     for k in range(g.width):
         g.lowest[k] = g.b[k]
-        if on_guard(g, k) and candidates <= MOST_CANDIDATES:
+        if on_guard(w, k) and candidates <= MOST_CANDIDATES:
             candidates *= 3
     if candidates > MOST_CANDIDATES:
         return find_mode_of_many(w)
     for number in range(candidates):
         digits = number
         for k in range(g.width):
-            if on_guard(g, k):
-                g.b[k] = candidate(g.lowest[k], digits % 3)
+            if on_guard(w, k):
+                g.b[k] = candidate(g, k, digits % 3)
                 digits //= 3
         code = find_multipliers(w)
         if code != codes.GO_ON:
             return code
-        if too_strong(g) < 0:
+        if contradicted(w) < 0:
             k = pushed_into(w)
             if k == -1:
                 return codes.GO_ON
@@ -107,26 +127,46 @@ def find_mode(w):
 
 
 @core(inline=True)
-def on_guard(g, k):
+def on_guard(w, k):
     """Whether the state is on guard k, so that its mode is to be found. (Of one whose sliding has just ended it is known.)"""
-    return g.held[k] != 0.0 and g.observer[k] == 0.0 and g.fired[k] != 5.0
+    g = w.g
+    may_stay = g.still[k] != 0.0 if g.jump[k] != 0.0 else w.s.may_slide == 1
+    return may_stay and g.held[k] != 0.0 and g.observer[k] == 0.0 and g.fired[k] != 5.0
 
 
 @core(inline=True)
-def candidate(b, digit):
-    """The sign of a guard that has the sign b at present: that one, then sliding, then the other side."""
+def candidate(g, k, digit):
+    """The sign of guard k: the present one, then sliding, then the other side. A contact is open or at rest."""
+    b = g.lowest[k]
+    if g.rest[k] != 0.0:
+        return b if digit == 0 else 1.0 if b == 0.0 else 0.0
     if b != 0.0:
         return b if digit == 0 else 0.0 if digit == 1 else -b
     return 0.0 if digit == 0 else 1.0 if digit == 1 else -1.0
 
 
 @core(inline=True)
-def too_strong(g):
-    """The guard whose multiplier (g.h_trial) is farthest beyond 1; -1: none."""
-    worst, beyond = -1, 1.0 + BEYOND
+def contradicted(w):
+    """The guard whose multiplier (g.h_trial) contradicts its mode most; -1: none.
+
+    One that is slid on has a multiplier between -1 and 1; one at rest a force that presses, an open one a rate that grows.
+    """
+    g = w.g
+    largest = 1e-300
+    for i in range(w.v.width):
+        largest = max(largest, 1e-3 * abs(w.v.f[i]))  # (of forces that balance only round-off is left)
     for k in range(g.width):
-        if g.b[k] == 0.0 and not abs(g.h_trial[k]) <= beyond:
-            worst, beyond = k, abs(g.h_trial[k])
+        if g.still[k] != 0.0:
+            largest = max(largest, abs(g.h_trial[k]))
+    worst, beyond = -1, BEYOND
+    for k in range(g.width):
+        off = 0.0
+        if g.still[k] != 0.0 and g.fired[k] != 5.0:
+            off = -g.h_trial[k] / largest
+        elif g.b[k] == 0.0:
+            off = abs(g.h_trial[k]) - 1.0
+        if not off <= beyond:
+            worst, beyond = k, off
     return worst
 
 
@@ -139,9 +179,12 @@ def find_mode_of_many(w):
         code = find_multipliers(w)
         if code != codes.GO_ON:
             return code
-        k = too_strong(g)
+        k = contradicted(w)
         if k >= 0:
             s.target = k
+            if g.still[k] != 0.0 and g.b[k] != 0.0:
+                g.b[k] = 0.0
+                continue
             if not abs(g.h_trial[k]) < 1e300 or g.fired[k] == 5.0:
                 return codes.NO_SLIDING_MODE
             leave(w, k)
@@ -169,23 +212,42 @@ def pushed_into(w):
     if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
         return -2
     for k in range(g.width):
-        if on_guard(g, k) and g.b[k] * g.hdot[k] < 0.0:  # (b is 0 where it slides)
+        if on_guard(w, k) and g.still[k] == 0.0 and g.b[k] * g.hdot[k] < 0.0:  # (b is 0 where it slides)
             return k
     return -1
 
 
 @core
+def put_onto_guards(w):
+    """Put the state onto the guards that it stays on; and onto contacts that it leaves from rest, so that no rate is left that
+    leads back to them."""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    several = s.kept
+    for k in range(g.width):
+        if g.still[k] != 0.0 and g.b[k] != 0.0 and g.fired[k] != 5.0:
+            g.b[k], g.still[k] = 0.0, 2.0
+            several += 1
+    if several > 0:
+        project_onto_guards(w, s.t, v.x)
+        copy_state(v.x, w.states[s.record_count - 1])
+    for k in range(g.width):
+        if g.still[k] == 2.0:
+            g.b[k] = 1.0
+
+
+@core
 def begin(w, ends):
-    """Write what has changed to the event table, put the state onto the guards that it slides on, and evaluate all there.
+    """Write what has changed to the event table, put the state onto the guards that it stays on, and evaluate all there.
 
     ``ends``: because sliding ends there, where f is continuous; else because of a crossing, to which all other changes belong.
     """
     compact()
     s, v, g = w.s, w.v, w.g
-    s.sliding = 0
+    s.kept = 0
     for k in range(g.width):
         if g.b[k] == 0.0:
-            s.sliding += 1
+            s.kept += 1
             g.watched[k] = 1.0
             if g.former[k] != 0.0:
                 note(w, s.t, k, 0.0, g.h[k], SWITCH)
@@ -197,21 +259,21 @@ def begin(w, ends):
             note(w, s.t, k, g.b[k], 0.0, SHOWN)
             # (where sliding ends by itself perturbations pass unchanged)
             w.events[s.event_count - 1].jumped = 1 if ends else WITH_CROSSING
-    if s.sliding > 0 and s.record_count > 0:
-        project_onto_guards(w, s.t, v.x)
-        copy_state(v.x, w.states[s.record_count - 1])
+    if s.record_count > 0:
+        put_onto_guards(w)
     if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
         return s.status
     for k in range(g.width):
         if g.b[k] == 0.0:
             g.held[k] = 0.0
             g.t_last[k] = s.t
-        elif g.fired[k] == 5.0:
+        elif g.fired[k] == 5.0 or g.still[k] != 0.0:
             hold(w, k)
             g.hdot[k] = g.b[k] * max(g.b[k] * g.hdot[k], 1e-290)
             g.t_last[k] = -1e300
         g.fired[k] = 0.0
         g.former[k] = 0.0
+        g.still[k] = 0.0
     for i in range(v.width):
         v.second[i] = 0.0
         v.third[i] = 0.0

@@ -36,7 +36,7 @@ def accept(w, landed):
         return s.status
     if w.units.shape[0] > 0:
         make_unit_with_slope(w, v.x_end, v.f_end)
-    if s.sliding > 0:
+    if s.kept > 0:
         project_onto_guards(w, end, v.x_end)
     write_step(w, row, end, s.kind, s.length, s.back, s.correction)
     for i in range(n):

@@ -208,7 +208,7 @@ def cross_and_evaluate(w, j):
     code = cross(w, j)
     if code != codes.GO_ON:
         return code
-    if s.sliding > 0:
+    if s.kept > 0:
         s.target, s.question = j, codes.SLIDE
         return codes.GO_ON
     if eval_f(w, s.t, v.x, v.f):

@@ -42,6 +42,8 @@ def run(table):
         s.question, s.spanning = codes.CHANGED, 0
     elif s.spanning == 1:
         code = codes.NEED_SPAN
+    elif s.jumping == 1 and s.generation > 0:
+        code = codes.JUMP  # (a table was full)
     room = events_at_once(w)
     idle, done = 0, -1
     while code == codes.GO_ON:

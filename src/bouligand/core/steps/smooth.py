@@ -163,6 +163,7 @@ def guess_step_factor(w, length):
         return 1.0 if third > 0.0 else 100.0
     rate = math.sqrt(third / first)
     if rate > 10.0:
-        return max(1e-3, 2.0 / rate)
+        # (of changes that are far below the tolerance, such as round-off at rest, the error estimate of the whole step tells)
+        return max(1e-3, 2.0 / rate) if third > 1e-3 else 1.0
     error = table.EARLY_FACTOR[scheme] * third * rate ** table.EARLY_POWER[scheme]
     return min(max(0.75 * step_factor(error, scheme), 0.05), 100.0)

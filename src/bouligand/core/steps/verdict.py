@@ -79,7 +79,9 @@ def verdict_on_jump(w, k, x):
     for i in range(v.width):
         v.scratch[i] = v.x_smooth[i] - x[i]
     s.effect = in_tolerances(w, v.scratch, x, v.x_smooth)
-    return codes.GO_ON if s.effect <= 1.0 or s.on_graze == 1 else codes.GRAZING
+    # (on a contact on which it may rest, an impact without a rate changes nothing, and what is left of one is its rate)
+    continuous = w.g.rest[k] != 0.0
+    return codes.GO_ON if s.effect <= 1.0 or s.on_graze == 1 or continuous else codes.GRAZING
 
 
 @core

@@ -1,0 +1,71 @@
+"""How fast guards change along given fields."""
+
+import numpy as np
+from numba import njit
+
+from ..compiler.intrinsics import address, call, read, read_int
+from ..state import DUAL, LANES, USERS_H, USERS_H_DUAL
+
+STEP = 1e-5  # of differences of h, relative to the state
+
+# (unlike the rest of the core the functions of this folder allocate a few small arrays, in sliding modes and at rest only)
+compiled = njit(error_model="numpy", nogil=True)
+
+
+@compiled
+def guard_rates(t, x, p, ctx, fields, rates):
+    """rates[q, k] = Dh_k fields[q]; along the last field with D_t h_k. Returns a status."""
+    if read_int(ctx, USERS_H_DUAL) != 0:
+        return rates_by_duals(t, x, p, ctx, fields, rates)
+    return rates_by_differences(t, x, p, ctx, fields, rates)
+
+
+@compiled
+def rates_by_duals(t, x, p, ctx, fields, rates):
+    """The same by h of dual numbers."""
+    n, m, parameters, many = read_int(ctx, 0), read_int(ctx, 1), read_int(ctx, 2), fields.shape[0]
+    T, X, P, out = np.zeros(DUAL), np.zeros(n * DUAL), np.zeros(max(parameters, 1) * DUAL), np.zeros(m * DUAL)
+    T[0] = t
+    for i in range(n):
+        X[DUAL * i] = read(x, i)
+    for i in range(parameters):
+        P[DUAL * i] = read(p, i)
+    for first in range(0, many, LANES):
+        lanes = min(LANES, many - first)
+        for q in range(lanes):
+            T[1 + q] = 1.0 if first + q == many - 1 else 0.0
+            for i in range(n):
+                X[DUAL * i + 1 + q] = fields[first + q, i]
+        status = call(read_int(ctx, USERS_H_DUAL), t, (address(T), address(X), address(P), address(out)), ctx)
+        if status != 0:
+            return status
+        for q in range(lanes):
+            for k in range(m):
+                rates[first + q, k] = out[DUAL * k + 1 + q]
+    return 0
+
+
+@compiled
+def rates_by_differences(t, x, p, ctx, fields, rates):
+    """The same by central differences of h."""
+    n, m, many = read_int(ctx, 0), read_int(ctx, 1), fields.shape[0]
+    moved, high, low = np.empty(n), np.empty(m), np.empty(m)
+    size = 0.0
+    for i in range(n):
+        size = max(size, abs(read(x, i)))
+    for q in range(many):
+        largest, timed = 1e-300, 1.0 if q == many - 1 else 0.0
+        for i in range(n):
+            largest = max(largest, abs(fields[q, i]))
+        sigma = STEP * max(size, 1e-3) / largest
+        for i in range(n):
+            moved[i] = read(x, i) + sigma * fields[q, i]
+        status = call(read_int(ctx, USERS_H), t + timed * sigma, (address(moved), p, address(high)), ctx)
+        for i in range(n):
+            moved[i] = read(x, i) - sigma * fields[q, i]
+        status = status or call(read_int(ctx, USERS_H), t - timed * sigma, (address(moved), p, address(low)), ctx)
+        if status != 0:
+            return status
+        for k in range(m):
+            rates[q, k] = (high[k] - low[k]) / (2.0 * sigma)
+    return 0

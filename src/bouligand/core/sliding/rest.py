@@ -1,0 +1,141 @@
+"""Rest on a contact whose events make the state jump: h = 0 and its rate = 0 are kept by a force, until that would have to pull.
+
+A contact is open where h > 0, and ``rate = Dh f + D_t h`` there. Its jump R (an impact) changes the state by an impulse, along a
+direction d that R itself shows: that of ``R(y) - y`` for a state y that approaches the contact. At rest the same impulse acts
+without a break:
+
+    x' = f + d u,    with u such that    D(rate) (f + d u) + D_t rate = 0.
+
+While u > 0 the contact is pressed together.
+"""
+
+import numpy as np
+
+from ..compiler.intrinsics import address, call, read, read_int
+from ..state import JUMP_MANY, JUMPS, RESTS, USERS_F
+from .rates import compiled, guard_rates
+
+STEP = 1e-3  # of differences of rates, relative to the state: the formula is of sixth order
+LONGEST = 1e-4  # step in time of these differences
+PLACES = (-3.0, -2.0, -1.0, 1.0, 2.0, 3.0)
+WEIGHTS = (-1.0 / 60.0, 9.0 / 60.0, -45.0 / 60.0, 45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)
+ASIDE = 1e-6  # how far from the state an approaching one is looked for, relative to it
+SMALL = 1e-3  # the size of a state that is zero
+
+
+@compiled
+def rests(ctx, k):
+    """Whether guard k is one on which the trajectory may come to rest."""
+    return read_int(ctx, RESTS) != 0 and read(read_int(ctx, RESTS), k) != 0.0
+
+
+@compiled
+def size_of(x, n):
+    """The size of a state."""
+    size = SMALL
+    for i in range(n):
+        size = max(size, abs(read(x, i)))
+    return size
+
+
+@compiled
+def approach(t, x, word, p, ctx, out):
+    """out = the rates of all guards, in a mode without sliding and rest. Returns a status."""
+    n, m = read_int(ctx, 0), read_int(ctx, 1)
+    field, rates = np.empty((1, n)), np.empty((1, m))
+    status = call(read_int(ctx, USERS_F), t, (x, address(word), p, address(field)), ctx)
+    status = status or guard_rates(t, x, p, ctx, field, rates)
+    for k in range(m):
+        out[k] = rates[0, k]
+    return status
+
+
+@compiled
+def jump_of(t, x, word, p, ctx, k, out):
+    """out = what the jump of guard k adds to the state x. Returns a status."""
+    n, m = read_int(ctx, 0), read_int(ctx, 1)
+    for i in range(n):
+        out[i] = read(x, i)
+    many = read_int(ctx, JUMP_MANY)
+    if many != 0:
+        fired = np.zeros(m)
+        fired[k] = 1.0
+        status = call(many, t, (x, address(fired), address(word), p, address(out)), ctx)
+    else:
+        status = call(read_int(read_int(ctx, JUMPS), k), t, (x, address(word), p, address(out)), ctx)
+    for i in range(n):
+        out[i] -= read(x, i)
+    return status
+
+
+@compiled
+def impulse(t, x, word, p, ctx, k, d):
+    """d = the direction in which the jump of guard k changes the state, pointing away from the contact. Returns a status."""
+    n, m = read_int(ctx, 0), read_int(ctx, 1)
+    size = size_of(x, n)
+    y, rates = np.empty(n), np.empty(m)
+    # --- a state that approaches the contact, in all components a little off the present one
+    status, aside = 0, ASIDE * size
+    for _ in range(14):
+        for i in range(n):
+            y[i] = read(x, i) + aside * (1.0 + 0.37 * (i % 3) - 0.11 * (i % 7))
+        status = status or approach(t, address(y), word, p, ctx, rates)
+        if rates[k] < 0.0:
+            break
+        aside = -aside if aside > 0.0 else -30.0 * aside
+    status = status or jump_of(t, address(y), word, p, ctx, k, d)
+    # --- and one that differs along that direction only, in velocities
+    length = 0.0
+    for i in range(n):
+        length += d[i] * d[i]
+    length = np.sqrt(length)
+    for i in range(n):
+        y[i] = read(x, i) - size * (d[i] / length)
+    status = status or jump_of(t, address(y), word, p, ctx, k, d)
+    for i in range(n):
+        d[i] /= size
+    return status
+
+
+@compiled
+def rates_of_approach(t, x, word, p, ctx, fields, out):
+    """out[q, k] = D(rate_k) fields[q], of every guard; along the last field with D_t rate_k. Returns a status."""
+    n, m, many = read_int(ctx, 0), read_int(ctx, 1), fields.shape[0]
+    size, y, rates = size_of(x, n), np.empty(n), np.empty(m)
+    for q in range(many):
+        largest, timed = 1e-300, 1.0 if q == many - 1 else 0.0
+        for i in range(n):
+            largest = max(largest, abs(fields[q, i]))
+        sigma = STEP * size / largest
+        sigma = min(sigma, LONGEST) if timed == 1.0 else sigma
+        for k in range(m):
+            out[q, k] = 0.0
+        for place, weight in zip(PLACES, WEIGHTS):  # noqa: B905 (Numba's zip)
+            for i in range(n):
+                y[i] = read(x, i) + place * sigma * fields[q, i]
+            status = approach(t + timed * place * sigma, address(y), word, p, ctx, rates)
+            if status != 0:
+                return status
+            for k in range(m):
+                out[q, k] += weight / sigma * rates[k]
+    return 0
+
+
+@compiled
+def shift(t, x, word, p, ctx, d, out):
+    """out = the change of x' by a change of the state along d: how the positions move if the impulse d acts. Returns a status."""
+    n = read_int(ctx, 0)
+    f, size, largest = read_int(ctx, USERS_F), size_of(x, n), 1e-300
+    high, low, y = np.empty(n), np.empty(n), np.empty(n)
+    for i in range(n):
+        largest = max(largest, abs(d[i]))
+    sigma = STEP * size / largest
+    for i in range(n):
+        y[i] = read(x, i) + sigma * d[i]
+    status = call(f, t, (address(y), address(word), p, address(high)), ctx)
+    for i in range(n):
+        y[i] = read(x, i) - sigma * d[i]
+    status = status or call(f, t, (address(y), address(word), p, address(low)), ctx)
+    for i in range(n):
+        out[i] = (high[i] - low[i]) / (2.0 * sigma)
+    return status
