@@ -116,16 +116,29 @@ if JIT:
                 entry = builder.gep(start, [builder.add(builder.mul(i, columns), c)])
                 return builder.bitcast(entry, FOUR.as_pointer())
 
-            total = cgutils.alloca_once(builder, FOUR)
+            def block(rows, start, first, fours):
+                """So many times four columns of one row: their sums are independent, so that the processor overlaps them."""
+                totals = [cgutils.alloca_once(builder, FOUR) for _ in range(fours)]
+                places = [builder.add(first, INT64(4 * q)) for q in range(fours)]
+                for total in totals:
+                    builder.store(ir.Constant(FOUR, [0.0] * 4), total)
+                with cgutils.for_range(builder, size) as inner:
+                    number = builder.load(builder.gep(start, [inner.index]))
+                    with builder.if_then(builder.fcmp_unordered("!=", number, DOUBLE(0.0)), likely=True):
+                        factor = everywhere(builder, number)
+                        for total, c in zip(totals, places, strict=True):
+                            four = builder.load(place(source, inner.index, c), align=8)
+                            builder.store(add_product(builder, factor, four, builder.load(total)), total)
+                for total, c in zip(totals, places, strict=True):
+                    builder.store(builder.load(total), place(target, rows.index, c), align=8)
+
+            wide = builder.and_(columns, INT64(-16))
             with cgutils.for_range(builder, size) as rows:
                 start = builder.gep(matrix.data, [builder.mul(rows.index, size)])
-                with cgutils.for_range_slice(builder, INT64(0), columns, INT64(4)) as (c, _):
-                    builder.store(ir.Constant(FOUR, [0.0] * 4), total)
-                    with cgutils.for_range(builder, size) as inner:
-                        factor = everywhere(builder, builder.load(builder.gep(start, [inner.index])))
-                        four = builder.load(place(source, inner.index, c), align=8)
-                        builder.store(add_product(builder, factor, four, builder.load(total)), total)
-                    builder.store(builder.load(total), place(target, rows.index, c), align=8)
+                with cgutils.for_range_slice(builder, INT64(0), wide, INT64(16)) as (c, _):
+                    block(rows, start, c, 4)
+                with cgutils.for_range_slice(builder, wide, columns, INT64(4)) as (c, _):
+                    block(rows, start, c, 1)
             return context.get_dummy_value()
 
         return signature, codegen

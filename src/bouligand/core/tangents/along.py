@@ -19,6 +19,7 @@ from ..state import BACK, MARGIN, SHOWN, SWITCH, TANGENT_ROWS
 from ..stiff.tangents import pull_stiff, push_stiff
 from ..unit import without_scaling
 from .formulas import formula_of
+from .frozen import propagate_frozen
 from .near_ties import (
     MOST_NEAR,
     apply_event,
@@ -105,7 +106,10 @@ def push(table, D, of_p, tv, times, crossings, merge):
         length = steps[record + 1].t - steps[record].t
         cap_at_break(w, record + 1)
         kind = steps[record + 1].kind
-        if kind % BACK == STIFF:
+        if at.frozen == 1:
+            if propagate_frozen(w, D, of_p, tv, record, length):
+                return s.status
+        elif kind % BACK == STIFF:
             if push_stiff(w, D, of_p, tv, length, inside):
                 return s.status
         elif propagate_tangents(w, D, of_p, tv, formula_of(kind), length, known, inside):
