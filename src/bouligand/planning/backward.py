@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from .boxes import minimise_in_box
 
@@ -64,8 +63,7 @@ def backward(
         if box is None:
             return None
         d[k] = box.x
-        if box.factor is not None:
-            K[k][box.free] = -cho_solve(box.factor, mixed[box.free], check_finite=False)
+        K[k] = -box.solve(mixed)
         slope += float(d[k] @ q_u)
         curve += float(0.5 * d[k] @ q_uu @ d[k])
         KQ = K[k].T @ q_uu

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from .._typing import BoolArray, FloatArray
 
 _MOST = 50  # Newton steps
@@ -17,41 +15,56 @@ _ARMIJO = 0.1
 
 
 class Box(NamedTuple):
-    """The minimiser, which variables are free (not at a limit that pushes back), and the factor of H of those."""
+    """The minimiser, which variables are free (not at a limit that pushes back; None: all), and the Cholesky factor of their H
+    (None: none is free)."""
 
     x: FloatArray
-    free: BoolArray
-    factor: Any
+    free: BoolArray | None
+    factor: FloatArray | None
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """H of the free variables, divided into the right hand sides (those of all variables); zero for the others."""
+        if self.factor is None:
+            return np.zeros_like(right)
+        if self.free is None:
+            return dpotrs(self.factor, right, lower=1)[0]  # type: ignore[no-any-return]
+        out = np.zeros_like(right)
+        out[self.free] = dpotrs(self.factor, right[self.free], lower=1)[0]
+        return out
 
 
 def minimise_in_box(H: FloatArray, g: FloatArray, low: FloatArray, high: FloatArray, start: FloatArray) -> Box | None:
-    """Minimise ``1/2 x H x + g x`` for ``low <= x <= high``. None if H is not positive definite on the free variables."""
-    if not (np.isfinite(H).all() and np.isfinite(g).all()):
+    """Minimise ``1/2 x H x + g x`` for ``low <= x <= high``. None if H is not positive definite."""
+    factor, failed = dpotrf(H, lower=1)
+    if failed:
         return None
+    x = -dpotrs(factor, g, lower=1)[0]
+    if not np.isfinite(x).all():
+        return None
+    if (x >= low).all() and (x <= high).all():
+        return Box(x, None, factor)
     x = np.clip(start, low, high)
-    free = np.ones(len(g), dtype=bool)
-    factor = None
-    for step in range(_MOST):
+    free: BoolArray | None = None
+    for _ in range(_MOST):
         gradient = g + H @ x
-        held = ((x <= low) & (gradient > 0.0)) | ((x >= high) & (gradient < 0.0))
-        if step == 0 or not np.array_equal(free, ~held):
-            free = ~held
-            if not free.any():
-                return Box(x, free, None)
-            try:
-                factor = cho_factor(H[np.ix_(free, free)] if held.any() else H, lower=True, check_finite=False)
-            except np.linalg.LinAlgError:
+        now = ((x > low) | (gradient <= 0.0)) & ((x < high) | (gradient >= 0.0))
+        if not now.any():
+            return Box(x, now, None)
+        if free is None or not np.array_equal(free, now):
+            free = now
+            factor, failed = dpotrf(H[np.ix_(free, free)], lower=1)
+            if failed:
                 return None
         if np.abs(gradient[free]).max() <= 1e-10 * (1.0 + np.abs(g).max()):
             break
         search = np.zeros(len(g))
-        search[free] = -cho_solve(factor, gradient[free], check_finite=False)
+        search[free] = -dpotrs(factor, gradient[free], lower=1)[0]
         slope, size = float(gradient @ search), 1.0
         while True:
-            trial = np.clip(x + size * search, low, high)
+            trial = np.minimum(np.maximum(x + size * search, low), high)
             change = trial - x
             gain = float(gradient @ change + 0.5 * change @ H @ change)
-            if gain <= _ARMIJO * size * slope or size < 1e-10:
+            if gain <= _ARMIJO * float(gradient @ change) or size < 1e-10:
                 break
             size *= 0.5
         x = trial
