@@ -106,7 +106,7 @@ def push(table, D, of_p, tv, times, crossings, merge):
         length = steps[record + 1].t - steps[record].t
         cap_at_break(w, record + 1)
         kind = steps[record + 1].kind
-        if at.frozen == 1:
+        if at.frozen == 1 and kind % BACK != STIFF:
             if propagate_frozen(w, D, of_p, tv, record, length):
                 return s.status
         elif kind % BACK == STIFF:
