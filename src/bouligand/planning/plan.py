@@ -205,11 +205,13 @@ class Plan:
     def refuse_costs_that_are_not_numbers(self, run: Rollout) -> None:
         """Raise if the cost of a rollout that succeeded is not finite: an error in a cost function, better seen at once."""
         none = np.zeros((1, len(self.inputs)))
-        of_nodes = self.running.value(run.t[:-1], run.x[:-1], run.u)
+        with np.errstate(all="ignore"):
+            of_nodes = self.running.value(run.t[:-1], run.x[:-1], run.u)
+            value = self.end.value(run.t[-1:], run.x[-1:], none)[0]
         bad = np.flatnonzero(~np.isfinite(of_nodes))
         if len(bad):
             raise ValueError(f"running is {of_nodes[bad[0]]} at node {bad[0]}, t = {run.t[bad[0]]:g}")
-        if not np.isfinite(value := self.end.value(run.t[-1:], run.x[-1:], none)[0]):
+        if not np.isfinite(value):
             raise ValueError(f"end is {value} at t = {run.t[-1]:g}")
 
     def expansions(self, run: Rollout) -> tuple[Expansion, tuple[ty.FloatArray, ty.FloatArray]]:
