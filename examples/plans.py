@@ -64,8 +64,8 @@ def jump(folder):
     target = np.array([0.75, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     plan = P.Plan(
         three_pushes(),
-        np.linspace(0.0, 0.72, 25),
-        P.Quadratic(u=1e-5, rest=np.full(3, 8.0)),
+        np.linspace(0.0, 0.6, 21),
+        P.Quadratic(u=1e-6, rest=np.full(3, 8.0)),
         P.Quadratic(target, x=[100.0, 30.0, 30.0, 1.0, 1.0, 1.0, 0.0]),
         inputs=("push0", "push1", "push2"),
         limits=(0.0, 120.0),
@@ -73,7 +73,12 @@ def jump(folder):
     )
     start = [0.62, 0.06, -0.04, 0.0, 0.0, 0.0, 0.0]
     found = plan.solve(start, iterations=60)
-    print("jump:", found, "ends at z =", found.x[-1, 0].round(4), "tilt", found.x[-1, 1:3].round(4))
+    landing = bd.solve(plan.system, (0.6, 0.95), found.x[-1])
+    spread = np.ptp(landing.events.t[:3])
+    print(
+        f"jump: {found}; at the end z = {found.x[-1, 0]:.3f}, tilt {np.hypot(*found.x[-1, 1:3]):.4f} rad; its feet then land within "
+        f"{1e3 * spread:.1f} ms (the first time within {1e3 * np.ptp(found.solution.events.t[:3]):.1f} ms)"
+    )
     free = plan.rollout(start)
     draw_jump(folder / "jump.png", free, found, target)
     return found
@@ -144,8 +149,19 @@ def draw_jump(path, free, found, target):
 # ------------------------------------------------------------------------------------------------------------- Solo12
 
 
+def with_servos(spec):
+    """A position servo for each joint of a robot file (a URDF has none)."""
+    import mujoco
+
+    for joint in spec.joints:
+        if joint.type == mujoco.mjtJoint.mjJNT_HINGE:
+            servo = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+            servo.set_to_position(kp=8.0, kv=0.25)
+            joint.armature = 0.005
+
+
 def solo_robot():
-    """Solo12 from its file, with torques that are held."""
+    """Solo12 from its file, with servos whose targets are held."""
     from importlib.metadata import distribution
 
     from bouligand.bridges import mujoco as mj
@@ -158,6 +174,7 @@ def solo_robot():
         friction=mj.Coulomb(mu=0.8, slip_speed=0.1),
         control=mj.Hold(),
         free_base=True,
+        edit=with_servos,
     )
 
 
@@ -171,19 +188,20 @@ def solo_stance():
 
 
 def solo_plan(robot, horizon=0.5, nodes=25, **options):
-    """Torques within 2.5 N m that bring it to rest on its feet, level."""
-    stance = robot.x(**solo_stance())
+    """Targets of the servos that bring it to rest on its feet, level."""
+    stance, angles = robot.x(**solo_stance()), np.array([solo_stance()[name] for name in robot.inputs])
     stance[2] -= robot.points(stance)[:, 2].min() - 0.012
     nv = robot.model.nv
     weights = np.zeros(robot.tangents)
-    weights[:6], weights[6:nv] = [5.0, 5.0, 50.0, 60.0, 60.0, 20.0], 2.0
-    weights[nv : nv + 6], weights[nv + 6 :] = [1.0, 1.0, 1.0, 0.5, 0.5, 0.5], 0.01
+    weights[:6], weights[6:nv] = [2.0, 2.0, 20.0, 60.0, 60.0, 5.0], 0.2
+    weights[nv : nv + 6], weights[nv + 6 :] = [1.0, 1.0, 1.0, 0.5, 0.5, 0.5], 0.002
     return P.Plan(
         robot,
         np.linspace(0.0, horizon, nodes + 1),
-        P.Quadratic(stance, x=weights, u=0.02),
+        P.Quadratic(stance, x=weights, u=0.5, rest=angles),
         P.Quadratic(stance, x=weights),
-        limits=(-2.5, 2.5),
+        limits=(angles - 1.0, angles + 1.0),
+        p=dict(zip(robot._held_inputs, angles.tolist(), strict=True)),
         quick=True,
         **{"rtol": 1e-3, "atol": 1e-5, **options},
     )
@@ -199,17 +217,15 @@ def tilted(robot, height=0.12, roll=0.35, pitch=0.2):
 
 
 def solo(folder):
-    """The tilted drop: first guess is a PD controller's torques, planned from there."""
+    """The tilted drop; without a plan the servos stay where they are."""
     robot = solo_robot()
     plan, x0 = solo_plan(robot), tilted(robot)
-    angles, speeds = ([robot.states.index(f"{kind}:{name}") for name in robot.inputs] for kind in ("qpos", "qvel"))
-    aim = np.array([solo_stance()[name] for name in robot.inputs])
-    guess = plan._follow(
-        x0, plan.times, lambda k, x: np.clip(6.0 * (aim - x[angles]) - 0.2 * x[speeds], -2.5, 2.5)
-    )
-    found = plan.solve(x0, guess.u, iterations=40, progress=True)
+    free = plan.rollout(x0)
+    found = plan.solve(x0, iterations=40, progress=True)
     level = robot.data(found.x[-1]).xmat[1].reshape(3, 3)[2, 2]
-    print("solo:", found, f"with the guess {plan.cost(guess):.3g}; at the end level to {np.arccos(min(level, 1.0)):.3f} rad")
+    before = robot.data(free.x[-1]).xmat[1].reshape(3, 3)[2, 2]
+    angle, without = (np.arccos(min(value, 1.0)) for value in (level, before))
+    print("solo:", found, f"tilt at the end {angle:.3f} rad (without a plan: {without:.3f})")
     from bouligand.bridges.mujoco import pictures
 
     pictures.film(robot, found.solution, folder / "solo.gif")

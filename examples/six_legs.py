@@ -1,4 +1,4 @@
-"""A robot with six articulated legs (examples/six_legs.xml: a body and 6 x 3 joints) steps sideways under planned joint angles.
+"""A robot with six articulated legs (examples/six_legs.xml: a body and 6 x 3 joints), pushed, comes to rest 4 cm further.
 
     python examples/six_legs.py [FOLDER]
 
@@ -45,7 +45,7 @@ def aim(six):
     return x
 
 
-def make(six, quick=True, nodes=25, horizon=0.5):
+def make(six, quick=True, nodes=20, horizon=0.5):
     """The plan over half a second."""
     P, target = bd.planning, aim(six)
     return P.Plan(
@@ -57,8 +57,8 @@ def make(six, quick=True, nodes=25, horizon=0.5):
         p=dict(zip(six._held_inputs, STAND.tolist(), strict=True)),
         quick=quick,
         method="bosh3",
-        rtol=1e-2,
-        atol=1e-4,
+        rtol=3e-2,
+        atol=1e-3,
     )
 
 
