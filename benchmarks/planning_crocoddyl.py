@@ -1,6 +1,6 @@
 """Crocoddyl on Solo12, a trot with a fixed contact sequence, on one core: run by `planning.py` in an environment of its own.
 
-    python planning_crocoddyl.py SOLO12.URDF
+python planning_crocoddyl.py SOLO12.URDF
 """
 
 import sys

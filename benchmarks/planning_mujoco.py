@@ -11,7 +11,7 @@ import numpy as np
 
 from bouligand.planning.backward import backward
 from bouligand.planning.costs import Expansion
-from bouligand.planning.ilqr import ALPHAS, ARMIJO
+from bouligand.planning.ilqr import ALPHAS, ARMIJO, MU_FACTOR, MU_LEAST, adapted
 
 EPS = 1e-6
 
@@ -25,7 +25,7 @@ class MuJoCoPlan:
         self.steps, self.target, self.W, self.R = steps, target, weights, by_u
         self.rest, self.limits, self.end = rest, limits, end
         self.nq, self.nv, self.nu = self.model.nq, self.model.nv, self.model.nu
-        self.h = self.model.opt.timestep
+        self.h, self.mu = self.model.opt.timestep, 0.0
 
     def difference(self, x, y):
         """x - y in tangent coordinates."""
@@ -65,7 +65,7 @@ class MuJoCoPlan:
             mujoco.mjd_transitionFD(self.model, self.data, EPS, 0, A[k], B[k], None, None)
         return A, B
 
-    def iterate(self, x0, X, U, cost, mu=0.0):
+    def iterate(self, x0, X, U, cost, mu):
         """One iteration; returns the new X, U, cost, and the seconds of derivatives, backward pass and rollouts."""
         clock = time.thread_time
         began = clock()
@@ -77,14 +77,14 @@ class MuJoCoPlan:
         l = Expansion(
             self.h * e[:-1] * self.W, self.h * (U - self.rest) * self.R, xx, np.zeros((self.steps, self.nu, n)), uu
         )
-        found = None
-        while found is None:
-            found = backward(A, B, l, (self.end * e[-1] * self.W, self.end * np.diag(self.W)), U, self.limits, mu)
-            mu = max(10.0 * mu, 1e-8)
+        scale = self.h * float(self.R.mean())
+        end = self.end * e[-1] * self.W, self.end * np.diag(self.W)
+        while (found := backward(A, B, l, end, U, self.limits, mu * scale)) is None:
+            mu = max(MU_FACTOR * mu, MU_LEAST)
         backed = clock()
         for alpha in ALPHAS:
 
-            def policy(k, x, alpha=alpha):
+            def policy(k, x, alpha=alpha, X=X, U=U):
                 return np.clip(U[k] + alpha * found.d[k] + found.K[k] @ self.difference(x, X[k]), *self.limits)
 
             newX, newU = self.rollout(x0, policy)
@@ -92,5 +92,6 @@ class MuJoCoPlan:
             if new <= cost + ARMIJO * found.expected(alpha):
                 X, U, cost = newX, newU, new
                 break
+        self.mu = adapted(mu, float(alpha))
         rolled = clock()
         return X, U, cost, (derived - began, backed - derived, rolled - backed)

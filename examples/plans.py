@@ -76,8 +76,8 @@ def jump(folder):
     landing = bd.solve(plan.system, (0.6, 0.95), found.x[-1])
     spread = np.ptp(landing.events.t[:3])
     print(
-        f"jump: {found}; at the end z = {found.x[-1, 0]:.3f}, tilt {np.hypot(*found.x[-1, 1:3]):.4f} rad; its feet then land within "
-        f"{1e3 * spread:.1f} ms (the first time within {1e3 * np.ptp(found.solution.events.t[:3]):.1f} ms)"
+        f"jump: {found}; at the end z = {found.x[-1, 0]:.3f}, tilt {np.hypot(*found.x[-1, 1:3]):.4f} rad; its feet "
+        f"then land within {1e3 * spread:.1f} ms (the first time within {1e3 * np.ptp(found.solution.events.t[:3]):.1f} ms)"
     )
     free = plan.rollout(start)
     draw_jump(folder / "jump.png", free, found, target)
@@ -229,7 +229,21 @@ def solo(folder):
     from bouligand.bridges.mujoco import pictures
 
     pictures.film(robot, found.solution, folder / "solo.gif")
+    moments(folder / "solo.gif", folder / "solo_landing.png")
     return found
+
+
+def moments(film, path, count=6):
+    """Some pictures of a film, side by side."""
+    from PIL import Image
+
+    with Image.open(film) as frames:
+        size = frames.size[0] // 2, frames.size[1] // 2
+        sheet = Image.new("RGB", (size[0] * 3, size[1] * (count // 3)))
+        for k in range(count):
+            frames.seek(k * (frames.n_frames - 1) // (count - 1))
+            sheet.paste(frames.convert("RGB").resize(size), ((k % 3) * size[0], (k // 3) * size[1]))
+    sheet.save(path)
 
 
 if __name__ == "__main__":

@@ -81,6 +81,7 @@ def test_box_against_enumeration():
             bounds=list(zip(low, high, strict=True)),
             options={"ftol": 1e-16, "gtol": 1e-12},
         )
+        assert box is not None
         assert np.allclose(box.x, known.x, atol=1e-6)
     assert minimise_in_box(-np.eye(2), np.ones(2), -np.ones(2), np.ones(2), np.zeros(2)) is None
 
@@ -127,7 +128,12 @@ def test_multiple_shooting():
     slope = (shooting.defects(z + e * d) - shooting.defects(z - e * d)) / (2 * e)
     assert np.allclose(shooting.jacobian(z) @ d, slope, rtol=1e-4, atol=1e-4)
     found = minimize(
-        shooting.value_and_gradient, z, jac=True, method="SLSQP", constraints=shooting.constraints, bounds=shooting.bounds
+        shooting.value_and_gradient,
+        z,
+        jac=True,
+        method="SLSQP",
+        constraints=shooting.constraints,
+        bounds=shooting.bounds,
     )
     assert np.abs(shooting.defects(found.x)).max() < 1e-5
     assert found.fun == pytest.approx(plan.solve([2.0, 0.0]).cost, rel=0.02)
@@ -185,7 +191,7 @@ def test_bad_input():
     with pytest.raises(TypeError, match="must take"):
         P.Plan(CART, times, lambda t: 0.0, inputs="force")
     with pytest.raises(TypeError, match="system must be"):
-        P.Plan("cart", times, quad, inputs="force")  # type: ignore[arg-type]
+        P.Plan("cart", times, quad, inputs="force")
     plan = P.Plan(CART, times, quad, inputs="force")
     with pytest.raises(ValueError, match="U must have a row"):
         plan.solve([0.0, 0.0], U=np.zeros((3, 1)))
@@ -211,8 +217,7 @@ def test_mpc_moves_on_and_counts():
         limits=(-2, 2),
     )
     mpc, x = P.MPC(plan, deadline=10.0, iterations=2), np.array([1.0, 0.0])
-    mpc.start(0.0, x)
-    first = mpc.result.u
+    first = mpc.start(0.0, x).u
     assert np.allclose(mpc.shifted(0.2)[:8], first[2:])
     assert np.allclose(mpc.shifted(0.2)[8:], first[-1])
     assert np.allclose(mpc.shifted(9.0), first[-1])

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray
     from ..solution.solution import Solution
 
-_TINY = 1e-300  # instead of zero: which tangents have components along which parameters must be the same in all intervals
+_TINY = (
+    1e-300  # instead of zero: which tangents have components along which parameters must be the same in all intervals
+)
 
 
 def interval_maps(

@@ -156,8 +156,8 @@ class Rollout:
     ) -> tuple[ty.FloatArray, ty.FloatArray]:
         """A and B of all intervals, in one pass along the trajectory.
 
-        A crossing counts to the interval in which the trajectory has it. (`linear`, of one interval, also resolves crossings at its
-        very ends, which a perturbation moves to the other side.)
+        A crossing counts to the interval in which the trajectory has it. (`linear`, of one interval, also resolves crossings at
+        its very ends, which a perturbation moves to the other side.)
 
         Parameters
         ----------
@@ -198,9 +198,7 @@ class Rollout:
         if self.system.sliding:  # (tangents are put onto the sliding mode's surface at the start of a derivative)
             pairs = [self.linear(k, *z) for k, z in enumerate(zip(towards_x, towards_u, strict=True))]
             return np.array([A for A, _ in pairs]), np.array([B for _, B in pairs])
-        A, B, self.corners = interval_maps(
-            self.solution, self.t, self._columns, towards_x, towards_u, rtol, quick
-        )
+        A, B, self.corners = interval_maps(self.solution, self.t, self._columns, towards_x, towards_u, rtol, quick)
         return A, B
 
     def gradient(self, by_x: ArrayLike, by_u: ArrayLike | None = None) -> tuple[ty.FloatArray, ty.FloatArray]:

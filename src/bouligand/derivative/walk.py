@@ -172,8 +172,9 @@ class Walk:
         crossings: FloatArray = _NO_TIMES,
         requested: Requested | tuple[()] = (),
     ) -> Iterator[TrajectoryCorner | None]:
-        """As `propagate`; yields also None at each of the times ``nodes``, which are rows of the record before its end: the caller
-        may put other tangents into D there, with parameters in the same places. (A node inside a corner comes behind it.)"""
+        """As `propagate`; yields also None at each of the times ``nodes``, which are rows of the record before its end: the
+        caller may put other tangents into D there, with parameters in the same places. (A node inside a corner comes behind
+        it.)"""
         memory, tangents = self.memory, D.shape[0]
         memory.request(*requested)
         memory.position[:] = self._at_start

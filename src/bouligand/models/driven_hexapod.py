@@ -1,20 +1,21 @@
 """A hexapod like RHex whose legs are driven: six clocks and six lengths follow controls.
 
-It is the hexapod of `hexapod.py`, body, feet and floor, with twelve more states: the phase of each leg's clock, which turns at the
-rate that is its control, and its length, which follows its control with a lag.
+It is the hexapod of `hexapod.py`, body, feet and floor, with twelve more states: the phase of each leg's clock, which turns at
+the rate that is its control, and its length, which follows its control with a lag.
 
     phi_i' = rate_i          gamma_i = phi_i - swing sin phi_i          l_i' = (reach_i - l_i) / lag
 
 With equal rates, and the second tripod half a turn behind, it walks as the hexapod does (whose time is the clock of all legs);
 legs that turn faster on one side turn it. The controls are parameters, held over intervals by `rollout` and `planning.Plan`.
 
-What is known: with the rates of the hexapod and constant lengths its body moves as that one (tests/planning/test_driven_hexapod.py).
+What is known: with the rates of the hexapod and constant lengths its body moves as that one
+(tests/planning/test_driven_hexapod.py).
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,7 +37,7 @@ PHASE, LEG = -1.1, 0.175
 START = np.concatenate([BODY_START, PHASE + math.pi * (np.arange(6) // 3), np.full(6, LEG)])
 
 
-def driven_hexapod(lag: float = 0.03, leg: float = LEG, period: float = 0.5, **others: float) -> System:
+def driven_hexapod(lag: float = 0.03, leg: float = LEG, period: float = 0.5, **others: Any) -> System:
     """A hexapod like RHex whose legs are driven: six clocks and six lengths follow controls.
 
     The usual start, START in this file, is that of the hexapod.
@@ -53,8 +54,8 @@ def driven_hexapod(lag: float = 0.03, leg: float = LEG, period: float = 0.5, **o
     Returns
     -------
     System
-        States of the hexapod, clock0 to clock5 and length0 to length5; guards of the six feet; controls rate0 to rate5 (rad/s) and
-        reach0 to reach5 (m).
+        States of the hexapod, clock0 to clock5 and length0 to length5; guards of the six feet; controls rate0 to rate5 (rad/s)
+        and reach0 to reach5 (m).
 
     Examples
     --------

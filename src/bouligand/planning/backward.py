@@ -1,7 +1,8 @@
 """The backward pass of iLQR: from quadratic models of cost and dynamics at each node to corrections of the controls.
 
 ``du[k] = alpha d[k] + K[k] dx[k]``. Limits are kept by a quadratic program in each node, whose bound controls have no feedback.
-Regularisation adds to the curvature in the controls, and to that of the cost-to-go, as if a deviation of the next state cost more.
+Regularisation adds to the curvature in the controls, and to that of the cost-to-go, as if a deviation of the next state cost
+more.
 """
 
 from __future__ import annotations

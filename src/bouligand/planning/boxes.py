@@ -27,7 +27,7 @@ class Box(NamedTuple):
         if self.factor is None:
             return np.zeros_like(right)
         if self.free is None:
-            return dpotrs(self.factor, right, lower=1)[0]  # type: ignore[no-any-return]
+            return dpotrs(self.factor, right, lower=1)[0]
         out = np.zeros_like(right)
         out[self.free] = dpotrs(self.factor, right[self.free], lower=1)[0]
         return out

@@ -1,8 +1,8 @@
 """Costs of states and controls, with the quadratic models of them that a planner needs.
 
-The running cost of a plan is ``sum_k (t[k+1] - t[k]) l(t[k], x[k], u[k])``, its end cost ``L(t[N], x[N])``. A cost knows its value
-at many nodes and its expansion: gradients, and second derivatives of which those of residuals are Gauss and Newton's (they are
-never negative). Expansions are in the coordinates of the state; `plan` takes them to tangent coordinates.
+The running cost of a plan is ``sum_k (t[k+1] - t[k]) l(t[k], x[k], u[k])``, its end cost ``L(t[N], x[N])``. A cost knows its
+value at many nodes and its expansion: gradients, and second derivatives of which those of residuals are Gauss and Newton's (they
+are never negative). Expansions are in the coordinates of the state; `plan` takes them to tangent coordinates.
 """
 
 from __future__ import annotations
@@ -335,7 +335,9 @@ def as_cost(what: str, given: Any, t: float, x: FloatArray, u: FloatArray) -> Co
     if isinstance(given, Cost):
         return given
     if not callable(given):
-        raise TypeError(f"{what} must be a function of (t, x, u) or (t, x), or a cost of bouligand.planning; got {given!r}")
+        raise TypeError(
+            f"{what} must be a function of (t, x, u) or (t, x), or a cost of bouligand.planning; got {given!r}"
+        )
     function = CostFunction(what, given)
     cost = Residuals(given) if np.ndim(_sample(function, t, x, u)) else Smooth(given)
     cost._function = function
@@ -343,4 +345,5 @@ def as_cost(what: str, given: Any, t: float, x: FloatArray, u: FloatArray) -> Co
 
 
 def _sample(function: CostFunction, t: float, x: FloatArray, u: FloatArray) -> Any:
-    return function.function(t, x, u) if function.with_u else function.function(t, x)
+    with np.errstate(all="ignore"):
+        return function.function(t, x, u) if function.with_u else function.function(t, x)

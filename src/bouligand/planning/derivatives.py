@@ -92,8 +92,8 @@ class CostFunction:
         for first in range(0, every if self.with_u else n, LANES):
             here = np.arange(first, min(first + LANES, every))
             for value in (1.0, 0.0):
-                for lane, i in enumerate(here):
-                    (X[i] if i < n else U[i - n])[1 + lane] = value
+                for lane, place in enumerate(here.tolist()):
+                    (X[place] if place < n else U[place - n])[1 + lane] = value
                 if value and call(t, *given):
                     raise ValueError(f"{self.what} fails at t = {t:g}, x = {np.array2string(x, threshold=8)}")
             J[:, here] = out[:, 1 : 1 + len(here)]

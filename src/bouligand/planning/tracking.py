@@ -9,6 +9,7 @@ behind it. (Kong et al. 2023 call it the reference extension.)
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,9 +53,9 @@ class Tracking(Quadratic):
     >>> cost.prepare(system, ("g",))
     >>> touchdown = reference.events.t[0]
     >>> cost.target(touchdown + 0.01, np.array([1.001, -4.0])).round(3)
-    array([ 0.955, -4.527])
+    array([ 0.955, -4.528])
     >>> reference(touchdown + 0.01).round(3)
-    array([ 0.956, -4.305])
+    array([ 0.956, -4.306])
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class Tracking(Quadratic):
         record = self._reference.record
         times = np.unique(np.concatenate([[record.t[0]], record.events["t"], [record.t[-1]]]))
         out = []
-        for first, last in zip(times[:-1], times[1:], strict=True):
+        for first, last in pairwise(times.tolist()):
             out.append((float(first), float(last), np.asarray(self._reference.word(0.5 * (first + last)), dtype=float)))
         return out
 

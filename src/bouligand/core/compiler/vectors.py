@@ -179,8 +179,8 @@ if JIT:
 
     @intrinsic
     def add_rows(typingctx, F, i, begin, end, scale, vector):
-        """Row i of ``vector``, which holds a matrix with as many rows as F, += scale times the sum of F[i, k] times its row k, from
-        ``begin`` up to ``end``; its columns are a multiple of four."""
+        """Row i of ``vector`` += scale times the sum of F[i, k] times its row k, from ``begin`` up to ``end``. The vector holds a
+        matrix with as many rows as F; its columns are a multiple of four."""
         signature = types.void(F, types.int64, types.int64, types.int64, types.float64, vector)
 
         def codegen(context, builder, signature, args):

@@ -16,8 +16,8 @@ LEAST = 1e-9  # pivots are not smaller
 
 @core
 def propagate_frozen(w, D, of_p, tv, record, length):
-    """Propagate all tangents from a record to the next. ``of_p``: the entries (tangent, parameter) of D that are not zero. True if a
-    function failed."""
+    """Propagate all tangents from a record to the next. ``of_p``: the entries (tangent, parameter) of D that are not zero.
+    True if a function failed."""
     compact()
     s, v, F, Dp_f, half = w.s, w.v, w.tangents.Df, w.tangents.Dp_f, 0.5 * length
     n, tangents, own = v.width, D.shape[0], tv.own
