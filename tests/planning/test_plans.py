@@ -160,7 +160,7 @@ def test_rollouts_that_fail_are_infinite_costs():
     plan = P.Plan(system, np.linspace(0.0, 1.0, 6), P.Quadratic(u=1e-3), P.Quadratic([2.0], x=1.0), inputs="u")
     found = plan.solve([0.0])
     assert found.success
-    assert found.x[-1, 0] < 1.0
+    assert 0.5 < found.x[-1, 0] <= 1.0
     assert found.cost < found.costs[0]
     failed = plan.solve([0.0], U=5.0 * np.ones(5))
     assert failed.status == "failed"
