@@ -241,6 +241,12 @@ def test_mpc_survives_failures():
     assert mpc.statistics.failed == 1
     assert mpc.plan(0.2, [0.1]).shape == (1,)
     assert mpc.statistics.failed == 1
+    # (a cost that is not a number from some states is no crash either)
+    steep = P.MPC(P.Plan(CART, [0.0, 0.5, 1.0], lambda t, x, u: np.log(x[0]) ** 2 + u[0] ** 2, inputs="force"))
+    steep.start(0.0, [2.0, 0.0])
+    with np.errstate(all="ignore"):
+        assert np.isfinite(steep.plan(0.1, [-1.0, 0.0])).all()
+    assert steep.statistics.failed == 1
 
 
 def test_tracking_at_equal_mode():

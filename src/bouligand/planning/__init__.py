@@ -8,7 +8,8 @@
 True
 """
 
-from .costs import Cost, Quadratic, Residuals, Smooth
+from .costs import Cost, Quadratic
+from .functions import Residuals, Smooth
 from .mpc import MPC, Statistics
 from .plan import Plan, PlanResult
 from .shooting import MultipleShooting

@@ -50,10 +50,11 @@ def minimise(
     tolerance: float,
     deadline: float | None,
     progress: bool | str | None,
+    strict: bool = True,
 ) -> PlanResult:
-    """See `Plan.solve`."""
+    """See `Plan.solve`. ``strict``: whether a cost that is not finite along the first trajectory is an error."""
     began = time.perf_counter()
-    search = _Search(plan, x0, U, t0)
+    search = _Search(plan, x0, U, t0, strict)
     if search.run is None or not np.isfinite(search.cost):
         return search.failed()
     status: Any = "iterations"
@@ -88,7 +89,7 @@ def adapted(mu: float, alpha: float) -> float:
 class _Search:
     """The best controls so far, and what the next iteration needs."""
 
-    def __init__(self, plan: Plan, x0: ArrayLike, U: ty.FloatArray, t0: float | None) -> None:
+    def __init__(self, plan: Plan, x0: ArrayLike, U: ty.FloatArray, t0: float | None, strict: bool = True) -> None:
         self.plan, self.x0, self.t = plan, x0, plan.moments(t0)
         self.reason, self.mu = "", 0.0
         self.K = np.zeros((plan.nodes, len(plan.inputs), plan.coordinates.size))
@@ -99,7 +100,7 @@ class _Search:
         except BouligandError as error:  # (a start that is refused)
             self.reason = str(error)
         self.cost = np.inf if self.run is None else plan.cost(self.run)
-        if self.run is not None and self.run.success and not np.isfinite(self.cost):
+        if strict and self.run is not None and self.run.success and not np.isfinite(self.cost):
             plan.refuse_costs_that_are_not_numbers(self.run)
         self.costs, self.seconds = [self.cost], list[float]()
         self._towards: Step | None = None  # the last step that was taken
@@ -110,6 +111,8 @@ class _Search:
         shape = (self.plan.nodes + 1, self.plan.system.n)
         x = np.full(shape, np.nan) if self.run is None else self.run.x
         why = self.reason or (self.run.solution.message if self.run is not None else "")
+        if self.run is not None and self.run.success:
+            why = "its cost is not finite"
         self.reason = f"the first rollout failed: {why}. Begin with other controls, or a shorter horizon"
         return PlanResult("failed", self.t, x, self.U, self.K, np.inf, self.run, self.costs, [], self.reason)
 

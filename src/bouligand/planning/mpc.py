@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.arguments import finite_numbers, whole
+from .ilqr import minimise
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -133,6 +134,9 @@ class MPC:
         self._controls = t, self.result.u
         return self.result
 
+    def _solve(self, t: float, x: ty.FloatArray, U: ty.FloatArray, iterations: int) -> PlanResult:
+        return minimise(self._plan, x, U, t, iterations, self.tolerance, self.deadline, None, strict=False)
+
     def plan(self, t: float, x: ArrayLike) -> ty.FloatArray:
         """Plan from the state x at time t, and return the controls for now.
 
@@ -152,9 +156,9 @@ class MPC:
         if x.shape != (self._plan.system.n,):
             raise ValueError(f"x must have {self._plan.system.n} values, one for each state; got shape {x.shape}")
         U = self.shifted(t)
-        found = self._plan.solve(x, U, t0=t, iterations=self.most, tolerance=self.tolerance, deadline=self.deadline)
+        found = self._solve(t, x, U, self.most)
         if not found.success and self._controls is not None:  # (the moved controls end in a failure: without them)
-            rest = self._plan.solve(x, None, t0=t, iterations=1, tolerance=self.tolerance)
+            rest = self._solve(t, x, self._plan.controls(None), 1)
             found = rest if rest.success else found
         took = time.perf_counter() - began
         self.result, self._controls = found, (t, found.u)

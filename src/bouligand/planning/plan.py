@@ -12,7 +12,8 @@ from ..errors import BouligandError
 from ..system.arguments import finite_numbers, numbers
 from ..system.system import System
 from .coordinates import Coordinates
-from .costs import Cost, Expansion, as_cost
+from .costs import Cost, Expansion
+from .functions import as_cost
 from .result import PlanResult as PlanResult
 
 if TYPE_CHECKING:
