@@ -154,7 +154,9 @@ def articulated(rounds=10, iterations=10):
             ours["all"].append(time.thread_time() - began)
             ours["wall"].append(time.perf_counter() - wall)
             began = time.thread_time()
-            with contextlib.suppress(bd.BouligandError):  # (an iteration then takes the derivative of a trajectory nearby)
+            with contextlib.suppress(
+                bd.BouligandError
+            ):  # (an iteration then takes the derivative of a trajectory nearby)
                 search.run.linearise(quick=True)
                 ours["linearise"].append(time.thread_time() - began)
             X, U, cost, parts = theirs.iterate(x0[:nq], X, U, cost, theirs.mu)

@@ -19,21 +19,23 @@ from .backward import Corrections, backward
 from .result import PlanResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
     from .. import _typing as ty
     from ..derivative.rollout import Rollout
+    from .costs import Expansion
     from .plan import Plan
 
-ALPHAS = 0.4 ** np.arange(8)  # lengths of steps that are tried
+ALPHAS = 0.4 ** np.arange(5)  # lengths of steps that are tried, before there is more regularisation
 ARMIJO = 1e-4  # part of the expected gain that a step must bring
 MU_LEAST, MU_MOST, MU_FACTOR = (
     0.03,
     1e8,
     5.0,
 )  # regularisation, relative to the mean curvature of the cost in the controls
+PIECES = 3  # that are tried at corners
 SHORT = 0.3  # steps shorter than this, of the whole, ask for more of it
 TRIALS = 3  # trajectories nearby, where this one has no derivative
 NEARBY = 1e-4  # how much their controls differ, relative
@@ -73,7 +75,7 @@ def minimise(
             if outcome is not None:
                 status = outcome
                 break
-            if before - search.cost <= tolerance * abs(before) and search.mu <= MU_LEAST:
+            if search.improved and before - search.cost <= tolerance * abs(before) and search.mu <= MU_LEAST:
                 status = "converged"
                 break
     return search.result(status)
@@ -103,7 +105,12 @@ class _Search:
         if strict and self.run is not None and self.run.success and not np.isfinite(self.cost):
             plan.refuse_costs_that_are_not_numbers(self.run)
         self.costs, self.seconds = [self.cost], list[float]()
-        self._towards: Step | None = None  # the last step that was taken
+        self.improved = False  # whether the last iteration lowered the cost
+        self._towards: Step | None = None  # the last step that was taken,
+        self._proposed: Step | None = None  # and the shortest one that the line search tried in vain
+        self._costs: tuple[Expansion, tuple[ty.FloatArray, ty.FloatArray]] | None = None  # models of this trajectory:
+        self._maps: Step | None = None  # of its cost, and A and B,
+        self._attempt = 0  # in the piece with this number
         self._d: ty.FloatArray | None = None
 
     def failed(self) -> PlanResult:
@@ -122,41 +129,47 @@ class _Search:
         return PlanResult(status, self.t, self.run.x, self.run.u, self.K, self.cost, self.run, self.costs, self.seconds)
 
     def iterate(self, tolerance: float) -> Any:
-        """One iteration. Returns a status if it is the last one."""
+        """One iteration: one model, and at most as many rollouts as there are lengths of steps. Returns a status if it is the
+        last one. If it finds no step, the next one has another piece, or more regularisation."""
         assert self.run is not None
+        self.improved = False
         try:
-            l, end = self.plan.expansions(self.run)
+            if self._costs is None:
+                self._costs, self._maps, self._attempt = self.plan.expansions(self.run), None, 0
+            l, end = self._costs
+            if self._maps is None:
+                self._maps = self._linearised(*self._direction())
             scale = max(float(np.trace(l.uu, axis1=1, axis2=2).mean()) / len(self.plan.inputs), 1e-12)
-            while True:
-                for A, B in self._pieces():
-                    found = backward(A, B, l, end, self.run.u, self.plan.limits, self.mu * scale, self._d)
-                    if found is None:
-                        break  # (more regularisation is needed, in whatever piece)
-                    if -found.expected(1.0) <= tolerance * abs(self.cost) + 1e-300 and self.mu <= MU_LEAST:
-                        self.K = found.K
-                        return "converged"
-                    alpha = self._line_search(found)
-                    if alpha:
-                        self.mu = adapted(self.mu, alpha)
-                        return None
+            limits = self.plan.limits
+            while (found := backward(*self._maps, l, end, self.run.u, limits, self.mu * scale, self._d)) is None:
                 self.mu = max(self.mu * MU_FACTOR, MU_LEAST)
                 if self.mu > MU_MOST:
                     return "stalled"
-        except BouligandError as error:  # (a derivative that does not exist, as where a guard is grazed)
+        except BouligandError as error:  # (no derivative, here or nearby)
             self.reason = str(error)
             return "stalled"
+        if -found.expected(1.0) <= tolerance * abs(self.cost) + 1e-300 and self.mu <= MU_LEAST:
+            self.K = found.K
+            return "converged"
+        alpha = self._line_search(found)
+        if alpha:
+            self.mu, self._costs, self.improved = adapted(self.mu, alpha), None, True
+            return None
+        self._attempt += 1
+        if self.run.corners and self._attempt < PIECES:
+            self._maps = None
+        else:
+            self.mu = max(self.mu * MU_FACTOR**2, MU_LEAST)
+        return "stalled" if self.mu > MU_MOST else None
 
-    def _pieces(self) -> Iterator[Step]:
-        """A and B in the piece of the last step; then, where there are corners, in that of the model's own step, and the one
-        opposite to the last step."""
-        run = self.run
-        assert run is not None
-        first = self._towards or (np.ones(run.x[:-1].shape), np.ones(run.u.shape))
-        yield self._linearised(*first)
-        if run.corners and self._proposed is not None:
-            yield self._linearised(*self._proposed)
-        if run.corners:
-            yield self._linearised(-first[0], -first[1])
+    def _direction(self) -> Step:
+        """The changes of states and controls in whose piece the model is: the last step; if that model was of no use the step
+        that it tried; then the opposite of the last one."""
+        assert self.run is not None
+        last = self._towards or (np.ones(self.run.x[:-1].shape), np.ones(self.run.u.shape))
+        if self._attempt == 1 and self._proposed is not None:
+            return self._proposed
+        return last if self._attempt == 0 else (-last[0], -last[1])
 
     def _linearised(self, dx: ty.FloatArray, du: ty.FloatArray) -> Step:
         """A and B; where the trajectory has no derivative (it grazes a guard), those of one nearby."""
@@ -172,8 +185,6 @@ class _Search:
             near = plan._try(self.x0, self.t, _held(run.u * (1.0 + NEARBY * noise)))
             run = near if near is not None and near.success else run
         raise AssertionError  # (not reached)
-
-    _proposed: Step | None = None  # the shortest step that the line search tried in vain
 
     def _line_search(self, found: Corrections) -> float:
         """Take the first step along the corrections that lowers the true cost by enough. Returns its length; 0: there is none."""
