@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.state import SMALL
+from ..errors import NotEventSelectedError
 from .chain import Chain
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def interval_maps(
 
     ``columns``: places of the inputs among the parameters. ``dx`` (intervals, n) and ``du`` (intervals, columns): perturbations
     of the state at the start of each interval and of its inputs, which select the linear pieces at corners. ``frozen``: one
-    Jacobian for each step.
+    Jacobian for each step; where no derivative exists (a grazed guard, a corner that is not event-selected) perturbations pass
+    unchanged.
     """
     frozen = frozen and (solution.system.n <= SMALL or solution.system.has("Df"))  # (else no Df is formed)
     n, inputs, intervals = solution.system.n, len(columns), len(t) - 1
@@ -57,7 +59,13 @@ def interval_maps(
     k = passed = 0
     for stop in chain.propagate_between(D):
         if stop is not None:
-            stop._pass(D)
+            before = D.copy() if frozen else D
+            try:
+                stop._pass(D)
+            except NotEventSelectedError:
+                if not frozen:
+                    raise
+                D[:] = before
             passed += 1
             continue
         A[k], B[k] = D[1 : n + 1, :n].T, D[n + 1 :, :n].T

@@ -170,7 +170,8 @@ class Rollout:
         quick : bool
             One Jacobian for each step of the integration, in its middle, instead of one for each stage: several times faster on
             robots, and accurate to a few per cent at loose tolerances (the error falls with the square of the step). Crossings
-            are exact all the same. For planners, not for gradients.
+            are exact all the same; where no derivative exists (a grazed guard, a corner that is not event-selected) perturbations
+            pass unchanged. For planners, not for gradients.
 
         Returns
         -------

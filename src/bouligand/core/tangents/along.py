@@ -206,7 +206,8 @@ def nearest(w, event, record, slot, u, merge):
 
 @core(inline=True)
 def cross(w, D, times, crossings, event, slot):
-    """An isolated crossing: one saltation for all tangents. GO_ON, GRAZING, or a failed evaluation."""
+    """An isolated crossing: one saltation for all tangents. GO_ON, GRAZING, or a failed evaluation. (Where Jacobians are frozen,
+    tangents pass a grazed guard as they are.)"""
     compact()
     s, v, events, at = w.s, w.v, w.events, w.tangents.at
     row, before, n = w.tangents.guard_rows[slot], w.tangents.rows.f_before[slot], v.width
@@ -219,7 +220,7 @@ def cross(w, D, times, crossings, event, slot):
         size = max(size, abs(before[i]), abs(v.f[i]))
         change = max(change, abs(v.f[i] - before[i]))
     crosses = events[event].sign * hdot > 0.0
-    if not crosses and change > 1e-13 * size:
+    if not crosses and change > 1e-13 * size and at.frozen == 0:
         at.culprit = events[event].guard
         return codes.GRAZING
     if crossings.shape[0] > 0:
