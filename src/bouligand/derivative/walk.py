@@ -160,9 +160,8 @@ class Walk:
         ``times``, if given, receives the derivatives of the event times; ``crossings`` what the adjoint needs of crossings;
         ``requested`` the tangents at certain times (which must not be inside corners).
         """
-        for stop in self.propagate_between(D, _NO_NODES, times, crossings, requested):
-            if stop is not None:
-                yield stop
+        stops = self.propagate_between(D, _NO_NODES, times, crossings, requested)
+        return cast("Iterator[TrajectoryCorner]", stops)  # (without nodes there are only corners)
 
     def propagate_between(
         self,
@@ -182,7 +181,7 @@ class Walk:
         of_p = np.ascontiguousarray(np.argwhere(D[:, self.n :])) if self.np and tangents else _NO_PLACES
         carried: Tangents = (D, of_p, self._rows_of_tangents(tangents))
         times = _NO_TIMES if times is None else times
-        halts = [int(row) for row in np.searchsorted(self.stretch.t, nodes)][::-1]
+        halts = np.searchsorted(self.stretch.t, nodes)[::-1].tolist() if nodes.size else []
         found = 0
         if self.starts_on_guard:
             self._move_past(self.corners[0])
@@ -192,9 +191,11 @@ class Walk:
             while halts and halts[-1] <= memory.at.record:
                 halts.pop()
                 yield None
-            memory.at.halt = halts[-1] if halts else -1
+            if halts:
+                memory.at.halt = halts[-1]
             code = _in_turns(self.system, _push, memory.address, *carried, times, crossings, self.merge)
-            memory.at.halt = -1
+            if halts:
+                memory.at.halt = -1
             if code == codes.AT_CORNER:
                 if not self.complete and (here := corner_here(self)):
                     self.corners.append(here)
