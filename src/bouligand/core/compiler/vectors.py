@@ -1,5 +1,7 @@
 """Whole rows at once, as vector instructions: loops in Python do not become these, since an index may be negative."""
 
+import contextlib
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -124,7 +126,9 @@ if JIT:
                     builder.store(ir.Constant(FOUR, [0.0] * 4), total)
                 with cgutils.for_range(builder, size) as inner:
                     number = builder.load(builder.gep(start, [inner.index]))
-                    with builder.if_then(builder.fcmp_unordered("!=", number, DOUBLE(0.0)), likely=True):
+                    # (to skip zeros pays where many columns follow)
+                    counts = builder.fcmp_unordered("!=", number, DOUBLE(0.0))
+                    with builder.if_then(counts, likely=True) if fours > 1 else contextlib.nullcontext():
                         factor = everywhere(builder, number)
                         for total, c in zip(totals, places, strict=True):
                             four = builder.load(place(source, inner.index, c), align=8)
