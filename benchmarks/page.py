@@ -168,7 +168,7 @@ def main(paper=PAPER, bench=BENCH):
     """Fill the pages and copy the figures."""
     paper, bench = pathlib.Path(paper), pathlib.Path(bench)
     texts = blocks(paper, bench)
-    for page in (ROOT / "docs" / "benchmarks.md", ROOT / "README.md"):
+    for page in (ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "planning.md", ROOT / "README.md"):
         missing = fill(page, texts)
         print(f"{page.name}: filled; {'nothing missing' if not missing else 'not run yet: ' + ', '.join(missing)}")
     for name in FIGURES:

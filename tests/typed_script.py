@@ -274,6 +274,23 @@ def shooting(system: bd.System) -> None:
     assert_type(speed.t, Array)
 
 
+def planning(system: bd.System) -> None:
+    P = bd.planning
+    cost = P.Quadratic([1.5, 0.0], x={"z": 1.0}) + P.Smooth(lambda t, x, u: 1e-3 * u[0] ** 2)
+    plan = P.Plan(system, [0.0, 0.1, 0.2], cost, lambda t, x: x[0], inputs="g", limits=(0.0, 20.0), rtol=1e-6)
+    found = plan.solve([2.0, 0.0], iterations=2)
+    assert_type(found, bd.planning.PlanResult)
+    assert_type(found.u, Array)
+    assert_type(found.cost, float)
+    assert_type(found.solution, bd.Solution)
+    assert_type(plan.gradient([2.0, 0.0]), tuple[float, Array])
+    assert_type(plan.objective([2.0, 0.0])(found.u.ravel()), tuple[float, Array])
+    assert_type(plan.rollout([2.0, 0.0]).linearise(), tuple[Array, Array])
+    mpc = P.MPC(plan, deadline=1.0)
+    assert_type(mpc.plan(0.0, [2.0, 0.0]), Array)
+    assert_type(mpc.statistics.percentile(99.0), float)
+
+
 def models() -> bd.System:
     assert_type(bd.models.circle(), bd.System)
     assert_type(bd.models.hand(4, torque=[0.1, 0.2, 0.1, 0.2], mu=0.5), bd.System)
@@ -358,6 +375,7 @@ def main() -> None:
     derivatives(sol, with_parameters=True)
     corners()
     shooting(hopper)
+    planning(hopper)
     assert models().n == 2
     robots()
     assert report_failure(bd.SlidingError("sliding", t=1.0, guard="foot")).startswith("sliding")

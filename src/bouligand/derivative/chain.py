@@ -44,7 +44,9 @@ class Part(NamedTuple):
 class Chain:
     """The way from ``since`` to ``until`` (or to the row ``wanted`` of the event table): one walk, or several.
 
-    ``rows`` are the rows of the record's table of events on the way, ``events`` those and all later ones.
+    ``rows`` are the rows of the record's table of events on the way, ``events`` those and all later ones. ``nodes`` are times
+    between which `propagate_between` propagates: it is not split there, and a crossing there is in the interval in which the
+    trajectory has it. ``frozen``: see `walk_along`.
     """
 
     parts: list[Part]
@@ -61,8 +63,10 @@ class Chain:
         merge: float | None,
         observers: bool,
         rtol: float | None = None,
+        nodes: FloatArray = _NO_BOUNDS,
+        frozen: bool = False,
     ) -> None:
-        self._solution, self._options = solution, (params, merge, observers, rtol)
+        self._solution, self._options, self._nodes = solution, (params, merge, observers, rtol, frozen), nodes
         self.parts, self._bounds = [], _NO_BOUNDS
         self.at_event = False  # whether the outcome is the state behind the last jump, at its own time
         if solution.system.jumps and solution.record.jump_rows.size:
@@ -89,6 +93,8 @@ class Chain:
     ) -> None:
         """Add the walks along a solution without jumps, split at breakpoints. ``offset``: of its first event."""
         splits = _splits(solution, since, until, wanted)
+        if self._nodes.size:
+            splits = np.setdiff1d(splits, self._nodes)
         if not splits.size:
             walk = walk_along(solution, since, until, wanted, *self._options, behind_jump=behind_jump)
             self.parts.append(Part(walk, offset))
@@ -159,14 +165,32 @@ class Chain:
     def _propagate_all(
         self, D: FloatArray, times: FloatArray | None, requested: Requested | tuple[()]
     ) -> Iterator[AnyCorner]:
+        for stop in self.propagate_between(D, times, requested):
+            if stop is not None:
+                yield stop
+
+    def propagate_between(
+        self, D: FloatArray, times: FloatArray | None = None, requested: Requested | tuple[()] = ()
+    ) -> Iterator[AnyCorner | None]:
+        """As `propagate`; yields also None at each node (see `Walk.propagate_between`), the last time included."""
         parts, last = self.share_out(requested, len(D)), self.parts[-1]
+        places = [0, *np.searchsorted(self._nodes, self._bounds), len(self._nodes)]
         for q, (part, asked) in enumerate(zip(self.parts, parts, strict=True)):
             walk, offset, jump = part
-            for corner in walk.propagate(D, None if times is None else times[offset:], requested=asked):
+            nodes = self._nodes[places[q] : places[q + 1]]
+            end = walk.stretch.t[walk.stretch.end]
+            inside, at = nodes[nodes < end], nodes[nodes >= end]
+            events = None if times is None else times[offset:]
+            for corner in walk.propagate_between(D, inside, events, requested=asked):
+                if corner is None:
+                    yield None
+                    continue
                 at_end = corner.mode == AT_END and part is not last
                 at_start = corner.mode == AT_START and q > 0
                 corner.at_break, corner.offset = at_end or at_start, offset
                 yield corner
+            for _ in at:
+                yield None
             if jump is None:
                 continue
             if jump.is_linear:

@@ -6,16 +6,18 @@ Only the inputs of its own interval are columns there, so that the cost of a gra
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
 from ..errors import BouligandError, DerivativeError
+from ..integration.options import state
 from ..integration.running import give_back
 from ..integration.stepper import Stepper
 from ..system.arguments import finite_numbers, numbers, one_of, whole
 from ..system.system import System
+from .intervals import interval_maps
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -48,6 +50,8 @@ class Rollout:
         Whether the last time was reached.
     error : Exception or None
         The reason of a failure.
+    corners : int
+        Number of corners (guards crossed together) that the last `linearise` passed: the derivative is one of several pieces.
 
     Examples
     --------
@@ -69,6 +73,7 @@ class Rollout:
         self.inputs = tuple(self.system.params[i] for i in columns)
         self.error = solution.error
         self.success = bool(np.isfinite(x[-1]).all()) and self.error is None
+        self.corners = 0
         self._matrices: tuple[ty.FloatArray, ty.FloatArray] | None = None
 
     def bderivative(self, k: int, rtol: float | None = None) -> BDerivative[tuple[ty.FloatArray, ty.FloatArray]]:
@@ -139,9 +144,63 @@ class Rollout:
 
     def _linear(self) -> tuple[ty.FloatArray, ty.FloatArray]:
         if self._matrices is None:
-            pairs = [self.linear(k) for k in range(len(self.u))]
-            self._matrices = np.array([A for A, _ in pairs]), np.array([B for _, B in pairs])
+            self._matrices = self.linearise()
         return self._matrices
+
+    def linearise(
+        self,
+        dx: ArrayLike | None = None,
+        du: ArrayLike | None = None,
+        rtol: float | None = None,
+        quick: bool = False,
+    ) -> tuple[ty.FloatArray, ty.FloatArray]:
+        """A and B of all intervals, in one pass along the trajectory.
+
+        A crossing counts to the interval in which the trajectory has it. (`linear`, of one interval, also resolves crossings at
+        its very ends, which a perturbation moves to the other side.)
+
+        Parameters
+        ----------
+        dx : array (intervals, n), optional
+        du : array (intervals, inputs), optional
+            Where guards are crossed together, the perturbations of the state at the start of each interval and of its inputs
+            that select the linear piece; default: all of them grow.
+        rtol : float, optional
+            See `Solution.bderivative`.
+        quick : bool
+            One Jacobian for each step of the integration, in its middle, instead of one for each stage: several times faster on
+            robots, and accurate to a few per cent at loose tolerances (the error falls with the square of the step). Crossings
+            are exact all the same; where no derivative exists (a grazed guard, a corner that is not event-selected) perturbations
+            pass unchanged. For planners, not for gradients.
+
+        Returns
+        -------
+        A : array (intervals, n, n)
+        B : array (intervals, n, inputs)
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> run = bd.rollout(bd.models.hopper(), [2.0, 0.0], [[9.0], [10.0]], [0.0, 0.1, 0.2], inputs="g")
+        >>> A, B = run.linearise()
+        >>> B[1].round(6).tolist()
+        [[-0.005], [-0.1]]
+        """
+        if not np.isfinite(self.x[-1]).all():
+            raise DerivativeError(f"the integration ended before the last interval did: {self.solution.message}")
+        intervals, n, inputs = len(self.u), self.system.n, len(self._columns)
+        towards_x = np.ones((intervals, n)) if dx is None else finite_numbers("dx", dx)
+        towards_u = np.ones((intervals, inputs)) if du is None else finite_numbers("du", du)
+        if towards_x.shape != (intervals, n) or towards_u.shape != (intervals, inputs):
+            raise ValueError(
+                f"dx and du must have a row for each of {intervals} intervals, with {n} states and {inputs} inputs; got shapes "
+                f"{towards_x.shape} and {towards_u.shape}"
+            )
+        if self.system.sliding:  # (tangents are put onto the sliding mode's surface at the start of a derivative)
+            pairs = [self.linear(k, *z) for k, z in enumerate(zip(towards_x, towards_u, strict=True))]
+            return np.array([A for A, _ in pairs]), np.array([B for _, B in pairs])
+        A, B, self.corners = interval_maps(self.solution, self.t, self._columns, towards_x, towards_u, rtol, quick)
+        return A, B
 
     def gradient(self, by_x: ArrayLike, by_u: ArrayLike | None = None) -> tuple[ty.FloatArray, ty.FloatArray]:
         """The gradient of a cost in the start and in all inputs, by one adjoint backwards over all intervals.
@@ -247,7 +306,7 @@ def rollout(
     if not isinstance(system, System):
         raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
     one_of("on_failure", on_failure, ("raise", "return"))
-    columns = _columns(system, inputs)
+    columns = input_columns(system, inputs)
     t = finite_numbers("times", times)
     if t.ndim != 1 or t.size < 2 or (np.diff(t) <= 0.0).any():
         raise ValueError(f"times must be a vector of at least two increasing times; got {times!r}")
@@ -259,15 +318,30 @@ def rollout(
             f"U must have a row for each of {t.size - 1} intervals (there are {t.size} times) and a column for each of "
             f"{len(columns)} inputs; got shape {u.shape}"
         )
+    return follow(system, x0, t, lambda k, x: u[k], p, columns, on_failure, options)
+
+
+def follow(
+    system: System,
+    x0: ArrayLike,
+    t: ty.FloatArray,
+    policy: Callable[[int, ty.FloatArray], ty.FloatArray],
+    p: ty.Parameters | None,
+    columns: ty.IntArray,
+    on_failure: str,
+    options: Any,
+) -> Rollout:
+    """A rollout whose inputs depend on the state where they begin: those of interval k are ``policy(k, x)``."""
     values = np.array(system.parameters(p))
-    values[columns] = u[0]
-    stepper = Stepper(system, (t[0], t[-1]), x0, values, **options)
-    x = np.full((t.size, system.n), np.nan)
+    x, u = np.full((t.size, system.n), np.nan), np.zeros((t.size - 1, len(columns)))
+    x[0] = finite_numbers("x0", state(system, x0))
+    values[columns] = u[0] = policy(0, x[0])
+    stepper = Stepper(system, (t[0], t[-1]), x[0], values, **options)
     x[0] = stepper.x
     try:
         for k in range(t.size - 1):
             if k > 0:
-                values[columns] = u[k]
+                values[columns] = u[k] = policy(k, x[k])
                 stepper.p = values
             stepper.advance(t[k + 1])
             if stepper.t < t[k + 1]:  # (a terminal event)
@@ -280,7 +354,7 @@ def rollout(
     return Rollout(stepper.solution, t, x, u, columns)
 
 
-def _columns(system: System, inputs: str | Iterable[str] | None) -> ty.IntArray:
+def input_columns(system: System, inputs: str | Iterable[str] | None) -> ty.IntArray:
     """The places of the inputs among the parameters."""
     names = system._held_inputs if inputs is None else [inputs] if isinstance(inputs, str) else list(inputs)
     if not names:

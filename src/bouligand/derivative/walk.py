@@ -44,6 +44,7 @@ _prepare = Kernel("tangents.prepare", "prepare", "what derivatives need", quickl
 _push = Kernel("tangents.along", "push", "derivatives", quickly=True, direct=True)
 _pull = Kernel("tangents.along", "pull", "gradients", quickly=True, direct=True)
 _NO_TIMES = np.empty((0, 0))
+_NO_NODES = np.empty(0)
 _NO_PLACES = np.empty((0, 2), dtype=np.int64)
 _STAGES = TANGENT_ROWS.places["slopes"][1]
 
@@ -57,13 +58,15 @@ def walk_along(
     merge: float | None,
     observers: bool,
     rtol: float | None = None,
+    frozen: bool = False,
     ended: Walk | None = None,
     behind_jump: bool = False,
 ) -> Walk:
     """Prepare the propagation from ``since`` to ``until`` (or to the row ``wanted`` of the event table) along a solution.
 
     ``observers``: whether events of observers get a row of their own, which is only needed for their times. ``rtol``: to which
-    steps that are too long are divided; None: that of the solution. ``ended``: the walk that it continues after a breakpoint.
+    steps that are too long are divided; None: that of the solution. ``frozen``: steps with one Jacobian each (see
+    `core.tangents.frozen`), none of which is divided. ``ended``: the walk that it continues after a breakpoint.
     ``behind_jump``: whether it starts where a jump has put the state.
     """
     system, record, (own_rtol, atol) = solution.system, solution.record, solution._tolerances
@@ -79,10 +82,14 @@ def walk_along(
         take_pattern(system, memory)
         if (record.kind == STIFF).any():
             memory.take_stiff(system.n)
-        if solution._rates is None or solution._rates.rtol != rtol:
-            solution._rates = fastest_rates(system, rtol, len(record), memory)
-        stretch = cut(solution, since, until, wanted, observers, divide(system, record, solution._rates, memory))
-        return Walk(solution, stretch, lease, memory, kind, -1.0 if merge is None else float(merge), ended, behind_jump)
+        division = None
+        if not frozen:
+            if solution._rates is None or solution._rates.rtol != rtol:
+                solution._rates = fastest_rates(system, rtol, len(record), memory)
+            division = divide(system, record, solution._rates, memory)
+        stretch = cut(solution, since, until, wanted, observers, division)
+        merge = -1.0 if merge is None else float(merge)
+        return Walk(solution, stretch, lease, memory, kind, merge, ended, behind_jump, frozen)
     except BaseException:
         memory.release()
         pool_of(system).give_back(kind, memory)
@@ -105,6 +112,7 @@ class Walk:
         merge: float,
         ended: Walk | None,
         behind_jump: bool,
+        frozen: bool,
     ) -> None:
         self.solution, self.system, self.stretch, self.merge = solution, solution.system, stretch, merge
         self.memory, self.lease = memory, lease  # (given back when this is deleted)
@@ -125,7 +133,7 @@ class Walk:
         self._done = 0
         if stretch.at_break(0):
             self._done = int(np.searchsorted(stretch.events["t"], stretch.t[0], side="right"))
-        memory.at.event, memory.at.record = self._done, 0
+        memory.at.event, memory.at.record, memory.at.frozen = self._done, 0, int(frozen)
         self._at_start = memory.position.copy()
         self.starts_on_guard = bool(self.corners)
         self.complete = False  # whether all corners have been found
@@ -152,6 +160,20 @@ class Walk:
         ``times``, if given, receives the derivatives of the event times; ``crossings`` what the adjoint needs of crossings;
         ``requested`` the tangents at certain times (which must not be inside corners).
         """
+        stops = self.propagate_between(D, _NO_NODES, times, crossings, requested)
+        return cast("Iterator[TrajectoryCorner]", stops)  # (without nodes there are only corners)
+
+    def propagate_between(
+        self,
+        D: FloatArray,
+        nodes: FloatArray,
+        times: FloatArray | None = None,
+        crossings: FloatArray = _NO_TIMES,
+        requested: Requested | tuple[()] = (),
+    ) -> Iterator[TrajectoryCorner | None]:
+        """As `propagate`; yields also None at each of the times ``nodes``, which are rows of the record before its end: the
+        caller may put other tangents into D there, with parameters in the same places. (A node inside a corner comes behind
+        it.)"""
         memory, tangents = self.memory, D.shape[0]
         memory.request(*requested)
         memory.position[:] = self._at_start
@@ -159,13 +181,21 @@ class Walk:
         of_p = np.ascontiguousarray(np.argwhere(D[:, self.n :])) if self.np and tangents else _NO_PLACES
         carried: Tangents = (D, of_p, self._rows_of_tangents(tangents))
         times = _NO_TIMES if times is None else times
+        halts = np.searchsorted(self.stretch.t, nodes)[::-1].tolist() if nodes.size else []
         found = 0
         if self.starts_on_guard:
             self._move_past(self.corners[0])
             yield self.corners[0]
             found = 1
         while True:
+            while halts and halts[-1] <= memory.at.record:
+                halts.pop()
+                yield None
+            if halts:
+                memory.at.halt = halts[-1]
             code = _in_turns(self.system, _push, memory.address, *carried, times, crossings, self.merge)
+            if halts:
+                memory.at.halt = -1
             if code == codes.AT_CORNER:
                 if not self.complete and (here := corner_here(self)):
                     self.corners.append(here)
@@ -181,6 +211,8 @@ class Walk:
                 self._drift(carried, corner, corner.last_record)
                 self._move_past(corner)
             elif code == codes.GO_ON:
+                if halts and memory.at.record == halts[-1]:
+                    continue
                 if not self.complete and (here := corner_before_break(self)):
                     self.corners.append(here)
                 if found < len(self.corners):
@@ -194,7 +226,7 @@ class Walk:
         """The workspace of the stages: a row holds the state as dual numbers, all tangents at once, or both sides of one (see
         `core.tangents.step_tangents`), rounded up to a multiple of four."""
         has_Df, by_duals, *_ = self.memory.ways
-        if has_Df or (not by_duals and self.n <= SMALL):
+        if has_Df or self.memory.at.frozen or (not by_duals and self.n <= SMALL):
             width = self.n * -4 * (-tangents // 4)
         else:
             width = -4 * (-(DUAL if by_duals else 2) * self.n // 4)

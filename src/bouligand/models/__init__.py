@@ -23,6 +23,7 @@ if (
 ):  # a help for editors and type checkers, which do not run `available`; models work without being listed here
     from .bouncing_ball import bouncing_ball as bouncing_ball
     from .circle import circle as circle
+    from .driven_hexapod import driven_hexapod as driven_hexapod
     from .friction_oscillator import friction_oscillator as friction_oscillator
     from .hand import hand as hand
     from .hexapod import hexapod as hexapod

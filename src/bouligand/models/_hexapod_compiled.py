@@ -67,6 +67,12 @@ def normal(x, R, place, v, p):
 def wrench(x, R, i, stand, p):
     """Force of foot i on the body, in the world, and its moment, in the body's frame."""
     place, turning = leg(i, stand, p)
+    return wrench_at(x, R, place, turning, p)
+
+
+@compiled
+def wrench_at(x, R, place, turning, p):
+    """The same of a foot that is here in the body's frame, and moves so there."""
     v = velocity(x, R, place, turning)
     push = normal(x, R, place, v, p)
     drag = -p[MU] * push / math.sqrt(v[0] * v[0] + v[1] * v[1] + p[SLIP] * p[SLIP])
@@ -105,7 +111,13 @@ def free(t, x, p, dx):
 @compiled
 def add(x, R, i, stand, p, dx):
     """Add the accelerations due to foot i."""
-    fx, fy, fz, mx, my, mz = wrench(x, R, i, stand, p)
+    accelerate(wrench(x, R, i, stand, p), p, dx)
+
+
+@compiled
+def accelerate(wrench, p, dx):
+    """Add the accelerations due to a force and a moment."""
+    fx, fy, fz, mx, my, mz = wrench
     dx[6] += fx / p[MASS]
     dx[7] += fy / p[MASS]
     dx[8] += fz / p[MASS]

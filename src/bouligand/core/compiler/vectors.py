@@ -1,5 +1,7 @@
 """Whole rows at once, as vector instructions: loops in Python do not become these, since an index may be negative."""
 
+import contextlib
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -116,16 +118,31 @@ if JIT:
                 entry = builder.gep(start, [builder.add(builder.mul(i, columns), c)])
                 return builder.bitcast(entry, FOUR.as_pointer())
 
-            total = cgutils.alloca_once(builder, FOUR)
+            def block(rows, start, first, fours):
+                """So many times four columns of one row: their sums are independent, so that the processor overlaps them."""
+                totals = [cgutils.alloca_once(builder, FOUR) for _ in range(fours)]
+                places = [builder.add(first, INT64(4 * q)) for q in range(fours)]
+                for total in totals:
+                    builder.store(ir.Constant(FOUR, [0.0] * 4), total)
+                with cgutils.for_range(builder, size) as inner:
+                    number = builder.load(builder.gep(start, [inner.index]))
+                    # (to skip zeros pays where many columns follow)
+                    counts = builder.fcmp_unordered("!=", number, DOUBLE(0.0))
+                    with builder.if_then(counts, likely=True) if fours > 1 else contextlib.nullcontext():
+                        factor = everywhere(builder, number)
+                        for total, c in zip(totals, places, strict=True):
+                            four = builder.load(place(source, inner.index, c), align=8)
+                            builder.store(add_product(builder, factor, four, builder.load(total)), total)
+                for total, c in zip(totals, places, strict=True):
+                    builder.store(builder.load(total), place(target, rows.index, c), align=8)
+
+            wide = builder.and_(columns, INT64(-16))
             with cgutils.for_range(builder, size) as rows:
                 start = builder.gep(matrix.data, [builder.mul(rows.index, size)])
-                with cgutils.for_range_slice(builder, INT64(0), columns, INT64(4)) as (c, _):
-                    builder.store(ir.Constant(FOUR, [0.0] * 4), total)
-                    with cgutils.for_range(builder, size) as inner:
-                        factor = everywhere(builder, builder.load(builder.gep(start, [inner.index])))
-                        four = builder.load(place(source, inner.index, c), align=8)
-                        builder.store(add_product(builder, factor, four, builder.load(total)), total)
-                    builder.store(builder.load(total), place(target, rows.index, c), align=8)
+                with cgutils.for_range_slice(builder, INT64(0), wide, INT64(16)) as (c, _):
+                    block(rows, start, c, 4)
+                with cgutils.for_range_slice(builder, wide, columns, INT64(4)) as (c, _):
+                    block(rows, start, c, 1)
             return context.get_dummy_value()
 
         return signature, codegen
@@ -165,6 +182,48 @@ if JIT:
         return signature, codegen
 
     @intrinsic
+    def add_rows(typingctx, F, i, begin, end, scale, vector):
+        """Row i of ``vector`` += scale times the sum of F[i, k] times its row k, from ``begin`` up to ``end``. The vector holds a
+        matrix with as many rows as F; its columns are a multiple of four."""
+        signature = types.void(F, types.int64, types.int64, types.int64, types.float64, vector)
+
+        def codegen(context, builder, signature, args):
+            _, i, begin, end, scale, _ = args
+            matrix = context.make_array(signature.args[0])(context, builder, args[0])
+            of = context.make_array(signature.args[5])(context, builder, args[5])
+            size, width = cgutils.unpack_tuple(builder, matrix.shape)
+            columns = builder.udiv(of.nitems, size)
+            start = builder.gep(matrix.data, [builder.mul(i, width)])
+
+            def place(row, c):
+                entry = builder.gep(of.data, [builder.add(builder.mul(row, columns), c)])
+                return builder.bitcast(entry, FOUR.as_pointer())
+
+            def block(first, fours):
+                totals = [cgutils.alloca_once(builder, FOUR) for _ in range(fours)]
+                places = [builder.add(first, INT64(4 * q)) for q in range(fours)]
+                for total, c in zip(totals, places, strict=True):
+                    builder.store(builder.load(place(i, c), align=8), total)
+                with cgutils.for_range_slice(builder, begin, end, INT64(1)) as (k, _):
+                    number = builder.load(builder.gep(start, [k]))
+                    with builder.if_then(builder.fcmp_unordered("!=", number, DOUBLE(0.0)), likely=True):
+                        factor = everywhere(builder, builder.fmul(number, scale))
+                        for total, c in zip(totals, places, strict=True):
+                            four = builder.load(place(k, c), align=8)
+                            builder.store(add_product(builder, factor, four, builder.load(total)), total)
+                for total, c in zip(totals, places, strict=True):
+                    builder.store(builder.load(total), place(i, c), align=8)
+
+            wide = builder.and_(columns, INT64(-16))
+            with cgutils.for_range_slice(builder, INT64(0), wide, INT64(16)) as (c, _):
+                block(c, 4)
+            with cgutils.for_range_slice(builder, wide, columns, INT64(4)) as (c, _):
+                block(c, 1)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    @intrinsic
     def row_product(typingctx, F, i, begin, end, y):
         """The sum of F[i, j] y[j] from ``begin`` up to ``end``."""
         signature = types.float64(F, types.int64, types.int64, types.int64, y)
@@ -198,6 +257,10 @@ else:
 
     def add_row(F, i, k, begin, factor):
         F[i, begin:] += factor * F[k, begin:]
+
+    def add_rows(F, i, begin, end, scale, vector):
+        rows = vector.reshape(F.shape[0], -1)
+        rows[i] += scale * (F[i, begin:end] @ rows[begin:end])
 
     def row_product(F, i, begin, end, y):
         return F[i, begin:end] @ y[begin:end]

@@ -19,6 +19,7 @@ from ..state import BACK, MARGIN, SHOWN, SWITCH, TANGENT_ROWS
 from ..stiff.tangents import pull_stiff, push_stiff
 from ..unit import without_scaling
 from .formulas import formula_of
+from .frozen import propagate_frozen
 from .near_ties import (
     MOST_NEAR,
     apply_event,
@@ -105,7 +106,10 @@ def push(table, D, of_p, tv, times, crossings, merge):
         length = steps[record + 1].t - steps[record].t
         cap_at_break(w, record + 1)
         kind = steps[record + 1].kind
-        if kind % BACK == STIFF:
+        if at.frozen == 1 and kind % BACK != STIFF:
+            if propagate_frozen(w, D, of_p, tv, record, length):
+                return s.status
+        elif kind % BACK == STIFF:
             if push_stiff(w, D, of_p, tv, length, inside):
                 return s.status
         elif propagate_tangents(w, D, of_p, tv, formula_of(kind), length, known, inside):
@@ -202,7 +206,8 @@ def nearest(w, event, record, slot, u, merge):
 
 @core(inline=True)
 def cross(w, D, times, crossings, event, slot):
-    """An isolated crossing: one saltation for all tangents. GO_ON, GRAZING, or a failed evaluation."""
+    """An isolated crossing: one saltation for all tangents. GO_ON, GRAZING, or a failed evaluation. (Where Jacobians are frozen,
+    tangents pass a grazed guard as they are.)"""
     compact()
     s, v, events, at = w.s, w.v, w.events, w.tangents.at
     row, before, n = w.tangents.guard_rows[slot], w.tangents.rows.f_before[slot], v.width
@@ -215,7 +220,7 @@ def cross(w, D, times, crossings, event, slot):
         size = max(size, abs(before[i]), abs(v.f[i]))
         change = max(change, abs(v.f[i] - before[i]))
     crosses = events[event].sign * hdot > 0.0
-    if not crosses and change > 1e-13 * size:
+    if not crosses and change > 1e-13 * size and at.frozen == 0:
         at.culprit = events[event].guard
         return codes.GRAZING
     if crossings.shape[0] > 0:

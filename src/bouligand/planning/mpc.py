@@ -1,0 +1,169 @@
+"""Model predictive control: plan again from each measured state, within a deadline."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..system.arguments import finite_numbers, whole
+from .ilqr import minimise
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .. import _typing as ty
+    from .plan import Plan
+    from .result import PlanResult
+
+
+@dataclass
+class Statistics:
+    """How long planning took, and what came of it.
+
+    Attributes
+    ----------
+    seconds : list of float
+        Of each call of `MPC.plan`.
+    iterations : list of float
+        Of each iteration, in seconds.
+    late, failed : int
+        Calls that lasted longer than the deadline; calls that found no plan with a finite cost.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> statistics = bd.planning.Statistics(seconds=[0.010, 0.012, 0.011], iterations=[0.010, 0.012, 0.011])
+    >>> print(statistics)
+    3 plans: p50 11.0 ms, p99 12.0 ms, longest 12.0 ms; an iteration: p50 11.0 ms, p99 12.0 ms; 0 late, 0 failed
+    """
+
+    seconds: list[float] = field(default_factory=list)
+    iterations: list[float] = field(default_factory=list)
+    late: int = 0
+    failed: int = 0
+
+    def percentile(self, q: float, of: str = "seconds") -> float:
+        """A percentile of the durations, in seconds: ``of`` plans ("seconds") or of "iterations"."""
+        values = getattr(self, of)
+        return float(np.percentile(values, q)) if values else float("nan")
+
+    def __str__(self) -> str:
+        p50, p99, worst = (1e3 * self.percentile(q) for q in (50.0, 99.0, 100.0))
+        i50, i99 = (1e3 * self.percentile(q, "iterations") for q in (50.0, 99.0))
+        return (
+            f"{len(self.seconds)} plans: p50 {p50:.1f} ms, p99 {p99:.1f} ms, longest {worst:.1f} ms; an iteration: "
+            f"p50 {i50:.1f} ms, p99 {i99:.1f} ms; {self.late} late, {self.failed} failed"
+        )
+
+
+class MPC:
+    """Model predictive control with a `Plan` whose horizon moves on with time.
+
+    Each call plans from the measured state: the controls of the last plan, moved on by the time that has passed, are improved by
+    a few iterations, and the best that is there at the deadline counts. Nothing inside raises: if no plan with a finite cost is
+    found the moved controls are kept, and ``statistics.failed`` counts it.
+
+    Parameters
+    ----------
+    plan : Plan
+    deadline : float, optional
+        Seconds for each plan: no iteration is begun that would probably end later. Default: none.
+    iterations : int
+        At most so many for each plan.
+    tolerance : float
+        See `Plan.solve`.
+
+    Attributes
+    ----------
+    result : PlanResult or None
+        The last plan.
+    statistics : Statistics
+        Durations of all plans so far.
+
+    Examples
+    --------
+    >>> import bouligand as bd
+    >>> import numpy as np
+    >>> plan = bd.planning.Plan(
+    ...     bd.models.hopper(), np.linspace(0.0, 0.2, 5), inputs="g",
+    ...     running=bd.planning.Quadratic([1.5, 0.0], x=[100.0, 1.0], u=0.01, rest=[0.0]))
+    >>> mpc, x = bd.planning.MPC(plan, iterations=3), np.array([2.0, 0.0])
+    >>> for k in range(30):
+    ...     u = mpc.plan(0.05 * k, x)
+    ...     x = bd.rollout(plan.system, x, [u], [0.05 * k, 0.05 * (k + 1)], inputs="g").x[-1]
+    >>> x.round(2) + 0.0
+    array([1.5, 0. ])
+    """
+
+    def __init__(self, plan: Plan, deadline: float | None = None, iterations: int = 5, tolerance: float = 1e-4) -> None:
+        if deadline is not None and not deadline > 0.0:
+            raise ValueError(f"deadline must be a positive number of seconds; got {deadline!r}")
+        self._plan, self.deadline, self.tolerance = plan, deadline, float(tolerance)
+        self.most = whole("iterations", iterations, 1)
+        self.result: PlanResult | None = None
+        self.statistics = Statistics()
+        self._controls: tuple[float, ty.FloatArray] | None = None  # since when, and those of the last plan
+
+    def shifted(self, t: float) -> ty.FloatArray:
+        """The controls of the last plan for a horizon that begins at t: at each node those that were planned for its time; the
+        last ones go on."""
+        if self._controls is None:
+            return self._plan.controls(None)
+        began, U = self._controls
+        # (the middle of each interval: it may begin a rounding error before a node)
+        times = self._plan.times - self._plan.times[0]
+        middle = 0.5 * (times[:-1] + times[1:]) + (t - began)
+        places = np.searchsorted(times, middle, side="right") - 1
+        return U[np.clip(places, 0, len(U) - 1)]
+
+    def start(self, t: float, x: ArrayLike, U: ArrayLike | None = None, iterations: int = 100) -> PlanResult:
+        """The first plan, without a deadline.
+
+        Parameters
+        ----------
+        t : float
+        x : array (n,)
+        U : array (nodes, inputs), optional
+            Controls to begin with.
+        iterations : int
+        """
+        self.result = self._plan.solve(x, U, t0=t, iterations=iterations, tolerance=self.tolerance)
+        self._controls = t, self.result.u
+        return self.result
+
+    def _solve(self, t: float, x: ty.FloatArray, U: ty.FloatArray, iterations: int) -> PlanResult:
+        return minimise(self._plan, x, U, t, iterations, self.tolerance, self.deadline, None, strict=False)
+
+    def plan(self, t: float, x: ArrayLike) -> ty.FloatArray:
+        """Plan from the state x at time t, and return the controls for now.
+
+        Parameters
+        ----------
+        t : float
+        x : array (n,)
+            The measured state.
+
+        Returns
+        -------
+        array (inputs,)
+            The first controls of the plan (``result`` has all of it, with feedback gains).
+        """
+        began = time.perf_counter()
+        x = finite_numbers("x", x)
+        if x.shape != (self._plan.system.n,):
+            raise ValueError(f"x must have {self._plan.system.n} values, one for each state; got shape {x.shape}")
+        U = self.shifted(t)
+        found = self._solve(t, x, U, self.most)
+        if not found.success and self._controls is not None:  # (the moved controls end in a failure: without them)
+            rest = self._solve(t, x, self._plan.controls(None), 1)
+            found = rest if rest.success else found
+        took = time.perf_counter() - began
+        self.result, self._controls = found, (t, found.u)
+        self.statistics.seconds.append(took)
+        self.statistics.iterations += found.seconds
+        self.statistics.late += self.deadline is not None and took > self.deadline
+        self.statistics.failed += not found.success
+        return found.u[0].copy()
