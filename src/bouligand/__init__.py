@@ -19,6 +19,10 @@ from .system.system import System
 
 if TYPE_CHECKING:
     from . import bridges, models, plot
+    from .cycles.branch import Bifurcation, Branch
+    from .cycles.continuation import continue_cycle
+    from .cycles.cycle import Cycle
+    from .cycles.find import find_cycle
     from .derivative.at_times import BDerivativeAtTimes
     from .derivative.bderivative import BDerivative
     from .derivative.corner import Corner
@@ -37,7 +41,10 @@ __version__ = "0.1.0"
 __all__ = [
     "BDerivative",
     "BDerivativeAtTimes",
+    "Bifurcation",
+    "Branch",
     "Corner",
+    "Cycle",
     "Ensemble",
     "EnsembleEvents",
     "Events",
@@ -50,6 +57,8 @@ __all__ = [
     "System",
     "bridges",
     "check",
+    "continue_cycle",
+    "find_cycle",
     "grid",
     "integrate",
     "models",
@@ -67,7 +76,10 @@ _FOLDERS = ("bridges", "models", "plot")
 _MODULES = {
     "BDerivative": "derivative.bderivative",
     "BDerivativeAtTimes": "derivative.at_times",
+    "Bifurcation": "cycles.branch",
+    "Branch": "cycles.branch",
     "Corner": "derivative.corner",
+    "Cycle": "cycles.cycle",
     "Ensemble": "ensembles.ensemble",
     "EnsembleEvents": "ensembles.ensemble",
     "Fit": "derivative.fit",
@@ -75,6 +87,8 @@ _MODULES = {
     "Rollout": "derivative.rollout",
     "Shooting": "derivative.shooting",
     "check": "system.check",
+    "continue_cycle": "cycles.continuation",
+    "find_cycle": "cycles.find",
     "grid": "ensembles.inputs",
     "integrate": "paper",
     "normalised": "system.check",

@@ -24,6 +24,7 @@ __all__ = [
     "BouligandError",
     "CascadeError",
     "ChatteringError",
+    "CycleError",
     "DerivativeError",
     "DerivativeWarning",
     "FunctionError",
@@ -262,6 +263,20 @@ class FunctionError(SolveError):
 
     Make sure that the functions depend on their arguments only; with ``compile=False`` their own exceptions are raised.
     """
+
+
+class CycleError(BouligandError):
+    """A periodic motion that was not found, or could not be followed.
+
+    Give another guess (a state nearer to the cycle, or a longer ``settle`` if it is stable), or more segments if it is unstable.
+
+    Attributes
+    ----------
+    cycle : Cycle or None
+        The best that was found, with ``converged = False``.
+    """
+
+    cycle: MaybeNone = None
 
 
 class DerivativeError(BouligandError):
