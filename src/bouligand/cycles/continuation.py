@@ -100,6 +100,8 @@ def continue_cycle(
     if stop == begin:
         raise ValueError(f"stop must differ from the present value, {parameter} = {begin:g}")
     low, high = sorted((stop, number("backward", 2.0 * begin - stop if backward is None else backward)))
+    if not low <= begin <= high:
+        raise ValueError(f"backward must lie on the other side of {parameter} = {begin:g} than stop; got {backward!r}")
     here = _start(cycle, index, stop)
     cycles, found = [cycle], []
     message, length = f"max_cycles = {most} are done", step
@@ -203,7 +205,7 @@ def _remeshed(before: Point, here: Point) -> Point:
     events = event_times(cycle.solution)
     shift = 0.0
     if problem.autonomous and problem.parts == 1:
-        shift = clear_time(events, cycle.t0, cycle.t0 + duration) - cycle.t0
+        shift = clear_time(cycle.solution, cycle.t0, cycle.t0 + duration) - cycle.t0
     twice = np.concatenate([events, events + cycle.period])
     renewed.fractions = fractions(twice, cycle.t0 + shift, duration, problem.segments)
     u = renewed.pack(_states(renewed, cycle, shift), duration, cycle.p)

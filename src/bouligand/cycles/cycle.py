@@ -127,7 +127,7 @@ class Cycle:
         """The state where the section is crossed (behind its jump); None without a section, or if it is not crossed."""
         if self._problem.section is None:
             return None
-        for solution in self._solutions:
+        for solution in (*self._solutions, self.solution):  # (with a symmetry another part may cross it)
             rows = self._problem.section.rows(solution)
             if rows.size:
                 out: ty.FloatArray = solution.events.x_after[rows[0]].copy()

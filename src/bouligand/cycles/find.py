@@ -243,7 +243,7 @@ def _first_guess(
     solution = solve(system, (begin, first + 2.0 * length), x, p, **options)
     duration = length / problem.parts
     events = event_times(solution)
-    anchor = clear_time(events, first, first + duration)
+    anchor = clear_time(solution, first, first + duration)
     problem.t0 = anchor
     problem.fractions = fractions(events, anchor, duration, segments)
     states = solution(anchor + problem.fractions[:-1] * duration)

@@ -17,11 +17,15 @@ def event_times(solution: Solution) -> ty.FloatArray:
     return np.unique(events.t[~solution.system.observers[events.guard]])
 
 
-def clear_time(events: ty.FloatArray, first: float, last: float) -> float:
-    """The middle of the longest stretch without events between two times."""
+def clear_time(solution: Solution, first: float, last: float) -> float:
+    """The middle of the longest stretch without events between two times, outside of sliding modes if there is one."""
+    events = event_times(solution)
     marks = np.concatenate([[first], events[(events > first) & (events < last)], [last]])
-    k = int(np.diff(marks).argmax())
-    return float(0.5 * (marks[k] + marks[k + 1]))
+    middles, lengths = 0.5 * (marks[1:] + marks[:-1]), np.diff(marks)
+    sliding = (solution.word(middles) == 0).any(axis=1)
+    if not sliding.all():
+        lengths[sliding] = 0.0
+    return float(middles[lengths.argmax()])
 
 
 def fractions(events: ty.FloatArray, start: float, period: float, segments: int) -> ty.FloatArray:

@@ -112,8 +112,8 @@ class Problem:
         """Residuals and Jacobian at u. ``towards``: a step of u, which selects the linear piece at corners."""
         states, duration, p = self.unpack(u)
         n, N, width = self.system.n, self.segments, u.size
-        if not duration > 0.0:
-            raise CycleError(f"the period went to {duration:g}")
+        if not 0.02 * self.time_scale < duration < 50.0 * self.time_scale:
+            raise CycleError(f"the period went from {self.time_scale * self.parts:g} to {duration * self.parts:g}")
         solutions, derivatives, matrices = [], [], []
         kept = [i for i in range(n) if i not in self.drift]
         residual, rows = [], []

@@ -26,7 +26,7 @@ def pieces_of(derivatives: list[BDerivative[Any]], matrices: list[ty.FloatArray]
             out.append([M])
             continue
         try:
-            out.append(_distinct([piece.matrix[:, :n] for piece in B.pieces(MOST_PIECES)]))
+            out.append(_distinct([piece.matrix[:, :n] for piece in B.pieces(MOST_PIECES)]) or [M])
         except BouligandError:
             out.append([M])
     return out

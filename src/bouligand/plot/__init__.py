@@ -1,6 +1,6 @@
 """Figures and animations. Functions that draw take an ``ax`` (or make one) and return it; matplotlib is imported when needed.
 
-`trajectory` (states over time), `contacts` (gait diagram), `perturbations` and `fan` (the derivative), `map` and `fan`
+`trajectory` (states over time), `contacts` (gait diagram), `cycle` and `branch` (periodic motions), `perturbations` and `fan` (the derivative), `map` and `fan`
 (ensembles), `animate` (an animation of a mechanism, by a function that draws one instant: `mechanisms` has those of the ready
 models).
 
@@ -14,8 +14,21 @@ True
 
 from . import mechanisms
 from .animation import animate
+from .cycles import branch, cycle
 from .curves import fan, perturbations, trajectory
 from .gait import contacts, select, stretches
 from .maps import map  # noqa: A004  (plot.map)
 
-__all__ = ["animate", "contacts", "fan", "map", "mechanisms", "perturbations", "select", "stretches", "trajectory"]
+__all__ = [
+    "animate",
+    "branch",
+    "contacts",
+    "cycle",
+    "fan",
+    "map",
+    "mechanisms",
+    "perturbations",
+    "select",
+    "stretches",
+    "trajectory",
+]
