@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from .ensembles.ensemble import Ensemble, EnsembleEvents
     from .ensembles.inputs import Grid, grid
     from .ensembles.solve_many import solve_many
+    from .estimation.filter import Filter
+    from .estimation.fit import FitResult, fit
+    from .estimation.particles import particle_filter
+    from .estimation.track import Track
     from .paper import integrate
     from .system.check import check, normalised
 
@@ -48,21 +52,26 @@ __all__ = [
     "Ensemble",
     "EnsembleEvents",
     "Events",
+    "Filter",
     "Fit",
+    "FitResult",
     "Grid",
     "Rollout",
     "Shooting",
     "Solution",
     "Stepper",
     "System",
+    "Track",
     "bridges",
     "check",
     "continue_cycle",
     "find_cycle",
+    "fit",
     "grid",
     "integrate",
     "models",
     "normalised",
+    "particle_filter",
     "plot",
     "rollout",
     "saltation",
@@ -82,16 +91,21 @@ _MODULES = {
     "Cycle": "cycles.cycle",
     "Ensemble": "ensembles.ensemble",
     "EnsembleEvents": "ensembles.ensemble",
+    "Filter": "estimation.filter",
     "Fit": "derivative.fit",
+    "FitResult": "estimation.fit",
     "Grid": "ensembles.inputs",
     "Rollout": "derivative.rollout",
     "Shooting": "derivative.shooting",
+    "Track": "estimation.track",
     "check": "system.check",
     "continue_cycle": "cycles.continuation",
     "find_cycle": "cycles.find",
+    "fit": "estimation.fit",
     "grid": "ensembles.inputs",
     "integrate": "paper",
     "normalised": "system.check",
+    "particle_filter": "estimation.particles",
     "rollout": "derivative.rollout",
     "saltation": "derivative.saltation_matrix",
     "solve_many": "ensembles.solve_many",

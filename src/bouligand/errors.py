@@ -27,6 +27,7 @@ __all__ = [
     "CycleError",
     "DerivativeError",
     "DerivativeWarning",
+    "EstimationError",
     "FunctionError",
     "FunctionWarning",
     "GrazingError",
@@ -283,6 +284,13 @@ class DerivativeError(BouligandError):
     """The requested derivative does not exist: the integration failed before, or the parameters were changed on the way.
 
     The message says which; give a time ``t`` that was reached, or leave out ``params=True``.
+    """
+
+
+class EstimationError(BouligandError):
+    """An estimate that could not be computed: no trajectory of it can be integrated.
+
+    The message has the reason; start from other values, with a smaller covariance, or with looser options of `solve`.
     """
 
 
