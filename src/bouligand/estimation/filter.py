@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import chi2
 
-from ..errors import BouligandError
+from ..errors import BouligandError, EstimationError
 from ..integration.options import state
 from ..system.arguments import finite_numbers, number, numbers, one_of, whole
 from ..system.system import System
-from .gaussian import covariance, log_density, on_one_side, update
+from .gaussian import Part, covariance, log_density, mixture, on_one_side, update
 from .measurements import table_of
 from .track import Track, Tracker
 from .transition import Layout, Step, guard_moments, matrix_of, propagate
@@ -165,7 +165,8 @@ class Filter:
             part = covariance("Q", Q, self.names if by_name else system.states)
             self._Q[: len(part), : len(part)] = part
         self.t, self.how, self.log_likelihood = number("t0", t0), "matrix", 0.0
-        self._step: Step | None = None
+        self._cross: ty.FloatArray | None = None  # of the last step: covariance of its start with its end
+        self._parts: list[Part] = []  # several Gaussians, where it is not known which events there were
 
     @property
     def x(self) -> ty.FloatArray:
@@ -201,14 +202,30 @@ class Filter:
         if not t >= self.t:
             raise ValueError(f"t must not be before the present time, {self.t:g}; got {t:g}")
         if t == self.t:
-            self._step = None
+            self._cross = None
             return self
-        step = propagate(self._layout, self.z, self.P, self.t, t, self.method, self.samples, self._options)
-        P = step.P
-        if self._Q.any():
-            P = P + self._noise(step, t)
-        self._step = step
-        self.z, self.P, self.t, self.how = step.z, 0.5 * (P + P.T), t, step.how
+        before, steps, ends = self._parts or [Part(1.0, self.z, self.P)], [], []
+        for part in before:
+            try:
+                step = propagate(self._layout, part.z, part.P, self.t, t, self.method, self.samples, self._options)
+            except EstimationError:
+                if len(before) == 1:
+                    raise
+                continue  # (what cannot be integrated is not what happened)
+            noise = self._noise(step, t) if self._Q.any() else np.zeros_like(self.P)
+            steps.append((part, step))
+            ends += [
+                Part(part.weight * child.weight, child.z, child.P + noise)
+                for child in step.parts or [Part(1.0, step.z, step.P)]
+            ]
+        if not steps:
+            raise EstimationError(f"none of the {len(before)} parts of the estimate can be propagated from t = {self.t:g} to {t:g}")
+        start, total = self.z, sum(part.weight for part, _ in steps)
+        self.t, self.how = t, max((step.how for _, step in steps), key=METHODS.index)
+        self.z, self.P, self._parts = mixture(ends)
+        self._cross = sum(
+            part.weight / total * (step.cross + np.outer(part.z - start, step.z - self.z)) for part, step in steps
+        )
         return self
 
     def _noise(self, step: Step, t: float) -> ty.FloatArray:
@@ -259,7 +276,8 @@ class Filter:
         measured = np.atleast_1d(numbers("values", values))
         if measured.ndim != 1 or np.isinf(measured).any():
             raise ValueError(f"values must be a list of numbers (NaN: not measured); got shape {measured.shape}")
-        predicted, H, names = self._observed(self.observe if observe is None else observe, len(measured))
+        what = self.observe if observe is None else observe
+        predicted, H, names = self._observed(what, len(measured), self.z)
         noise = self._R if R is None else R
         if noise is None:
             raise ValueError("R, the covariance of the measured values, is needed: give it to the filter or to update")
@@ -267,13 +285,25 @@ class Filter:
         there = np.isfinite(measured)
         if not there.any():
             return Update(np.empty(0), np.empty((0, 0)), 0.0, True, 0.0)
-        innovation, H, cov = (measured - predicted)[there], H[there], cov[np.ix_(there, there)]
-        z, P, S = update(self.z, self.P, innovation, H, cov)
-        nis, log = log_density(innovation, S)
+        R_there = cov[np.ix_(there, there)]
+        innovation, H = (measured - predicted)[there], H[there]
+        S = H @ self.P @ H.T + R_there
+        candidates = self._parts or [Part(1.0, self.z, self.P)]
+        results = []
+        for part in candidates:
+            value, slope = (predicted, H) if not self._parts else self._observed(what, len(measured), part.z)[:2]
+            gap = (measured - value)[there]
+            z, P, of_part = update(part.z, part.P, gap, slope[there] if self._parts else H, R_there)
+            results.append((*log_density(gap, of_part), part.weight, z, P))
+        nis = min(row[0] for row in results)
         limit = self.gate if gate is None else number("gate", gate)
         if limit is not None and nis > chi2.ppf(limit, len(innovation)):
             return Update(innovation, S, nis, False, 0.0)
-        self.z, self.P = z, P
+        largest = max(row[1] for row in results)
+        weights = [weight * math.exp(log - largest) for _, log, weight, _, _ in results]
+        log = largest + math.log(sum(weights))
+        parts = [Part(w, z, P) for w, (_, _, _, z, P) in zip(weights, results, strict=True)]
+        self.z, self.P, self._parts = mixture(parts, merge=True)
         self.log_likelihood += log
         return Update(innovation, S, nis, True, log)
 
@@ -306,21 +336,26 @@ class Filter:
         """
         if not 0.0 <= number("error", error) < 0.5 or not number("noise", noise) >= 0.0:
             raise ValueError(f"error must be a probability below 0.5, and noise not negative; got {error!r} and {noise!r}")
-        k = self.system.guard_index(guard)
-        h, cross = guard_moments(self._layout, self.z, self.P, self.t)
-        # (the covariance of h with z, of h with itself: Dh P and Dh P Dh^T)
-        column = cross[k]
-        inverse = np.linalg.pinv(self.P, rcond=1e-12, hermitian=True)
-        variance = float(column @ inverse @ column)
-        if not variance > 0.0:
-            return 1.0 if (h[k] > 0.0) == bool(touching) else error
-        mean, rest, probability = on_one_side(float(h[k]), variance, 1 if touching else -1, error, noise)
-        gain = column / variance
-        self.z = self.z + gain * (mean - h[k])
-        self.P = self.P - np.outer(gain, gain) * (variance - rest)
-        self.P = 0.5 * (self.P + self.P.T)
-        self.log_likelihood += math.log(max(probability, 1e-300))
-        return probability
+        k, sign = self.system.guard_index(guard), 1 if touching else -1
+        parts, total = [], 0.0
+        for part in self._parts or [Part(1.0, self.z, self.P)]:
+            h, column, variance = guard_moments(self._layout, part.z, part.P, self.t, k)
+            if variance > 0.0:
+                mean, rest, probability = on_one_side(h, variance, sign, error, noise)
+                gain = column / variance
+                z, P = part.z + gain * (mean - h), part.P - np.outer(gain, gain) * (variance - rest)
+            else:
+                z, P, probability = part.z, part.P, 1.0 - error if sign * h > 0.0 else error
+            total += part.weight * probability
+            parts.append(Part(part.weight * probability, z, 0.5 * (P + P.T)))
+        if not total > 0.0:
+            raise EstimationError(
+                f"the contact sensor of {self.system.guards[k]!r} reports what is impossible for this estimate at t = {self.t:g}; give "
+                "it an error"
+            )
+        self.z, self.P, self._parts = mixture(parts, merge=True)
+        self.log_likelihood += math.log(total)
+        return total
 
     def run(
         self,
@@ -378,12 +413,14 @@ class Filter:
             tracker.note(predicted, found)
         return tracker.track()
 
-    def _observed(self, observe: Any, count: int) -> tuple[ty.FloatArray, ty.FloatArray, tuple[str, ...]]:
-        """Predicted values, their Jacobian in z, and names of the values."""
+    def _observed(
+        self, observe: Any, count: int, z: ty.FloatArray
+    ) -> tuple[ty.FloatArray, ty.FloatArray, tuple[str, ...]]:
+        """Values that are predicted at z, their Jacobian in z, and names of the values."""
         n, size = self.system.n, self._layout.size
         if callable(observe):
             try:
-                value, slope = observe(self.z.copy() if size > n else self.x)
+                value, slope = observe(z.copy())
             except (TypeError, ValueError) as error:
                 raise ValueError(f"observe must return values and their Jacobian; {error}") from error
             value, slope = np.atleast_1d(numbers("observe: the values", value)), np.atleast_2d(numbers("observe: the Jacobian", slope))
@@ -402,7 +439,7 @@ class Filter:
         if len(names) != count:
             raise ValueError(f"values must have a number for each of {', '.join(names)}; got {count}")
         places = [self.names.index(name) for name in names]
-        return self.z[places], np.eye(size)[places], names
+        return z[places], np.eye(size)[places], names
 
     def __repr__(self) -> str:
         rows = [f"  {name} = {z:.6g} +- {s:.2g}" for name, z, s in zip(self.names, self.z, np.sqrt(np.diag(self.P)), strict=True)]

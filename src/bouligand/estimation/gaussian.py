@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,54 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .. import _typing as ty
+
+
+MOST_PARTS, SMALLEST_WEIGHT = 8, 1e-4
+APART = 9.0  # squared distance of two Gaussians, in units of the sum of their covariances, from which on they are kept apart
+
+
+@dataclass
+class Part:
+    """One Gaussian of several: its weight, mean and covariance."""
+
+    weight: float
+    z: ty.FloatArray
+    P: ty.FloatArray
+
+
+def mixture(parts: list[Part], merge: bool = False) -> tuple[ty.FloatArray, ty.FloatArray, list[Part]]:
+    """Mean and covariance of several Gaussians, and those of them that are worth to be kept apart (none if it is one).
+
+    With ``merge`` those that overlap become one."""
+    kept = sorted(parts, key=lambda part: -part.weight)[:MOST_PARTS]
+    total = sum(part.weight for part in kept)
+    kept = [Part(part.weight / total, part.z, part.P) for part in kept if part.weight > SMALLEST_WEIGHT * total]
+    if merge:
+        kept = _merged(kept)
+    one = _together(kept)
+    return one.z, one.P, kept if len(kept) > 1 else []
+
+
+def _together(parts: list[Part]) -> Part:
+    """The Gaussian with the same mean and covariance as several."""
+    weight = sum(part.weight for part in parts)
+    z = np.sum([part.weight * part.z for part in parts], axis=0) / weight
+    P = np.sum([part.weight * (part.P + np.outer(part.z - z, part.z - z)) for part in parts], axis=0) / weight
+    return Part(weight, z, 0.5 * (P + P.T))
+
+
+def _merged(parts: list[Part]) -> list[Part]:
+    """Parts that overlap put together, into the heaviest of them."""
+    out: list[Part] = []
+    for part in parts:
+        for k, other in enumerate(out):
+            away = part.z - other.z
+            if away @ np.linalg.pinv(part.P + other.P, rcond=1e-12, hermitian=True) @ away < APART:
+                out[k] = _together([other, part])
+                break
+        else:
+            out.append(part)
+    return out
 
 
 def covariance(what: str, value: Any, names: Sequence[str], definite: bool = False) -> ty.FloatArray:

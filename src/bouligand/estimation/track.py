@@ -164,7 +164,7 @@ class Tracker:
         f = self._filter
         self._rows.append((f.t, f.z.copy(), f.P.copy(), found.nis, found.accepted, f.how))
         # (without a step in time, the estimate before is the same one)
-        cross = predicted[1] if f._step is None else f._step.cross
+        cross = predicted[1] if f._cross is None else f._cross
         self._back.append((*predicted, cross))
 
     def track(self) -> Track:

@@ -3,12 +3,13 @@
 - Where B is a matrix, the covariance is B P B^T (saltation at events, jumps of the state included).
 - Where it has several pieces (guards crossed together), points go through the piecewise linear map: no further integrations.
 - Where the Gaussian lies on both sides of a guard at the start or the end, so that an event may have happened or not, a
-  derivative around the mean knows one side only: points are integrated (`solve_many`).
+  derivative around the mean knows one side only: points are integrated (`solve_many`). Those that met the same events are one part
+  of the outcome, a Gaussian of its own, until the next measurement says which of them it was.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +17,12 @@ import numpy as np
 from ..ensembles.solve_many import solve_many
 from ..errors import BouligandError, EstimationError
 from ..integration.solve import solve
-from .gaussian import points, root
+from .gaussian import Part, points, root
 
 if TYPE_CHECKING:
     from .. import _typing as ty
     from ..derivative.bderivative import BDerivative
+    from ..ensembles.ensemble import Ensemble
     from ..solution.solution import Solution
     from ..system.system import System
 
@@ -63,6 +65,7 @@ class Step:
     A: ty.FloatArray  # the matrix, or the best linear approximation
     how: str  # "matrix", "pieces" or "flow"
     solution: Solution | None
+    parts: list[Part] = field(default_factory=list)  # points that met different events, as a Gaussian each
 
 
 def propagate(
@@ -170,28 +173,74 @@ def _flow(
     dz = _around(layout, P, samples)
     full = np.concatenate([z, np.zeros(len(layout.uncertain))]) + dz
     x, p = layout.split(full)
+    possible = _possible(layout.system, t, x, p)
+    dz, full, x, p = dz[possible], full[possible], x[possible], p[possible]
     allowed = {key: value for key, value in options.items() if key in ("rtol", "atol", "method", "max_step", "max_steps", "on_graze")}
-    ens = solve_many(layout.system, (t, until), x, p if p.shape[1] else None, keep=("x",), threads=1, **allowed)
+    ens = solve_many(layout.system, (t, until), x, p if p.shape[1] else None, keep=("x", "events"), threads=1, **allowed)
     done = np.asarray(ens.success)
     if done.sum() < max(len(done) // 2, layout.size + 1):
         why = error or (f"{len(ens.failed)} of {len(ens)} points failed, the first one: {ens.message[ens.failed[0]]}")
         raise EstimationError(f"the estimate could not be propagated from t = {t:g} to {until:g}: {why}")
     end = full[done, : layout.size].copy()
     end[:, : layout.system.n] = ens.x[done]
-    return _moments(layout, P, dz[done], end, "flow", solution)
+    step = _moments(layout, P, dz[done], end, "flow", solution)
+    step.parts = _parts(ens, done, end)
+    return step
 
 
-def guard_moments(layout: Layout, z: ty.FloatArray, P: ty.FloatArray, t: float) -> tuple[ty.FloatArray, ty.FloatArray]:
-    """The guards at z, (m,), and their covariance with z, (m, size), by differences over one standard deviation."""
+def _possible(system: System, t: float, x: ty.FloatArray, p: ty.FloatArray) -> ty.BoolArray:
+    """Which points can be where they are: not those that are behind a one-sided guard with a jump, on the way farther, since they
+    would have jumped. (If hardly any can, all are kept.)"""
+    hard = np.flatnonzero(system.jumps.has & (system.direction != 0)) if system.jumps else np.empty(0, dtype=int)
+    out = np.ones(len(x), dtype=bool)
+    if not hard.size:
+        return out
+    f, h, side = system.function("f"), system.function("h"), system.direction[hard]
+    for row, (point, parameters) in enumerate(zip(x, p, strict=True)):
+        values = np.array(h(t, point, parameters), dtype=float)
+        behind = values[hard] * side > 0.0
+        if behind.any():
+            rate = np.asarray(f(t, point, np.where(values > 0.0, 1.0, -1.0), parameters))
+            short = 1e-7 * (1.0 + np.abs(point).max()) / (1.0 + np.abs(rate).max())
+            ahead = np.array(h(t, point + short * rate, parameters), dtype=float)
+            out[row] = not (behind & ((ahead - values)[hard] * side > 0.0)).any()
+    return out if out.sum() > max(4, len(out) // 20) else np.ones(len(x), dtype=bool)
+
+
+def _parts(ens: Ensemble, done: ty.BoolArray, end: ty.FloatArray) -> list[Part]:
+    """The points by the events that they met, a Gaussian for each group. Groups of a few points are left to the largest one."""
+    offsets, guards = ens.events.offsets, ens.events.guard
+    met = [tuple(sorted(guards[offsets[i] : offsets[i + 1]])) for i in np.flatnonzero(done)]
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for row, events in enumerate(met):
+        groups.setdefault(events, []).append(row)
+    ordered = sorted(groups.values(), key=len, reverse=True)
+    few = max(end.shape[1] + 2, len(end) // 50)
+    large = [rows for rows in ordered if len(rows) >= few]
+    if len(large) < 2:
+        return []
+    large[0] = large[0] + [row for rows in ordered if len(rows) < few for row in rows]
+    out = []
+    for rows in large:
+        part = end[rows]
+        away = part - part.mean(axis=0)
+        out.append(Part(len(rows) / len(end), part.mean(axis=0), away.T @ away / len(rows)))
+    return out
+
+
+def guard_moments(
+    layout: Layout, z: ty.FloatArray, P: ty.FloatArray, t: float, k: int
+) -> tuple[float, ty.FloatArray, float]:
+    """Guard k at z, its covariance with z, and its variance; by differences over one standard deviation."""
     h = layout.system.function("h")
 
-    def guards(z: ty.FloatArray) -> ty.FloatArray:
+    def guard(z: ty.FloatArray) -> float:
         x, p = layout.split(z)
-        return np.asarray(h(t, x, p), dtype=float)
+        return float(h(t, x, p)[k])
 
     L = root(P)
-    slopes = np.array([0.5 * (guards(z + column) - guards(z - column)) for column in L.T])
-    return guards(z), slopes.T @ L.T
+    slopes = np.array([0.5 * (guard(z + column) - guard(z - column)) for column in L.T])
+    return guard(z), L @ slopes, float(slopes @ slopes)
 
 
 def _doubtful(layout: Layout, z: ty.FloatArray, P: ty.FloatArray, t: float) -> bool:
