@@ -8,6 +8,7 @@
 """
 
 import math
+from functools import cache
 
 import numpy as np
 from scipy.stats import chi2
@@ -20,6 +21,7 @@ CORNER_MEAN = (-0.2820947917738781, 0.1410473958869391)  # in units of s
 CORNER_COVARIANCE = ((0.6704225284540523, 0.03978873577297383), (0.03978873577297383, 0.4176056321135131))
 
 
+@cache
 def corner():
     """Two guards that are crossed together, in an order that matters."""
 
@@ -54,16 +56,21 @@ HEIGHT, FLOOR, DT, NOISE = 1.6, 1.0, 0.02, 0.005
 SPREAD = {"z": 0.02, "vz": 0.05, "rest": 0.02}
 
 
+@cache
+def hopper():
+    """The ready model, compiled once."""
+    return bd.models.hopper()
+
+
 def hopper_run(rng, method="auto", steps=60, smooth=False):
     """NEES at all times of a hopper whose height is measured: state and floor height are estimated. True values are drawn from the
     filter's own prior."""
-    hopper = bd.models.hopper()
     true = np.array([HEIGHT, 0.0, FLOOR]) + rng.normal(size=3) * list(SPREAD.values())
     t = DT * np.arange(1, steps + 1)
-    x = bd.solve(hopper, (0.0, t[-1]), true[:2], {"rest": true[2]}, rtol=1e-9)(t)
+    x = bd.solve(hopper(), (0.0, t[-1]), true[:2], {"rest": true[2]}, rtol=1e-9)(t)
     z = x[:, 0] + rng.normal(0.0, NOISE, t.size)
     P0 = [SPREAD["z"] ** 2, SPREAD["vz"] ** 2]
-    filter = bd.Filter(hopper, [HEIGHT, 0.0], P0, R=NOISE**2, estimate={"rest": SPREAD["rest"]}, method=method)
+    filter = bd.Filter(hopper(), [HEIGHT, 0.0], P0, R=NOISE**2, estimate={"rest": SPREAD["rest"]}, method=method)
     track = filter.run({"t": t, "z": z})
     truth = np.column_stack([x, np.full(t.size, true[2])])
     return (track.smooth() if smooth else track).nees(truth), track
@@ -80,6 +87,7 @@ def consistency(runs, method, rng, quiet=True, smooth=False):
 G, E, ROUGH, SEEN = 9.81, 0.8, 0.03, 0.01
 
 
+@cache
 def ball():
     """A ball on a floor whose height is a parameter."""
     return bd.System(

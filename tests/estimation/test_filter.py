@@ -132,14 +132,14 @@ def test_a_contact_sensor_cuts_the_gaussian():
 
 def test_consistency_over_runs():
     """NEES of a hopper's state and floor height: 3 on average. (A thousand runs: python -m benchmarks estimation.)"""
-    runs = 40
+    runs = 20
     mean = consistency(runs, "auto", np.random.default_rng(5))
     # (of runs with correlated samples the mean over time is at least as certain as one of them)
     assert mean.mean() == pytest.approx(3.0, abs=5.0 * math.sqrt(6.0 / runs))
 
 
 def test_knowing_that_the_ground_is_rough_lowers_the_error():
-    errors = {name: np.nanmean(rows, axis=0) for name, rows in rough_ground(12, np.random.default_rng(2), steps=45).items()}
+    errors = {name: np.nanmean(rows, axis=0) for name, rows in rough_ground(8, np.random.default_rng(2), steps=45).items()}
     without, with_it = errors["jump alone"], errors["points where in doubt, rough ground"]
     assert with_it[:, 0].max() < 0.76 * without[:, 0].max()  # (24 to 60 % are published)
     assert with_it[:, 1].mean() < 0.9 * without[:, 1].mean()

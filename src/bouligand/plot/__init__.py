@@ -1,6 +1,7 @@
 """Figures and animations. Functions that draw take an ``ax`` (or make one) and return it; matplotlib is imported when needed.
 
-`trajectory` (states over time), `contacts` (gait diagram), `cycle` and `branch` (periodic motions), `perturbations` and `fan` (the derivative), `map` and `fan`
+`trajectory` (states over time), `contacts` (gait diagram), `cycle` and `branch` (periodic motions), `residuals` and `track`
+(fits and filters), `perturbations` and `fan` (the derivative), `map` and `fan`
 (ensembles), `animate` (an animation of a mechanism, by a function that draws one instant: `mechanisms` has those of the ready
 models).
 
@@ -16,6 +17,7 @@ from . import mechanisms
 from .animation import animate
 from .cycles import branch, cycle
 from .curves import fan, perturbations, trajectory
+from .estimates import residuals, track
 from .gait import contacts, select, stretches
 from .maps import map  # noqa: A004  (plot.map)
 
@@ -28,7 +30,9 @@ __all__ = [
     "map",
     "mechanisms",
     "perturbations",
+    "residuals",
     "select",
     "stretches",
+    "track",
     "trajectory",
 ]
