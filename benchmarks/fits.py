@@ -4,7 +4,8 @@ Times as ratios within one run, to one evaluation of the residuals (a solve), wh
 relative, against the Jacobian at rtol = 1e-12, of differences with the best of four steps. The gradient of the sum of squares is
 one adjoint.
 
-Then whole fits by `bd.fit` from guesses that are some percent off, next to `scipy.optimize.least_squares` with differences of the same
+Then whole fits by `bd.fit` from guesses that are some percent off, next to `scipy.optimize.least_squares` with
+differences of the same
 residuals: forward ones with SciPy's own step, forward and central ones with steps chosen for this tolerance.
 """
 
@@ -96,7 +97,15 @@ def whole(case, samples, rtol):
             shot = bd.Shooting(system, span, x_guess, p_guess, free=free, failed=np.inf, rtol=rtol)
             fit = shot.fit(t, measured, weights=np.broadcast_to(1.0 / sigma, measured.shape))
             found = least_squares(
-                fit, shot.start, jac=kind, diff_step=step, x_scale=np.abs(shot.start), xtol=1e-10, ftol=1e-10, gtol=1e-12, max_nfev=200
+                fit,
+                shot.start,
+                jac=kind,
+                diff_step=step,
+                x_scale=np.abs(shot.start),
+                xtol=1e-10,
+                ftol=1e-10,
+                gtol=1e-12,
+                max_nfev=200,
             )
             ends[name] = 2.0 * found.cost
 
@@ -119,12 +128,17 @@ def main(samples=SAMPLES, rtol=1e-6, chosen=None):
             (solve, jacobian, differences, gradient), ours, theirs = compare(case, count, rtol)
             row = f"{jacobian / solve:9.2f} {gradient / solve:9.2f} {differences / jacobian:8.2f} {ours:9.1e} {theirs:9.1e}"
             print(f"  {name:42s} {count:8d} {row}")
-    print("\nwhole fits: bd.fit in ms; times of least_squares with differences over it, and by how much its chi2 is higher")
+    print(
+        "\nwhole fits: bd.fit in ms; times of least_squares with differences over it, and by how much its chi2 is higher"
+    )
     print(f"  {'':42s} {'samples':>8s} {'bd.fit':>8s} {'2-point':>16s} {'with a step':>16s} {'central, step':>16s}")
     for name, case in (chosen or cases()).items():
         for count in samples:
             (ours, *others), ends = whole(case, count, rtol)
-            rows = [f"{time / ours:8.2f} {chi2 - ends['ours']:7.1g}" for time, chi2 in zip(others, list(ends.values())[1:], strict=True)]
+            rows = [
+                f"{time / ours:8.2f} {chi2 - ends['ours']:7.1g}"
+                for time, chi2 in zip(others, list(ends.values())[1:], strict=True)
+            ]
             print(f"  {name:42s} {count:8d} {1e3 * ours:8.1f} {' '.join(rows)}")
 
 

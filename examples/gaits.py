@@ -2,8 +2,8 @@
 
     python examples/gaits.py [FOLDER for the figure]
 
-Four pictures: a power converter that doubles its period; the two gaits of the simplest walker along the slope; a runner whose gait
-stabilises itself; the multipliers of a hexapod.
+Four pictures: a power converter that doubles its period; the two gaits of the simplest walker along the slope; a runner
+whose gait stabilises itself; the multipliers of a hexapod.
 """
 
 import pathlib
@@ -52,9 +52,9 @@ def runner(ax):
     """Gaits of a runner at one energy, along the angle of its leg: the height of the apex."""
     start = bd.find_cycle(slip(), [0.0, 1.0, 5.0, 0.0, 0.0], section="apex", free="angle", fixed={"y": 1.0, "vx": 5.0})
     angle = start.parameters["angle"]
+    energy = 9.81 + 12.5
     rows = []
     for shift in np.linspace(-0.03, 0.03, 25):
-        energy = 9.81 + 12.5
 
         def gap(y, a=angle + shift):
             vx = np.sqrt(2.0 * (energy - 9.81 * y))
@@ -94,8 +94,13 @@ def hexapod_gait(ax):
     ax.axhline(0.0, color="0.9", lw=0.8, zorder=0)
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_title(f"hexapod, half a cycle: stride {gait.drift[0]:.3f} m")
-    ax.annotate("place and heading", (1.0, 0.0), (0.25, 0.35), arrowprops={"arrowstyle": "->", "color": "0.4"}, fontsize="small")
-    ax.annotate("place and heading,\nmirrored", (-1.0, 0.0), (-0.8, -0.55), arrowprops={"arrowstyle": "->", "color": "0.4"}, fontsize="small")
+    ax.annotate(
+        "place across and heading, mirrored",
+        (-1.0, 0.0),
+        (-0.85, -0.55),
+        arrowprops={"arrowstyle": "->", "color": "0.4"},
+        fontsize="small",
+    )
     return gait
 
 

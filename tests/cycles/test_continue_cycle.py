@@ -47,7 +47,9 @@ def test_a_fold():
         growth = p[0] + 2.0 * s - s * s
         return growth * x[0] - x[1], growth * x[1] + x[0]
 
-    system = bd.System(f, lambda t, x, p: (x[1],), states=("x", "y"), guards=("axis",), params={"mu": -0.7}, observers=("axis",))
+    system = bd.System(
+        f, lambda t, x, p: (x[1],), states=("x", "y"), guards=("axis",), params={"mu": -0.7}, observers=("axis",)
+    )
     cycle = bd.find_cycle(system, [1.3, -0.1], section="axis")
     branch = bd.continue_cycle(cycle, "mu", stop=-1.5, backward=-0.6, step=0.05)
     (found,) = branch.bifurcations
@@ -64,7 +66,8 @@ def test_a_fold():
 
 
 def test_a_graze_is_reported():
-    """A forced oscillator, x = c cos(w t) with c = 1 / (1 - w^2) < 0, and a soft stop at x = gap: it is touched where gap = |c|."""
+    """A forced oscillator, x = c cos(w t) with c = 1 / (1 - w^2) < 0, and a soft stop at x = gap: it is touched where
+    gap = |c|."""
 
     def f(t, x, b, p):
         return x[1], -x[0] - (20.0 * (x[0] - p[0]) if b[0] > 0.0 else 0.0) - 0.1 * x[1] + math.cos(1.8 * t)

@@ -8,7 +8,16 @@ import pytest
 from scipy.optimize import brentq
 
 import bouligand as bd
-from bouligand.models import buck_converter, hexapod, hopper, relay_feedback, rimless_wheel, simplest_walker, slip, stick_slip
+from bouligand.models import (
+    buck_converter,
+    hexapod,
+    hopper,
+    relay_feedback,
+    rimless_wheel,
+    simplest_walker,
+    slip,
+    stick_slip,
+)
 
 GOLDEN = 0.5 * (1.0 + math.sqrt(5.0))
 RING = bd.System(
@@ -58,7 +67,9 @@ def test_the_buck_converter_against_matrix_exponentials():
     _, restart, multipliers = pulse()
     assert found.period == pytest.approx(400e-6, rel=1e-10)
     assert found.at_section[:2] == pytest.approx(restart, abs=1e-8)
-    assert sorted(found.multipliers, key=lambda v: v.imag) == pytest.approx(sorted(multipliers, key=lambda v: v.imag), abs=1e-7)
+    assert sorted(found.multipliers, key=lambda v: v.imag) == pytest.approx(
+        sorted(multipliers, key=lambda v: v.imag), abs=1e-7
+    )
 
 
 def test_a_cycle_of_twice_the_period():
@@ -111,7 +122,8 @@ def test_free_parameters_and_conditions():
 
 
 def test_a_forced_oscillator_with_a_hard_stop():
-    """x'' + x = cos(w t), v -> -e v at x = 0: its motion with one impact in each period is known, and the product of its multipliers
+    """x'' + x = cos(w t), v -> -e v at x = 0: its motion with one impact in each period is known, and the product of
+    its multipliers
     is e^2 (the flow keeps areas; an impact that maps v to -e v scales dx and dv by e each)."""
     w, e = 2.8, 0.8
     T = 2 * math.pi / w
@@ -160,7 +172,8 @@ def test_cycles_with_sliding_modes():
 
 
 def test_pieces_at_a_corner():
-    """Two guards are crossed together, then a clock brings the state back, half as far from where it was: each linear piece of the
+    """Two guards are crossed together, then a clock brings the state back, half as far from where it was: each linear
+    piece of the
     corner has its own multipliers. Two pieces of which each contracts need not make a stable cycle; these do."""
     table = {(-1, -1): (1, 1), (-1, 1): (1, 0.75), (1, -1): (0.5, 1), (1, 1): (1, 0.5)}
     c = 0.5
@@ -199,7 +212,8 @@ def test_cycles_travel():
 
 def test_no_cycle_is_an_error_with_the_best_result():
     damped = bd.System(
-        lambda t, x, b, p: (x[1], -x[0] - p[0] * x[1]), lambda t, x, p: (x[0],), states=("x", "v"), guards=("middle",), params={"c": 0.1}
+        lambda t, x, b, p: (x[1], -x[0] - p[0] * x[1]), lambda t, x, p: (x[0],), states=("x", "v"), guards=("middle",),
+        params={"c": 0.1}
     )  # fmt: skip
     with pytest.raises(bd.CycleError, match="no cycle was found") as caught:
         bd.find_cycle(damped, [1.0, 0.0], section="middle")
@@ -273,7 +287,7 @@ def apex_map(y, energy, p):
     def leaves(t, s):
         return math.hypot(s[0], s[1]) - rest
 
-    leaves.terminal, leaves.direction = True, 1.0
+    leaves.terminal, leaves.direction = True, 1.0  # type: ignore[attr-defined]
     start = [-rest * math.cos(angle), rest * math.sin(angle), vx, -g * fall]
     s = solve_ivp(stance, (0.0, 2.0), start, events=leaves, rtol=1e-11, atol=1e-12).y[:, -1]
     return s[1] + 0.5 * s[3] ** 2 / g
@@ -312,6 +326,10 @@ def one_impact(w, e):
 
     grid = np.linspace(0.0, 2 * math.pi, 401)
     values = [gap(s) for s in grid]
-    roots = [brentq(gap, a, b, xtol=1e-14) for a, b, u, v in zip(grid, grid[1:], values, values[1:], strict=False) if u * v < 0]
+    roots = [
+        brentq(gap, a, b, xtol=1e-14)
+        for a, b, u, v in zip(grid, grid[1:], values, values[1:], strict=False)
+        if u * v < 0
+    ]
     phase = next(s for s in roots if speed(s) > 0.0)
     return phase, speed(phase)

@@ -4,10 +4,18 @@ import math
 
 import numpy as np
 import pytest
+from benchmarks.estimation import (
+    CORNER_COVARIANCE,
+    CORNER_MEAN,
+    ball,
+    consistency,
+    corner_samples,
+    rough_ground,
+    through_corner,
+)
 from scipy.stats import multivariate_normal, norm
 
 import bouligand as bd
-from benchmarks.estimation import CORNER_COVARIANCE, CORNER_MEAN, ball, consistency, corner_samples, rough_ground, through_corner
 
 HOPPER = bd.models.hopper()
 FREE = bd.System(lambda t, x, b, p: (x[1], p[0]), states=("z", "v"), params={"a": 0.0})  # a free mass, no guards
@@ -18,8 +26,8 @@ def test_a_linear_system_is_the_kalman_filter():
     rng, q, r, dt, P0 = np.random.default_rng(0), 0.3, 0.04, 0.1, np.diag([0.5, 0.2])
     t = dt * np.arange(1, 6)
     z = rng.normal(size=5)
-    filter = bd.Filter(FREE, [0.1, 0.2], P0, R=r, Q={"v": q}, observe="z")
-    track = filter.run({"t": t, "z": z})
+    estimator = bd.Filter(FREE, [0.1, 0.2], P0, R=r, Q={"v": q}, observe="z")
+    track = estimator.run({"t": t, "z": z})
     A, H = np.array([[1.0, dt], [0.0, 1.0]]), np.array([[1.0, 0.0]])
     Q = q * np.array([[dt**3 / 3, dt**2 / 2], [dt**2 / 2, dt]])
     # all states at once: mean and covariance of (x_1, ..., x_5), given the data
@@ -48,7 +56,8 @@ def test_a_linear_system_is_the_kalman_filter():
 
 
 def test_a_bounce_in_closed_form():
-    """A ball that falls from z0 has at the time t behind its bounce z = v+ s - g s^2 / 2: the covariance is that of this formula."""
+    """A ball that falls from z0 has at the time t behind its bounce z = v+ s - g s^2 / 2: the covariance is that of
+    this formula."""
     z0, g, e, t = 1.0, 9.81, 0.8, 0.6
     hit = math.sqrt(2 * z0 / g)
     # of z and v at t in z0 (and v0): the time of the bounce moves by dz / v
@@ -60,14 +69,16 @@ def test_a_bounce_in_closed_form():
         return np.array([floor + up * rest - 0.5 * g * rest**2, up - g * rest])
 
     d = 1e-6
-    B = np.column_stack([(outcome(z0 + d, 0.0) - outcome(z0 - d, 0.0)) / (2 * d), (outcome(z0, d) - outcome(z0, -d)) / (2 * d)])
+    B = np.column_stack(
+        [(outcome(z0 + d, 0.0) - outcome(z0 - d, 0.0)) / (2 * d), (outcome(z0, d) - outcome(z0, -d)) / (2 * d)]
+    )
     by_floor = (outcome(z0, 0.0, d) - outcome(z0, 0.0, -d)) / (2 * d)
     P0 = np.diag([1e-4, 4e-4])
     plain = bd.Filter(ball(), [z0, 0.0], P0).predict(t)
     assert plain.how == "matrix"
-    assert plain.P == pytest.approx(B @ P0 @ B.T, rel=1e-5)
+    assert pytest.approx(B @ P0 @ B.T, rel=1e-5) == plain.P
     rough = bd.Filter(ball(), [z0, 0.0], P0, uncertain={"floor": 0.01}).predict(t)
-    assert rough.P == pytest.approx(B @ P0 @ B.T + 1e-4 * np.outer(by_floor, by_floor), rel=1e-5)
+    assert pytest.approx(B @ P0 @ B.T + 1e-4 * np.outer(by_floor, by_floor), rel=1e-5) == rough.P
     kept = bd.Filter(ball(), [z0, 0.0], P0, estimate={"floor": 0.01}).predict(t)
     assert kept.P[:2, :2] == pytest.approx(rough.P, rel=1e-9)
     assert kept.P[:2, 2] == pytest.approx(1e-4 * by_floor, rel=1e-5)
@@ -81,24 +92,27 @@ def test_the_asymmetric_corner():
     assert sampled[1] == pytest.approx(np.array(CORNER_COVARIANCE), abs=0.01)
     mean, P = through_corner("auto", samples=4096)
     assert mean == pytest.approx(CORNER_MEAN, abs=5e-4)
-    assert P == pytest.approx(np.array(CORNER_COVARIANCE), abs=5e-4)
+    assert pytest.approx(np.array(CORNER_COVARIANCE), abs=5e-4) == P
     mean, P = through_corner("auto", samples=128)
     assert mean == pytest.approx(CORNER_MEAN, abs=3e-3)
     mean, P = through_corner("matrix")
     assert np.abs(mean).max() < 1e-6
-    assert any(P == pytest.approx(np.array(wrong), abs=1e-6) for wrong in ([[0.5, 0.25], [0.25, 0.25]], [[1.0, -0.25], [-0.25, 0.625]]))
+    assert any(
+        pytest.approx(np.array(wrong), abs=1e-6) == P
+        for wrong in ([[0.5, 0.25], [0.25, 0.25]], [[1.0, -0.25], [-0.25, 0.625]])
+    )
 
 
 def test_a_contact_that_is_in_doubt():
     """At the end half of the Gaussian has touched the floor: z is in two parts, and the next height tells which."""
     hit = math.sqrt(2 * 1.0 / 9.81)
-    filter = bd.Filter(ball(), [1.0, 0.0], [1e-3, 1e-6], observe="z", R=1e-6, samples=512)
-    filter.predict(hit)
-    assert filter.how == "flow"
+    estimator = bd.Filter(ball(), [1.0, 0.0], [1e-3, 1e-6], observe="z", R=1e-6, samples=512)
+    estimator.predict(hit)
+    assert estimator.how == "flow"
     v = 9.81 * hit
     # half of it goes up with 0.8 v, half goes down with v
-    assert filter.x[1] == pytest.approx(-0.1 * v, abs=0.1)
-    assert math.sqrt(filter.P[1, 1]) == pytest.approx(0.9 * v, abs=0.2)
+    assert estimator.x[1] == pytest.approx(-0.1 * v, abs=0.1)
+    assert math.sqrt(estimator.P[1, 1]) == pytest.approx(0.9 * v, abs=0.2)
     up = bd.Filter(ball(), [1.0, 0.0], [1e-3, 1e-6], observe="z", R=1e-6, samples=512).predict(hit + 0.005)
     up.update([0.03])
     later = bd.Filter(ball(), [1.0, 0.0], [1e-3, 1e-6], observe="z", R=1e-6, samples=512).predict(hit + 0.005)
@@ -109,23 +123,23 @@ def test_a_contact_that_is_in_doubt():
 
 def test_a_contact_sensor_cuts_the_gaussian():
     """z ~ N(1, 0.1^2), and the foot is at rest = 1: a report "touching" leaves the lower half, of known mean and variance."""
-    filter = bd.Filter(HOPPER, [1.0, -3.0], [[0.01, 0.005], [0.005, 0.04]])
-    assert filter.contact("foot", True, error=0.0) == pytest.approx(0.5)
-    assert filter.x[0] == pytest.approx(1.0 - 0.1 * math.sqrt(2 / math.pi), abs=1e-9)
-    assert filter.P[0, 0] == pytest.approx(0.01 * (1 - 2 / math.pi), abs=1e-9)
-    assert filter.x[1] == pytest.approx(-3.0 - 0.5 * 0.1 * math.sqrt(2 / math.pi), abs=1e-9)  # (by its correlation)
+    estimator = bd.Filter(HOPPER, [1.0, -3.0], [[0.01, 0.005], [0.005, 0.04]])
+    assert estimator.contact("foot", True, error=0.0) == pytest.approx(0.5)
+    assert estimator.x[0] == pytest.approx(1.0 - 0.1 * math.sqrt(2 / math.pi), abs=1e-9)
+    assert estimator.P[0, 0] == pytest.approx(0.01 * (1 - 2 / math.pi), abs=1e-9)
+    assert estimator.x[1] == pytest.approx(-3.0 - 0.5 * 0.1 * math.sqrt(2 / math.pi), abs=1e-9)  # (by its correlation)
     # with wrong reports and an uncertain threshold: against numbers
     mean, std, error, noise = 1.05, 0.1, 0.1, 0.04
-    filter = bd.Filter(HOPPER, [mean, -3.0], [std**2, 0.04])
-    probability = filter.contact("foot", True, error=error, noise=noise)
+    estimator = bd.Filter(HOPPER, [mean, -3.0], [std**2, 0.04])
+    probability = estimator.contact("foot", True, error=error, noise=noise)
     z = np.linspace(mean - 8 * std, mean + 8 * std, 200_001)
     likelihood = error + (1 - 2 * error) * norm.cdf((1.0 - z) / noise)
     density = norm.pdf(z, mean, std) * likelihood
     total = np.trapezoid(density, z)
     expected = np.trapezoid(density * z, z) / total
     assert probability == pytest.approx(total, abs=1e-7)
-    assert filter.x[0] == pytest.approx(expected, abs=1e-7)
-    assert filter.P[0, 0] == pytest.approx(np.trapezoid(density * (z - expected) ** 2, z) / total, abs=1e-7)
+    assert estimator.x[0] == pytest.approx(expected, abs=1e-7)
+    assert estimator.P[0, 0] == pytest.approx(np.trapezoid(density * (z - expected) ** 2, z) / total, abs=1e-7)
     with pytest.raises(bd.EstimationError, match="impossible"):
         bd.Filter(HOPPER, [5.0, 0.0], [0.0, 0.0]).contact("foot", True, error=0.0)
 
@@ -139,7 +153,9 @@ def test_consistency_over_runs():
 
 
 def test_knowing_that_the_ground_is_rough_lowers_the_error():
-    errors = {name: np.nanmean(rows, axis=0) for name, rows in rough_ground(8, np.random.default_rng(2), steps=45).items()}
+    errors = {
+        name: np.nanmean(rows, axis=0) for name, rows in rough_ground(8, np.random.default_rng(2), steps=45).items()
+    }
     without, with_it = errors["jump alone"], errors["points where in doubt, rough ground"]
     assert with_it[:, 0].max() < 0.76 * without[:, 0].max()  # (24 to 60 % are published)
     assert with_it[:, 1].mean() < 0.9 * without[:, 1].mean()
@@ -192,19 +208,19 @@ def test_wrong_arguments_are_named(options, message):
 
 
 def test_wrong_measurements_are_named():
-    filter = bd.Filter(HOPPER, [2.0, 0.0], [0.1, 0.1], observe="z", R=0.1)
+    estimator = bd.Filter(HOPPER, [2.0, 0.0], [0.1, 0.1], observe="z", R=0.1)
     with pytest.raises(ValueError, match="each of z"):
-        filter.update([1.0, 2.0])
+        estimator.update([1.0, 2.0])
     with pytest.raises(ValueError, match="R is not a covariance"):
-        filter.update([1.0], R=0.0)
+        estimator.update([1.0], R=0.0)
     with pytest.raises(ValueError, match="before the present time"):
-        filter.predict(-1.0)
+        estimator.predict(-1.0)
     with pytest.raises(ValueError, match="R, the covariance"):
         bd.Filter(HOPPER, [2.0, 0.0], [0.1, 0.1]).run({"t": [0.1], "z": [1.0]})
     with pytest.raises(ValueError, match="contacts"):
-        filter.run({"t": [0.1], "z": [1.0]}, contacts={"foot": [1, 0]})
-    with pytest.raises(ValueError, match="no 'w'|called 'w'"):
-        filter.run({"t": [0.1], "w": [1.0]})
+        estimator.run({"t": [0.1], "z": [1.0]}, contacts={"foot": [1, 0]})
+    with pytest.raises(ValueError, match="called 'w'"):
+        estimator.run({"t": [0.1], "w": [1.0]})
 
 
 def test_an_estimate_that_cannot_be_integrated_is_an_error():

@@ -17,16 +17,22 @@ def heights(noise, rng):
 
 
 def test_the_cramer_rao_bound():
-    """Over many data sets the covariance of the estimates is the inverse of the Fisher information, which is J^T J / sigma^2 with J by
+    """Over many data sets the covariance of the estimates is the inverse of the Fisher information, which is J^T J /
+    sigma^2 with J by
     differences of solves at 1e-11; so is what each fit says of itself."""
     rng, sigma, runs = np.random.default_rng(0), 0.002, 150
 
     def curve(k, z):
         return bd.solve(HOPPER, (0.0, 2.0), [z, 0.0], {"k": k}, rtol=1e-11, t_eval=T).x[:, 0]
 
-    J = np.column_stack([(curve(900.5, 1.9) - curve(899.5, 1.9)) / 1.0, (curve(900.0, 1.9001) - curve(900.0, 1.8999)) / 2e-4])
+    J = np.column_stack(
+        [(curve(900.5, 1.9) - curve(899.5, 1.9)) / 1.0, (curve(900.0, 1.9001) - curve(900.0, 1.8999)) / 2e-4]
+    )
     bound = np.linalg.inv(J.T @ J) * sigma**2
-    found = [bd.fit(HOPPER, heights(sigma, rng), [2.0, 0.0], {"k": 1000.0}, free=("k", "z"), sigma=sigma) for _ in range(runs)]
+    found = [
+        bd.fit(HOPPER, heights(sigma, rng), [2.0, 0.0], {"k": 1000.0}, free=("k", "z"), sigma=sigma)
+        for _ in range(runs)
+    ]
     assert all(one.success for one in found)
     assert found[0].covariance == pytest.approx(bound, rel=0.02)
     errors = np.array([one.x - [900.0, 1.9] for one in found])
@@ -85,14 +91,18 @@ def test_a_function_of_the_state_bounds_and_priors():
     held = bd.fit(HOPPER, heights(0.002, np.random.default_rng(3)), [2.0, 0.0], {"k": 1100.0}, free=("k", "z"), sigma=0.002,
                   bounds={"k": (1000.0, 2000.0)})  # fmt: skip
     assert held.values["k"] == pytest.approx(1000.0, rel=1e-3)
-    known = bd.fit(HOPPER, {"t": [0.1], "z": [1.85]}, [1.9, 0.0], free=("z", "vz"), sigma=0.01, prior={"vz": (0.0, 1e-6)})
+    known = bd.fit(
+        HOPPER, {"t": [0.1], "z": [1.85]}, [1.9, 0.0], free=("z", "vz"), sigma=0.01, prior={"vz": (0.0, 1e-6)}
+    )
     assert known.values["vz"] == pytest.approx(0.0, abs=1e-5)
     assert known.std == pytest.approx([0.01, 1e-6], rel=1e-3)
 
 
 def test_values_that_cannot_be_integrated_are_avoided():
     """Beyond a bound of its parameter the system has a pole; steps that lead there are taken back."""
-    system = bd.System(lambda t, x, b, p: (p[0] * x[0] ** 2,), lambda t, x, p: (x[0] + 1e9,), n=1, m=1, params={"a": 0.1})
+    system = bd.System(
+        lambda t, x, b, p: (p[0] * x[0] ** 2,), lambda t, x, p: (x[0] + 1e9,), n=1, m=1, params={"a": 0.1}
+    )
     t = np.linspace(0.1, 1.0, 10)
     data = {"t": t, "x0": 1.0 / (1.0 - 0.9 * t)}
     found = bd.fit(system, data, [1.0], {"a": 0.1}, free="a")

@@ -17,8 +17,8 @@ def add_command(commands):
     parser = commands.add_parser(
         "cycle",
         help="find a gait or limit cycle of a model, and follow it along a parameter",
-        description="Find a periodic motion of a ready model (`bouligand run --list`) near its usual start: its period, events and "
-        "Floquet multipliers. With --along, follow it along a parameter and report folds, period doublings and grazes.",
+        description="Find a periodic motion of a ready model (`bouligand run --list`) near its usual start: its period, events "
+        "and Floquet multipliers. With --along, follow it along a parameter and report folds, period doublings and grazes.",
     )
     add_argument = parser.add_argument
     add_argument("model", metavar="MODEL", help="name of a ready model")
@@ -31,7 +31,9 @@ def add_command(commands):
         "--symmetry", nargs="+", action="extend", default=[], metavar="STATE=[-]STATE",
         help="what each state becomes in the next part of the cycle, such as roll=-roll",
     )  # fmt: skip
-    add_argument("--drift", nargs="+", action="extend", default=[], metavar="STATE", help="states that need not come back")
+    add_argument(
+        "--drift", nargs="+", action="extend", default=[], metavar="STATE", help="states that need not come back"
+    )
     add_argument("--along", metavar="NAME=STOP", help="follow the cycle along this parameter, to this value")
     add_argument("--step", type=float, default=0.02, help="first step along it, as a part of the way (%(default)s)")
     add_argument(
@@ -43,9 +45,13 @@ def add_command(commands):
     add_argument("--p", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="changes of the parameters")
     add_argument("--rtol", type=float, default=1e-9, help="relative tolerance (%(default)s)")
     add_argument("--show", default="period", metavar="WHAT", help="of the picture with --along: period, or a state")
-    add_argument("--picture", metavar="FILE", help="draw the cycle (or, with --along, the branch) to this file (.png, .svg)")
+    add_argument(
+        "--picture", metavar="FILE", help="draw the cycle (or, with --along, the branch) to this file (.png, .svg)"
+    )
     add_argument("--quiet", action="store_true", help="no progress bar")
-    parser.set_defaults(run=run, interrupted="interrupted; nothing was kept", out=None, speed=None, tf=None, contacts=None)
+    parser.set_defaults(
+        run=run, interrupted="interrupted; nothing was kept", out=None, speed=None, tf=None, contacts=None
+    )
 
 
 def run(arguments):

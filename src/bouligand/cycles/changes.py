@@ -25,7 +25,7 @@ def changes(here: Point, there: Point, length: float, following: Next) -> list[B
     """The bifurcations between two neighbouring points of a branch."""
     if here.cycle.signature != there.cycle.signature:
         return [_change_of_events(here, there, length, following)]
-    out = []
+    out: list[Bifurcation] = []
     parts = here.problem.parts
     for kind, test in TESTS.items():
         if test(here) * test(there) >= 0.0:
@@ -81,7 +81,7 @@ def _largest_pair(cycle: Cycle) -> float:
     return float(values.max()) if values.size else 0.0
 
 
-class _Lost(Exception):
+class _LostError(Exception):
     """No cycle was found on the way."""
 
 
@@ -93,13 +93,13 @@ def located(here: Point, length: float, test: Callable[[Point], float], followin
         if at not in seen:
             point, _, _ = following(here, at)
             if point is None:
-                raise _Lost
+                raise _LostError
             seen[at] = point
         return test(seen[at])
 
     try:
         return seen[brentq(value, 0.0, length, xtol=CLOSE * length, rtol=1e-12)]
-    except (_Lost, ValueError):  # (ValueError: no change of sign, where multipliers jump)
+    except (_LostError, ValueError):  # (ValueError: no change of sign, where multipliers jump)
         return None
 
 

@@ -21,6 +21,8 @@ from .mesh import clear_time, event_times, fractions, near_an_event
 from .newton import OPEN, Found, solve_equations
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .. import _typing as ty
     from .problem import Problem
 
@@ -85,7 +87,7 @@ def continue_cycle(
     >>> from bouligand.models.rimless_wheel import START
     >>> wheel = bd.find_cycle(bd.models.rimless_wheel(), START, section="forward")
     >>> bd.continue_cycle(wheel, "gamma", stop=0.1)
-    Branch of 11 cycles, gamma = 0.08 to 0.1; gamma has reached 0.1
+    Branch of 19 cycles, gamma = 0.08 to 0.1; gamma has reached 0.1
     """
     system = cycle.system
     if not isinstance(cycle, Cycle) or not cycle.converged:
@@ -108,7 +110,7 @@ def continue_cycle(
     from tqdm import tqdm
 
     title = progress if isinstance(progress, str) else f"cycle along {parameter}"
-    with tqdm(total=most, desc=title, unit="cycle", disable=not progress, leave=False) as bar:
+    with tqdm(total=most, desc=title, unit="cycle", disable=not progress, leave=False, delay=1) as bar:
         while len(cycles) < most:
             there, why, iterations = _next(here, length)
             if there is None:
@@ -121,7 +123,7 @@ def continue_cycle(
             last = not low < there.value < high
             if last:
                 end = high if there.value >= high else low
-                there = located(here, length, lambda point, end=end: point.value - end, _next) or there
+                there = located(here, length, _beyond(end), _next) or there
             found += changes(here, there, length, _next)
             cycles.append(there.cycle)
             bar.set_postfix_str(f"{parameter} = {there.value:.6g}")
@@ -132,6 +134,11 @@ def continue_cycle(
             here = _remeshed(here, there)
             length = min(max_step, length * (1.5 if iterations <= 3 else 1.0 if iterations <= 5 else 0.7))
     return Branch(parameter, cycles, found, message)
+
+
+def _beyond(end: float) -> Callable[[Point], float]:
+    """By how much a point's parameter is beyond a value."""
+    return lambda point: point.value - end
 
 
 def _start(cycle: Cycle, index: int, stop: float) -> Point:
@@ -155,7 +162,8 @@ def _weights(problem: Problem, size: int) -> ty.FloatArray:
 
 
 def _tangent(problem: Problem, u: ty.FloatArray, towards: ty.FloatArray) -> ty.FloatArray:
-    """The direction of the branch at u, of length 1, that points towards ``towards``. Where cycles form families (several directions
+    """The direction of the branch at u, of length 1, that points towards ``towards``. Where cycles form families
+    (several directions
     keep the equations), the one nearest to it."""
     J = problem.evaluate(u, towards).jacobian
     _, values, rows = np.linalg.svd(J)
@@ -259,7 +267,9 @@ def _clearances(cycle: Cycle) -> dict[str, float]:
     out = {}
     for k in range(system.m):
         size = np.abs(values[:, k])
-        inner = np.flatnonzero((size[1:-1] < size[:-2]) & (size[1:-1] < size[2:]) & (values[:-2, k] * values[2:, k] > 0.0))
+        inner = np.flatnonzero(
+            (size[1:-1] < size[:-2]) & (size[1:-1] < size[2:]) & (values[:-2, k] * values[2:, k] > 0.0)
+        )
         if inner.size and size.max() > 0.0:
             out[system.guards[k]] = float(size[inner + 1].min() / size.max())
     return out

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from .. import _typing as ty
     from ..solution.events import Events
     from ..solution.solution import Solution
-    from ..system.system import System
     from .newton import Found
     from .problem import Problem
 
@@ -108,7 +107,8 @@ class Cycle:
 
     @property
     def monodromy(self) -> ty.FloatArray:
-        """The derivative around one part of the cycle, across the flow, in scaled coordinates; of the first piece. Its eigenvalues
+        """The derivative around one part of the cycle, across the flow, in scaled coordinates; of the first piece. Its
+        eigenvalues
         are `part_multipliers`."""
         return self._parts[0]
 
@@ -123,7 +123,7 @@ class Cycle:
         return self.solution.events
 
     @cached_property
-    def at_section(self) -> ty.FloatArray | None:
+    def at_section(self) -> ty.FloatArray | ty.MaybeNone:
         """The state where the section is crossed (behind its jump); None without a section, or if it is not crossed."""
         if self._problem.section is None:
             return None
@@ -167,7 +167,10 @@ class Cycle:
         return min(turns, default=())
 
     def __repr__(self) -> str:
-        head = f"Cycle of {self.system.name or 'a system'}: period {self.period:.10g}, {len(self.signature) * self._problem.parts} events"
+        count = len(self.signature) * self._problem.parts
+        head = (
+            f"Cycle of {self.system.name or 'a system'}: period {self.period:.10g}, {count} event{'s' * (count != 1)}"
+        )
         if self._problem.parts > 1:
             head += f" in {self._problem.parts} parts"
         if not self.converged:

@@ -46,7 +46,7 @@ def find_cycle(
     max_iterations: int = 30,
     on_failure: ty.OnFailure = "raise",
     progress: bool | str | None = None,
-    **options: Unpack[ty.SolveOptions],
+    **options: Unpack[ty.StepperOptions],
 ) -> Cycle:
     """Find a periodic motion near a guess, by Newton's method with B-derivatives.
 
@@ -113,7 +113,9 @@ def find_cycle(
 
     >>> import numpy as np
     >>> import bouligand as bd
-    >>> ring = bd.System(lambda t, x, b, p: (-x[0] - b[2], -x[1] - b[0], -x[2] - b[1]), lambda t, x, p: (x[0], x[1], x[2]), n=3, m=3)
+    >>> def f(t, x, b, p):
+    ...     return (-x[0] - b[2], -x[1] - b[0], -x[2] - b[1])
+    >>> ring = bd.System(f, lambda t, x, p: (x[0], x[1], x[2]), n=3, m=3)
     >>> cycle = bd.find_cycle(ring, [0.6, -0.4, 0.1], section=0, settle=10.0)
     >>> bool(abs(cycle.period - 6 * np.log((1 + np.sqrt(5)) / 2)) < 1e-8)
     True
@@ -126,7 +128,7 @@ def find_cycle(
         raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
     one_of("on_failure", on_failure, ("raise", "return"))
     options.setdefault("rtol", 1e-9)
-    refused = {"terminal", "t_eval", "on_failure", "progress"} & options.keys()
+    refused = {"terminal", "t_eval"} & options.keys()
     if refused:
         raise TypeError(f"find_cycle does not take {', '.join(sorted(refused))}")
     values = np.array(system.parameters(p), dtype=float)
@@ -150,7 +152,7 @@ def find_cycle(
         problem.fractions = np.linspace(0.0, 1.0, len(nodes) + 1)
         extent = nodes
     else:
-        start = state(system, guess)
+        start = np.asarray(state(system, guess), dtype=float)
         try:
             states, duration, extent = _first_guess(problem, start, section, period, crossings, segments, float(settle))
         except BouligandError as error:
@@ -165,7 +167,7 @@ def find_cycle(
     from tqdm import tqdm
 
     title = progress if isinstance(progress, str) else "cycle"
-    with tqdm(total=most, desc=title, unit="iteration", disable=not progress, leave=False) as bar:
+    with tqdm(total=most, desc=title, unit="iteration", disable=not progress, leave=False, delay=1) as bar:
         try:
             found = solve_equations(problem, u, 10.0 * float(options["rtol"]), most, bar=bar)
         except BouligandError as error:
@@ -297,12 +299,18 @@ def _check_symmetry(problem: Problem, cycle: Cycle) -> None:
     inverse = np.linalg.inv(problem.S)
     begin = problem.t0 + (0.0 if problem.autonomous else cycle._duration)
     until = begin + problem.fractions[1] * cycle._duration
-    image = solve(problem.system, (begin, until), inverse @ cycle.x0, problem.p if not problem.free else cycle.p, **problem.options)
+    image = solve(
+        problem.system,
+        (begin, until),
+        inverse @ cycle.x0,
+        problem.p if not problem.free else cycle.p,
+        **problem.options,
+    )
     gap = np.abs(image.record.states[-1] - inverse @ cycle._solutions[0].record.states[-1]) / problem.scale
     gap[problem.drift] = 0.0
     if gap.max() > 1e-4:
         worst = problem.system.states[int(gap.argmax())]
         raise ValueError(
-            f"symmetry is not one of this system: from the mirrored state the motion is not the mirrored one ({worst!r} is off by "
-            f"{gap.max():.2g} of its size)"
+            f"symmetry is not one of this system: from the mirrored state the motion is not the mirrored one "
+            f"({worst!r} is off by {gap.max():.2g} of its size)"
         )

@@ -29,7 +29,8 @@ def clear_time(solution: Solution, first: float, last: float) -> float:
 
 
 def fractions(events: ty.FloatArray, start: float, period: float, segments: int) -> ty.FloatArray:
-    """The times of the nodes, as fractions of a period behind ``start``: 0, ..., 1. Each is moved away from the nearest events, to
+    """The times of the nodes, as fractions of a period behind ``start``: 0, ..., 1. Each is moved away from the nearest
+    events, to
     between a fifth and four fifths of the stretch that it is in."""
     marks = np.concatenate([[start], events[(events > start) & (events < start + period)], [start + period]])
     out = np.linspace(0.0, 1.0, segments + 1)

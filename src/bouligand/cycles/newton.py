@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,8 +52,9 @@ def solve_equations(
         return shot, np.append(shot.residual, value), np.vstack([shot.jacobian, row])
 
     shot, r, J = equations(u, None)
-    size, step, iterations, message = _size(r), None, 0, ""
-    values = np.linalg.svd(J, compute_uv=False)
+    size, iterations, message = _size(r), 0, ""
+    step: Any
+    values: Any = np.linalg.svd(J, compute_uv=False)
     while iterations < most:
         if not np.isfinite(J).all():
             message = "the Jacobian is not finite"
@@ -103,4 +104,6 @@ def _limit(problem: Problem, u: ty.FloatArray, step: ty.FloatArray) -> float:
 
 def refuse(found: Found, what: str) -> CycleError:
     """The error of an iteration that did not converge."""
-    return CycleError(f"{what}: {found.message}. Try another guess, more segments (for unstable cycles), or a longer `settle`")
+    return CycleError(
+        f"{what}: {found.message}. Try another guess, more segments (for unstable cycles), or a longer `settle`"
+    )

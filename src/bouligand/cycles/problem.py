@@ -138,9 +138,7 @@ class Problem:
             derivatives.append(B)
             matrices.append(M)
         more, slopes = self._conditions(u, states, duration, solutions, width)
-        return Shot(
-            np.concatenate([*residual, more]), np.vstack([*rows, slopes]), solutions, derivatives, matrices
-        )
+        return Shot(np.concatenate([*residual, more]), np.vstack([*rows, slopes]), solutions, derivatives, matrices)
 
     def _solve(self, x: ty.FloatArray, i: int, duration: float, p: ty.FloatArray) -> Solution:
         """Segment i from the state x."""

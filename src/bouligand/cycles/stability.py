@@ -67,7 +67,7 @@ def across_flow(
     if rate is None:
         return M, 0.0
     flow = (rate / scale)[kept]
-    Q, R = np.linalg.qr(np.column_stack([flow, np.eye(len(kept))]))
+    Q, _ = np.linalg.qr(np.column_stack([flow, np.eye(len(kept))]))
     error = float(np.linalg.norm(M @ flow - flow) / np.linalg.norm(flow))
     return (Q.T @ M @ Q)[1:, 1:], error
 

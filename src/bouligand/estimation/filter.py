@@ -54,7 +54,8 @@ class Update:
 class Filter:
     """An extended Kalman filter for systems with events: mean and covariance of the state, while measurements come in.
 
-    The mean is integrated; the covariance goes through events by the B-derivative, with the jumps of f and of the state. Where guards
+    The mean is integrated; the covariance goes through events by the B-derivative, with the jumps of f and of the
+    state. Where guards
     are crossed together, points go through the piecewise linear B; where a contact may or may not have happened yet, points are
     integrated. Parameters can be estimated as well (``estimate``), or be uncertain anew in each interval (``uncertain``): the
     height of rough ground, for example.
@@ -219,12 +220,15 @@ class Filter:
                 for child in step.parts or [Part(1.0, step.z, step.P)]
             ]
         if not steps:
-            raise EstimationError(f"none of the {len(before)} parts of the estimate can be propagated from t = {self.t:g} to {t:g}")
+            raise EstimationError(
+                f"none of the {len(before)} parts of the estimate can be propagated from t = {self.t:g} to {t:g}"
+            )
         start, total = self.z, sum(part.weight for part, _ in steps)
         self.t, self.how = t, max((step.how for _, step in steps), key=METHODS.index)
         self.z, self.P, self._parts = mixture(ends)
-        self._cross = sum(
-            part.weight / total * (step.cross + np.outer(part.z - start, step.z - self.z)) for part, step in steps
+        shares = [(part.weight / total, part, step) for part, step in steps]
+        self._cross = np.sum(
+            [w * (step.cross + np.outer(part.z - start, step.z - self.z)) for w, part, step in shares], axis=0
         )
         return self
 
@@ -335,7 +339,9 @@ class Filter:
         (0.5, array([ 0.9202, -3.    ]))
         """
         if not 0.0 <= number("error", error) < 0.5 or not number("noise", noise) >= 0.0:
-            raise ValueError(f"error must be a probability below 0.5, and noise not negative; got {error!r} and {noise!r}")
+            raise ValueError(
+                f"error must be a probability below 0.5, and noise not negative; got {error!r} and {noise!r}"
+            )
         k, sign = self.system.guard_index(guard), 1 if touching else -1
         parts, total = [], 0.0
         for part in self._parts or [Part(1.0, self.z, self.P)]:
@@ -350,8 +356,8 @@ class Filter:
             parts.append(Part(part.weight * probability, z, 0.5 * (P + P.T)))
         if not total > 0.0:
             raise EstimationError(
-                f"the contact sensor of {self.system.guards[k]!r} reports what is impossible for this estimate at t = {self.t:g}; give "
-                "it an error"
+                f"the contact sensor of {self.system.guards[k]!r} reports what is impossible for this estimate at "
+                f"t = {self.t:g}; give it an error"
             )
         self.z, self.P, self._parts = mixture(parts, merge=True)
         self.log_likelihood += math.log(total)
@@ -395,10 +401,15 @@ class Filter:
         observe = self.observe if callable(self.observe) else table.names
         if self._R is None:
             raise ValueError("R, the covariance of the measured values, is needed: give it to the filter")
-        reports = {self.system.guard_index(guard): np.atleast_1d(numbers(f"contacts[{guard!r}]", row)) for guard, row in (contacts or {}).items()}
+        reports = {
+            self.system.guard_index(guard): np.atleast_1d(numbers(f"contacts[{guard!r}]", row))
+            for guard, row in (contacts or {}).items()
+        }
         for row in reports.values():
             if row.shape != table.t.shape:
-                raise ValueError(f"contacts must have a report for each of the {len(table.t)} times; got shape {row.shape}")
+                raise ValueError(
+                    f"contacts must have a report for each of the {len(table.t)} times; got shape {row.shape}"
+                )
         from tqdm import tqdm
 
         tracker = Tracker(self)
@@ -423,7 +434,10 @@ class Filter:
                 value, slope = observe(z.copy())
             except (TypeError, ValueError) as error:
                 raise ValueError(f"observe must return values and their Jacobian; {error}") from error
-            value, slope = np.atleast_1d(numbers("observe: the values", value)), np.atleast_2d(numbers("observe: the Jacobian", slope))
+            value, slope = (
+                np.atleast_1d(numbers("observe: the values", value)),
+                np.atleast_2d(numbers("observe: the Jacobian", slope)),
+            )
             if value.shape != (count,) or slope.shape not in ((count, n), (count, size)):
                 raise ValueError(
                     f"observe must give {count} values, as many as were measured, and a Jacobian of shape {(count, size)}; "
@@ -442,7 +456,10 @@ class Filter:
         return z[places], np.eye(size)[places], names
 
     def __repr__(self) -> str:
-        rows = [f"  {name} = {z:.6g} +- {s:.2g}" for name, z, s in zip(self.names, self.z, np.sqrt(np.diag(self.P)), strict=True)]
+        rows = [
+            f"  {name} = {z:.6g} +- {s:.2g}"
+            for name, z, s in zip(self.names, self.z, np.sqrt(np.diag(self.P)), strict=True)
+        ]
         return "\n".join([f"Filter of {self.system.name or 'a system'} at t = {self.t:g}", *rows])
 
 
@@ -451,7 +468,9 @@ def _of_parameters(system: System, what: str, given: Mapping[str, float] | None)
     names = list(given or {})
     for name in names:
         if name not in system.params:
-            raise ValueError(f"{what}: no parameter is called {name!r}; parameters: {', '.join(system.params) or 'none'}")
+            raise ValueError(
+                f"{what}: no parameter is called {name!r}; parameters: {', '.join(system.params) or 'none'}"
+            )
     spread = np.array([number(f"{what}[{name!r}]", (given or {})[name]) for name in names])
     if not (np.isfinite(spread) & (spread >= 0.0)).all():
         raise ValueError(f"{what}: standard deviations must not be negative; got {spread.tolist()}")

@@ -59,7 +59,7 @@ class FitResult:
     >>> t = np.linspace(0.1, 0.4, 4)
     >>> found = bd.fit(bd.models.hopper(), {"t": t, "z": 2.0 - 5.0 * t**2}, [2.0, 0.0], free="g", sigma=0.01)
     >>> found.values["g"].__round__(6), found.std.round(4)
-    (10.0, array([0.0973]))
+    (10.0, array([0.1063]))
     """
 
     def __init__(
@@ -103,7 +103,9 @@ class FitResult:
     def __repr__(self) -> str:
         width = max(map(len, self.names))
         head = f"Fit: {'converged' if self.success else 'not converged'} ({self.message}), {self.solves} solves"
-        lines = [f"  {name:<{width}} = {x:.8g} +- {s:.2g}" for name, x, s in zip(self.names, self.x, self.std, strict=True)]
+        lines = [
+            f"  {name:<{width}} = {x:.8g} +- {s:.2g}" for name, x, s in zip(self.names, self.x, self.std, strict=True)
+        ]
         return "\n".join([head, *lines, f"  chi2 = {self.chi2:.6g} with {self.dof} degrees of freedom"])
 
 
@@ -140,8 +142,8 @@ def fit(
     free : str or sequence of str
         Names of parameters and states (at the start) that are unknown.
     sigma : float or mapping, optional
-        Standard deviations of the measured values, for all columns or by name. Default: equal and unknown; they are then estimated
-        from the residuals.
+        Standard deviations of the measured values, for all columns or by name. Default: equal and unknown; they are
+        then estimated from the residuals.
 
     Returns
     -------
@@ -151,7 +153,8 @@ def fit(
     Other Parameters
     ----------------
     observe : callable, optional
-        ``observe(x)`` returns measured values, in the order of the columns, and their Jacobian (columns, n), if columns are not states.
+        ``observe(x)`` returns measured values, in the order of the columns, and their Jacobian (columns, n), if columns
+        are not states.
     bounds : mapping from str to (low, high), optional
     prior : mapping from str to (value, standard deviation), optional
         What is known before.
@@ -261,13 +264,21 @@ class _Problem:
             if not float(table.t[0]) >= number("t0", t0):
                 raise ValueError(f"data: measured times must not be before t0 = {t0:g}; got {table.t[0]:g}")
             shot = Shooting(
-                system, (t0, max(end, math.nextafter(t0, math.inf))), row, p, free=(*parameters, *states), failed=math.inf, **options
+                system,
+                (t0, max(end, math.nextafter(t0, math.inf))),
+                row,
+                p,
+                free=(*parameters, *states),
+                failed=math.inf,
+                **options,
             )
             measured = np.isfinite(table.values)
             weights = measured / scale
             values = np.where(measured, table.values, 0.0)
             self.fits.append(
-                shot.fit(table.t, values, observe=observe if callable(observe) else table.names, weights=weights, rtol=rtol)
+                shot.fit(
+                    table.t, values, observe=observe if callable(observe) else table.names, weights=weights, rtol=rtol
+                )
             )
         common, count = len(parameters), len(tables)
         own = [states if count == 1 else [f"{name}[{k}]" for name in states] for k in range(count)]
@@ -329,7 +340,7 @@ class _Problem:
             J = np.zeros((fit.data.size, len(self.names)))
             J[:, places] = fit.jacobian(x[places])
             rows.append(J)
-        for q, _, std in self._prior:
+        for q, _value, std in self._prior:
             rows.append(np.eye(1, len(self.names), q) / std)
         return np.vstack(rows)
 
@@ -354,7 +365,9 @@ class _Problem:
         count = sum(int(np.isfinite(table.values).sum()) for table in self.tables)
         estimated = 1.0
         if unknown and count > len(x):
-            estimated = float(np.sqrt(r[: len(r) - len(self._prior)] @ r[: len(r) - len(self._prior)] / (count - len(x))))
+            estimated = float(
+                np.sqrt(r[: len(r) - len(self._prior)] @ r[: len(r) - len(self._prior)] / (count - len(x)))
+            )
         inside = np.flatnonzero(active == 0)
         out = np.zeros((len(x), len(x)))
         if inside.size:
@@ -365,11 +378,9 @@ class _Problem:
             inverse = (rows[seen].T / values[seen] ** 2) @ rows[seen]
             # unknowns with a part in a direction that no residual depends on
             open_ = (np.abs(rows[~seen]) > 1e-6).any(axis=0) | (size == 0.0)
-            scale = 1.0 / np.where(size > 0.0, size, 1.0)
+            scale: Any = 1.0 / np.where(size > 0.0, size, 1.0)
             block = inverse * np.outer(scale, scale) * estimated**2
             block[open_, :] = block[:, open_] = np.nan
             block[open_, open_] = np.inf
             out[np.ix_(inside, inside)] = block
         return out, estimated
-
-

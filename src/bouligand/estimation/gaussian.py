@@ -102,7 +102,8 @@ def root(P: ty.FloatArray) -> ty.FloatArray:
 
 @lru_cache(maxsize=64)
 def points(size: int, count: int) -> ty.FloatArray:
-    """Points (count, size) with mean 0 and covariance 1, exactly, spread like a standard Gaussian: a Sobol sequence, with its mirror
+    """Points (count, size) with mean 0 and covariance 1, exactly, spread like a standard Gaussian: a Sobol sequence,
+    with its mirror
     image, whitened. Always the same ones."""
     if size == 0:
         return np.zeros((1, 0))

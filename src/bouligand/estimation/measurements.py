@@ -40,7 +40,9 @@ def table_of(system: System, data: Any, observe: Any, what: str = "data") -> Tab
     for name in names:
         column = np.atleast_1d(numbers(f"{what}[{name!r}]", np.asarray(data[name])))
         if column.shape != t.shape:
-            raise ValueError(f"{what}[{name!r}] must have a value for each of the {t.size} times; got shape {column.shape}")
+            raise ValueError(
+                f"{what}[{name!r}] must have a value for each of the {t.size} times; got shape {column.shape}"
+            )
         if np.isinf(column).any():
             raise ValueError(f"{what}[{name!r}] has infinite values; gaps are NaN")
         columns.append(column)
@@ -48,8 +50,8 @@ def table_of(system: System, data: Any, observe: Any, what: str = "data") -> Tab
         for name in names:
             if name not in system.states:
                 raise ValueError(
-                    f"{what}: no state is called {name!r}; states: {', '.join(system.states)}. What is not a state needs observe, "
-                    "a function of the state"
+                    f"{what}: no state is called {name!r}; states: {', '.join(system.states)}. What is not a state "
+                    "needs observe, a function of the state"
                 )
     if (np.diff(t) < 0.0).any():
         order = np.argsort(t, kind="stable")
@@ -62,7 +64,9 @@ def deviations(sigma: Any, names: Sequence[str], what: str = "sigma") -> ty.Floa
     if isinstance(sigma, Mapping):
         missing = [name for name in names if name not in sigma]
         if missing or len(sigma) > len(names):
-            raise ValueError(f"{what} must have a value for each of {', '.join(names)}; got {', '.join(map(str, sigma)) or 'none'}")
+            raise ValueError(
+                f"{what} must have a value for each of {', '.join(names)}; got {', '.join(map(str, sigma)) or 'none'}"
+            )
         values = np.array([number(f"{what}[{name!r}]", sigma[name]) for name in names])
     else:
         values = np.broadcast_to(finite_numbers(what, sigma), (len(names),)).copy()

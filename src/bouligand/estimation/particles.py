@@ -1,4 +1,5 @@
-"""``particle_filter``: many trajectories with weights, on `solve_many`; slow and without assumptions, a reference for `Filter`."""
+"""``particle_filter``: many trajectories with weights, on `solve_many`; slow and without assumptions, a reference for
+`Filter`."""
 
 from __future__ import annotations
 
@@ -74,7 +75,9 @@ def particle_filter(
     True
     """
     # (reads and checks the arguments)
-    start = Filter(system, x0, P0, p, observe=observe, R=R, Q=Q, estimate=estimate, uncertain=uncertain, t0=t0, **options)
+    start = Filter(
+        system, x0, P0, p, observe=observe, R=R, Q=Q, estimate=estimate, uncertain=uncertain, t0=t0, **options
+    )
     count = whole("count", count, 10)
     layout, table = start._layout, table_of(system, data, observe)
     if callable(observe):
@@ -94,7 +97,13 @@ def particle_filter(
             errors = rng.normal(size=(count, len(layout.uncertain))) * layout.uncertain_std
             x, parameters = layout.split(np.hstack([z, errors]))
             ens = solve_many(
-                system, (t, float(until)), x, parameters if parameters.shape[1] else None, keep=("x",), threads=threads, **options
+                system,
+                (t, float(until)),
+                x,
+                parameters if parameters.shape[1] else None,
+                keep=("x",),
+                threads=threads,
+                **options,
             )
             z[:, : system.n] = ens.x
             weights = np.where(np.asarray(ens.success) & np.isfinite(z).all(axis=1), weights, 0.0)
@@ -111,7 +120,9 @@ def particle_filter(
             weights = weights * np.exp(density - largest)
             log += largest + float(np.log(max(weights.sum(), 1e-300)))
         if not weights.sum() > 0.0:
-            raise EstimationError(f"no trajectory is left at t = {until:g}: all failed, or are too far from the data. Give more of them")
+            raise EstimationError(
+                f"no trajectory is left at t = {until:g}: all failed, or are too far from the data. Give more of them"
+            )
         weights = weights / weights.sum()
         mean = weights @ z
         rows.append((mean, (z - mean).T @ (weights[:, None] * (z - mean))))
@@ -120,4 +131,14 @@ def particle_filter(
             z, weights = z[np.minimum(chosen, count - 1)].copy(), np.full(count, 1.0 / count)
     means, spreads = (np.array(part) for part in zip(*rows, strict=True))
     many = len(table.t)
-    return Track(start.names, system.n, table.t, means, spreads, log, np.full(many, np.nan), np.ones(many, dtype=bool), ["flow"] * many)
+    return Track(
+        start.names,
+        system.n,
+        table.t,
+        means,
+        spreads,
+        log,
+        np.full(many, np.nan),
+        np.ones(many, dtype=bool),
+        ["flow"] * many,
+    )

@@ -61,7 +61,10 @@ class Track:
     ) -> None:
         self.names, self.t, self.z, self.P = names, t, z, P
         self.log_likelihood, self.nis, self.accepted, self.how = log_likelihood, nis, accepted, how
-        self._n, self._back = n, back  # (for the smoother: predicted mean and covariance, and the covariance with the time before)
+        self._n, self._back = (
+            n,
+            back,
+        )  # (for the smoother: predicted mean and covariance, and the covariance with the time before)
 
     @property
     def x(self) -> ty.FloatArray:
@@ -116,7 +119,9 @@ class Track:
         error = numbers("truth", truth) - self.z
         if error.shape != self.z.shape:
             raise ValueError(f"truth must be an array {self.z.shape}; got shape {np.shape(truth)}")
-        return np.array([e @ np.linalg.pinv(P, rcond=1e-12, hermitian=True) @ e for e, P in zip(error, self.P, strict=True)])
+        return np.array(
+            [e @ np.linalg.pinv(P, rcond=1e-12, hermitian=True) @ e for e, P in zip(error, self.P, strict=True)]
+        )
 
     def smooth(self) -> Track:
         """The estimates given all measurements, also later ones (Rauch, Tung and Striebel), through events and jumps.
@@ -145,7 +150,10 @@ class Track:
         return Track(self.names, self._n, self.t, z, P, self.log_likelihood, self.nis, self.accepted, self.how)
 
     def __repr__(self) -> str:
-        last = [f"  {name} = {z:.6g} +- {s:.2g}" for name, z, s in zip(self.names, self.z[-1], np.sqrt(np.diag(self.P[-1])), strict=True)]
+        last = [
+            f"  {name} = {z:.6g} +- {s:.2g}"
+            for name, z, s in zip(self.names, self.z[-1], np.sqrt(np.diag(self.P[-1])), strict=True)
+        ]
         head = f"Track of {len(self)} estimates, t = {self.t[0]:g} to {self.t[-1]:g}, log-likelihood {self.log_likelihood:.6g}"
         return "\n".join([head, *last])
 
@@ -153,7 +161,7 @@ class Track:
 class Tracker:
     """Collects what a filter does."""
 
-    def __init__(self, filter: Filter) -> None:  # noqa: A002
+    def __init__(self, filter: Filter) -> None:
         self._filter = filter
         self._rows: list[tuple[float, ty.FloatArray, ty.FloatArray, float, bool, str]] = []
         self._back: list[tuple[ty.FloatArray, ty.FloatArray, ty.FloatArray]] = []

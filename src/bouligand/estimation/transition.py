@@ -3,8 +3,8 @@
 - Where B is a matrix, the covariance is B P B^T (saltation at events, jumps of the state included).
 - Where it has several pieces (guards crossed together), points go through the piecewise linear map: no further integrations.
 - Where the Gaussian lies on both sides of a guard at the start or the end, so that an event may have happened or not, a
-  derivative around the mean knows one side only: points are integrated (`solve_many`). Those that met the same events are one part
-  of the outcome, a Gaussian of its own, until the next measurement says which of them it was.
+  derivative around the mean knows one side only: points are integrated (`solve_many`). Those that met the same events
+  are one part of the outcome, a Gaussian of its own, until the next measurement says which of them it was.
 """
 
 from __future__ import annotations
@@ -85,7 +85,9 @@ def propagate(
         B: BDerivative[Any] = solution.bderivative(params=bool(layout.estimated or layout.uncertain))
     except BouligandError as error:
         if method in ("matrix", "pieces"):
-            raise EstimationError(f"the estimate could not be propagated from t = {t:g} to {until:g}: {error}") from error
+            raise EstimationError(
+                f"the estimate could not be propagated from t = {t:g} to {until:g}: {error}"
+            ) from error
         return _flow(layout, z, P, t, until, samples, options, None, error)
     if method == "auto":
         method = "matrix"
@@ -133,7 +135,9 @@ def _around(layout: Layout, P: ty.FloatArray, samples: int) -> ty.FloatArray:
     return np.hstack([unit[:, : layout.size] @ root(P).T, unit[:, layout.size :] * layout.uncertain_std])
 
 
-def _moments(layout: Layout, P: ty.FloatArray, start: ty.FloatArray, end: ty.FloatArray, how: str, solution: Any) -> Step:
+def _moments(
+    layout: Layout, P: ty.FloatArray, start: ty.FloatArray, end: ty.FloatArray, how: str, solution: Any
+) -> Step:
     """Mean and covariances of points."""
     mean = end.mean(axis=0)
     away, before = end - mean, start[:, : layout.size] - start[:, : layout.size].mean(axis=0)
@@ -175,8 +179,14 @@ def _flow(
     x, p = layout.split(full)
     possible = _possible(layout.system, t, x, p)
     dz, full, x, p = dz[possible], full[possible], x[possible], p[possible]
-    allowed = {key: value for key, value in options.items() if key in ("rtol", "atol", "method", "max_step", "max_steps", "on_graze")}
-    ens = solve_many(layout.system, (t, until), x, p if p.shape[1] else None, keep=("x", "events"), threads=1, **allowed)
+    allowed = {
+        key: value
+        for key, value in options.items()
+        if key in ("rtol", "atol", "method", "max_step", "max_steps", "on_graze")
+    }
+    ens = solve_many(
+        layout.system, (t, until), x, p if p.shape[1] else None, keep=("x", "events"), threads=1, **allowed
+    )
     done = np.asarray(ens.success)
     if done.sum() < max(len(done) // 2, layout.size + 1):
         why = error or (f"{len(ens.failed)} of {len(ens)} points failed, the first one: {ens.message[ens.failed[0]]}")

@@ -1,4 +1,4 @@
-r"""The simplest walker: two massless legs with small feet and a heavy hip, which walks down a slope by itself (Garcia and others, 1998).
+r"""The simplest walker: two massless legs and a heavy hip, which walks down a slope by itself (Garcia and others, 1998).
 
           hip (M)              theta'' = sin(theta - gamma)                                             the leg that stands
           /\                   phi''   = theta'' + theta'^2 sin phi - cos(theta - gamma) sin phi        the leg that swings
@@ -9,8 +9,8 @@ r"""The simplest walker: two massless legs with small feet and a heavy hip, whic
 
     theta -> -theta,  theta' -> cos(2 theta) theta',  phi -> -2 theta,  phi' -> cos(2 theta) (1 - cos(2 theta)) theta'
 
-For small slopes there are two gaits. The longer one is stable up to gamma = 0.0151, where its period doubles. At gamma = 0.009 its
-states and multipliers are in the literature: GAIT, MULTIPLIERS.
+For small slopes there are two gaits. The longer one is stable up to gamma = 0.0151, where its period doubles. At gamma = 0.009
+its states and multipliers are in the literature: GAIT, MULTIPLIERS.
 """
 
 from __future__ import annotations
@@ -110,6 +110,6 @@ MODEL = Model(
     tf=20.0,
     draw=draw,
     speed=2.0,
-    units={"theta": "rad", "phi": "rad"},
+    units={"t": "sqrt(l/g)", "theta": "rad", "dtheta": "sqrt(g/l)", "phi": "rad", "dphi": "sqrt(g/l)"},
     cycle={"section": "heel strike"},
 )

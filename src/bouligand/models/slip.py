@@ -1,13 +1,14 @@
-r"""A runner: a mass on a massless spring leg, which swings forward in flight to a fixed angle (SLIP; Blickhan, 1989; Seyfarth, 2002).
+r"""A runner: a mass on a massless spring leg, which swings forward in flight to a fixed angle (SLIP).
 
         o  -->  vx           flight:  x'' = 0, y'' = -g
          \                   stance:  (x, y)'' = k / m (rest / l - 1) (x, y) - (0, g),    l = |(x, y)|
           \ spring           touchdown: y = rest sin(angle), on the way down; x jumps to -rest cos(angle),
      -------\-------         so that the foot is at x = 0;  lift-off: l = rest
 
-x is measured from the last foothold. The state ``phase`` is constant between events: 0 falling, 1 stance, 2 rising; jumps change it.
-Energy is kept, so that gaits form families; across the flow and the family one multiplier is left, of the height from apex
-to apex. For many angles there are two gaits, one of them stable: running on a spring leg stabilises itself.
+x is measured from the last foothold. The state ``phase`` is constant between events: 0 falling, 1 stance, 2 rising; jumps
+change it. Energy is kept, so that gaits form families; across the flow and the family one multiplier is left, of the height
+from apex to apex. For many angles there are two gaits, one of them stable: running on a spring leg stabilises itself
+(Blickhan, 1989; Seyfarth, 2002).
 """
 
 from __future__ import annotations
@@ -129,6 +130,6 @@ MODEL = Model(
     tf=3.0,
     draw=draw,
     speed=0.4,
-    units={"t": "s", "x": "m", "y": "m", "vx": "m/s", "vy": "m/s"},
+    units={"t": "s", "x": "m", "y": "m", "vx": "m/s", "vy": "m/s", "phase": "0: down, 1: stance, 2: up"},
     cycle={"section": "apex"},
 )

@@ -15,8 +15,8 @@ True
 
 from . import mechanisms
 from .animation import animate
-from .cycles import branch, cycle
 from .curves import fan, perturbations, trajectory
+from .cycles import branch, cycle
 from .estimates import residuals, track
 from .gait import contacts, select, stretches
 from .maps import map  # noqa: A004  (plot.map)

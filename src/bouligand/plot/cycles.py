@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
 COLOURS = {True: "C0", False: "C3", None: "0.5"}
 WORDS = {True: "stable", False: "unstable", None: "undecided"}
-MARKS = {"fold": "D", "period doubling": "s", "symmetry breaking": "^", "torus": "o", "branch point": "P", "grazing": "X", "tie": "v"}
+MARKS = {
+    "fold": "D",
+    "period doubling": "s",
+    "symmetry breaking": "^",
+    "torus": "o",
+    "branch point": "P",
+    "grazing": "X",
+    "tie": "v",
+}
 
 
 def cycle(
@@ -96,18 +104,26 @@ def branch(branch: Branch, value: str = "period", ax: Axes | None = None) -> Axe
     ax = new_axes(ax)
     x = branch.values
     y = branch.periods if value == "period" else branch.states(value)
+    marks = [(found.value, _height(found.cycle, value)) for found in branch.bifurcations]
     shown: set[bool | None] = set()
     for k in range(len(branch) - 1):
-        kind = branch.stable[k + 1]
-        ax.plot(x[k : k + 2], y[k : k + 2], color=COLOURS[kind], label=None if kind in shown else WORDS[kind], lw=1.6)
-        shown.add(kind)
-    for found in branch.bifurcations:
-        # (where it is: the cycle that was found there)
-        i = found.cycle.system.params.index(branch.parameter)
-        row = found.cycle.x0 if found.cycle.at_section is None else found.cycle.at_section
-        height = found.cycle.period if value == "period" else row[found.cycle.system.states.index(value)]
-        ax.plot([found.cycle.p[i]], [height], MARKS.get(found.kind, "*"), color="k", ms=7, label=str(found).split(" (")[0])
+        ends, kinds = [(x[k], y[k]), (x[k + 1], y[k + 1])], [branch.stable[k + 1]]
+        between = [mark for mark in marks if min(x[k], x[k + 1]) <= mark[0] <= max(x[k], x[k + 1])]
+        if branch.stable[k] != branch.stable[k + 1] and between:
+            ends, kinds = [ends[0], between[0], ends[1]], [branch.stable[k], branch.stable[k + 1]]
+        for kind, start, stop in zip(kinds, ends[:-1], ends[1:], strict=True):
+            label = None if kind in shown else WORDS[kind]
+            ax.plot([start[0], stop[0]], [start[1], stop[1]], color=COLOURS[kind], label=label, lw=1.6)
+            shown.add(kind)
+    for found, mark in zip(branch.bifurcations, marks, strict=True):
+        ax.plot(*mark, MARKS.get(found.kind, "*"), color="k", ms=7, label=str(found).split(" (")[0])
     ax.set_xlabel(branch.parameter)
     ax.set_ylabel(value)
     ax.legend(frameon=False, fontsize="small")
     return ax
+
+
+def _height(cycle: Cycle, value: str) -> float:
+    """What is drawn of a cycle: its period, or a state where the section is crossed."""
+    row = cycle.x0 if cycle.at_section is None else cycle.at_section
+    return cycle.period if value == "period" else float(row[cycle.system.states.index(value)])

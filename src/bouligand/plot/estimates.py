@@ -106,7 +106,8 @@ def track(
     mean, spread = track[name], 2.0 * track.std(name)
     ax.fill_between(track.t, mean - spread, mean + spread, color=color, alpha=0.22, lw=0.0)
     ax.plot(track.t, mean, color=color, lw=1.5, label=label or "estimate, 2 standard deviations")
-    for given, style, text in ((truth, {"color": "k", "lw": 0.9}, "truth"), (data, {"ls": "", "marker": ".", "color": "0.45", "ms": 3.5}, "measured")):  # fmt: skip
+    for given, style, text in ((truth, {"color": "k", "lw": 0.9}, "truth"), (data, {"ls": "", "marker": ".", "color":
+    "0.45", "ms": 3.5}, "measured")):  # fmt: skip
         if given is not None and name in given:
             options: dict[str, Any] = style
             column = np.broadcast_to(np.asarray(given[name], dtype=float), np.shape(given["t"]))
