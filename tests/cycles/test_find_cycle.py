@@ -110,6 +110,37 @@ def test_a_runner_against_another_integrator():
     assert abs(slope) < 1.0
 
 
+def test_two_oscillators_that_fire_in_turn():
+    """Mirollo and Strogatz (1990): two oscillators whose pulses advance one another fire in turn in a cycle that repels: half of it
+    has the multiplier -e^(b w), all of it e^(2 b w). (So they fall in step.) At a spike the other one's phase is 0.58224..."""
+    b, w = 3.0, 0.1
+
+    def f(t, x, word, p):
+        top = math.exp(p[0]) - 1.0
+        return top / (p[0] * math.exp(p[0] * x[0])), top / (p[0] * math.exp(p[0] * x[1]))
+
+    pair = bd.System(
+        f,
+        lambda t, x, p: (x[0] - 1.0, x[1] - 1.0),
+        states=("one", "two"),
+        guards=("spike one", "spike two"),
+        params={"b": b, "w": w},
+        direction=1,
+        jumps={
+            "spike one": lambda t, x, word, p: (0.0, x[1] + p[1]),
+            "spike two": lambda t, x, word, p: (x[0] + p[1], 0.0),
+        },
+    )
+    whole = bd.find_cycle(pair, [0.01, 0.8], section="spike one")
+    half = bd.find_cycle(pair, [0.01, 0.8], section="spike one", symmetry={"one": "two", "two": "one"})
+    for found in (whole, half):
+        assert found.multipliers == pytest.approx([math.exp(2 * b * w)], abs=1e-6)
+        phase = (math.exp(b * found.at_section[1]) - 1.0) / (math.exp(b) - 1.0)
+        assert phase == pytest.approx(0.58224345184548, abs=1e-8)
+        assert found.stable is False
+    assert half.part_multipliers == pytest.approx([-math.exp(b * w)], abs=1e-6)
+
+
 def test_free_parameters_and_conditions():
     """At which angle does the runner reach an apex of 1 m at 5 m/s; which slope gives the wheel a period of one second?"""
     runner = bd.find_cycle(slip(), [0.0, 1.0, 5.0, 0.0, 0.0], section="apex", free="angle", fixed={"y": 1.0, "vx": 5.0})

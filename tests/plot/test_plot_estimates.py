@@ -35,7 +35,7 @@ def test_residuals_of_several_experiments_and_of_functions():
     )
     left, right = bd.plot.residuals(found, 1, axes=Figure().subplots(1, 2))
     assert np.allclose(right.lines[-1].get_ydata(), 0.0, atol=1e-3)
-    assert left.get_legend().get_texts()[0].get_text() == "E"
+    assert [line.get_label() for line in left.lines][-1] == "E"
 
 
 def test_a_track_has_truth_and_data():
@@ -43,8 +43,6 @@ def test_a_track_has_truth_and_data():
     data = {"t": [0.1, 0.2], "z": [1.95, 1.80]}
     track = bd.Filter(hopper, [2.0, 0.0], [0.01, 0.04], R=1e-4).run(data)
     ax = bd.plot.track(track, "z", truth={"t": [0.0, 0.2], "z": 2.0}, data=data, ax=Figure().subplots())
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "estimate, 2 standard deviations",
-        "truth",
-        "measured",
+    assert [line.get_label() for line in ax.lines] == ["estimate, 2 standard deviations", "truth", "measured"]
+,
     ]

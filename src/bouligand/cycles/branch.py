@@ -21,10 +21,8 @@ class Bifurcation:
     ----------
     kind : str
         "fold" (the branch turns back), "period doubling" (a multiplier of -1), "symmetry breaking" (the same of a part that a
-        symmetry maps to the next), "torus" (a complex pair leaves the unit circle), "branch point" (another branch
-        crosses), "grazing"
-        (a guard is touched tangentially: its crossings begin or end), "tie" (two events change their order), "jump of
-        multipliers" is noted in ``about``.
+        symmetry maps to the next), "torus" (a complex pair leaves the unit circle), "branch point" (another branch crosses),
+        "grazing" (a guard is touched tangentially: its crossings begin or end), or "tie" (two events change their order).
     value : float
         The parameter's value there.
     about : str

@@ -7,9 +7,9 @@ r"""A DC-DC buck converter under voltage control: a switch, a coil, a capacitor,
                   |        |     |          guard "clock": tau = T, where tau jumps back to 0
     --------------+--------+-----+
 
-The usual values are those of Fossas and Olivar (1996), and of di Bernardo and others after them. Its motion with
-the ramp's period doubles its period near Vin = 24.5 V, on a way to chaos. Each mode is linear, so that the cycle with one pulse in
-each period is known by matrix exponentials: `pulse`.
+The usual values are those of Fossas and Olivar (1996), and of di Bernardo and others after them. Its motion with the ramp's
+period doubles that period near Vin = 24.5 V, on a way to chaos. Each mode is linear, so that the cycle with one pulse in each
+period is known by matrix exponentials: `pulse`.
 """
 
 from __future__ import annotations
