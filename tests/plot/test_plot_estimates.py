@@ -44,5 +44,3 @@ def test_a_track_has_truth_and_data():
     track = bd.Filter(hopper, [2.0, 0.0], [0.01, 0.04], R=1e-4).run(data)
     ax = bd.plot.track(track, "z", truth={"t": [0.0, 0.2], "z": 2.0}, data=data, ax=Figure().subplots())
     assert [line.get_label() for line in ax.lines] == ["estimate, 2 standard deviations", "truth", "measured"]
-,
-    ]
