@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -211,22 +212,33 @@ def fit(
         raise EstimationError(
             f"the trajectory of the first guess cannot be compared with the data: {error}. Start from other values"
         ) from error
-    from tqdm import tqdm
-
-    title = progress if isinstance(progress, str) else "fit"
-    with tqdm(desc=title, unit="solve", disable=not progress, leave=False) as bar:
-
-        def residuals(x: ty.FloatArray) -> ty.FloatArray:
-            bar.update(1)
-            return problem.residuals(x)
-
+    solver = {"x_scale": problem.x_scale, "loss": loss, "max_nfev": whole("max_solves", max_solves, 1)}
+    with _counted(problem.residuals, progress) as residuals:
         found = least_squares(
-            residuals, start, jac=problem.jacobian, bounds=(low, high), x_scale=problem.x_scale, loss=loss,
-            max_nfev=whole("max_solves", max_solves, 1), xtol=1e-10, ftol=1e-10, gtol=1e-12,
-        )  # fmt: skip
-    covariance, estimated = problem.covariance(found.x, found.jac, found.active_mask, sigma is None)
+            residuals, start, jac=problem.jacobian, bounds=(low, high), xtol=1e-10, ftol=1e-10, gtol=1e-12, **solver
+        )
+    covariance, estimated = problem.covariance(found.fun, found.jac, found.active_mask, sigma is None)
     deviation = scale * estimated
     return FitResult(problem.names, found.x, covariance, problem, deviation, bool(found.success), str(found.message))
+
+
+@contextmanager
+def _counted(
+    function: Callable[[ty.FloatArray], ty.FloatArray], progress: bool | str | None
+) -> Iterator[Callable[[ty.FloatArray], ty.FloatArray]]:
+    """The function, with a bar that counts its calls if progress is asked for."""
+    if not progress:
+        yield function
+        return
+    from tqdm import tqdm
+
+    with tqdm(desc=progress if isinstance(progress, str) else "fit", unit="solve", leave=False) as bar:
+
+        def counting(x: ty.FloatArray) -> ty.FloatArray:
+            bar.update(1)
+            return function(x)
+
+        yield counting
 
 
 class _Problem:
@@ -358,18 +370,18 @@ class _Problem:
         return [fit.shot.solution(x[places]) for fit, places in zip(self.fits, self._places, strict=True)]
 
     def covariance(
-        self, x: ty.FloatArray, J: ty.FloatArray, active: ty.IntArray, unknown: bool
+        self, r: ty.FloatArray, J: ty.FloatArray, active: ty.IntArray, unknown: bool
     ) -> tuple[ty.FloatArray, float]:
         """The covariance of the estimate, and (if sigma is ``unknown``) the standard deviation that the residuals show."""
-        r = self.residuals(x)
+        unknowns = J.shape[1]
         count = sum(int(np.isfinite(table.values).sum()) for table in self.tables)
         estimated = 1.0
-        if unknown and count > len(x):
+        if unknown and count > unknowns:
             estimated = float(
-                np.sqrt(r[: len(r) - len(self._prior)] @ r[: len(r) - len(self._prior)] / (count - len(x)))
+                np.sqrt(r[: len(r) - len(self._prior)] @ r[: len(r) - len(self._prior)] / (count - unknowns))
             )
         inside = np.flatnonzero(active == 0)
-        out = np.zeros((len(x), len(x)))
+        out = np.zeros((unknowns, unknowns))
         if inside.size:
             part = J[:, inside]
             size = np.linalg.norm(part, axis=0)
