@@ -112,7 +112,7 @@ def test_a_runner_against_another_integrator():
 
 def test_two_oscillators_that_fire_in_turn():
     """Mirollo and Strogatz (1990): two oscillators whose pulses advance one another fire in turn in a cycle that repels: half of it
-    has the multiplier -e^(b w), all of it e^(2 b w). (So they fall in step.) At a spike the other one's phase is 0.58224..."""
+    has the multiplier -e^(b w), all of it e^(2 b w), so that they fall in step. Behind a spike the other's phase is 0.58224..."""
     b, w = 3.0, 0.1
 
     def f(t, x, word, p):
@@ -275,6 +275,16 @@ def test_no_cycle_is_an_error_with_the_best_result():
 def test_wrong_arguments_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         bd.find_cycle(hopper(), [2.0, 0.0], **options)
+
+
+def test_guesses_have_the_shape_of_states():
+    with pytest.raises(ValueError, match="guess must have 2 values"):
+        bd.find_cycle(hopper(), [2.0], section="foot")
+    with pytest.raises(ValueError, match="need a period"):
+        bd.find_cycle(hopper(), [[2.0, 0.0]], section="phase")
+    nodes = bd.find_cycle(rimless_wheel(), [-0.3, 1.6], section="forward", segments=3)
+    again = bd.find_cycle(rimless_wheel(), nodes.states, section="phase", period=1.03)
+    assert again.period == pytest.approx(nodes.period, abs=1e-8)
 
 
 def test_a_symmetry_that_is_none_is_refused():

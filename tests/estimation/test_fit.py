@@ -47,6 +47,8 @@ def test_an_unknown_sigma_is_estimated():
     assert found.sigma == pytest.approx([0.004], rel=0.3)
     assert np.abs(found.x - [900.0, 1.9]).max() / found.std.max() < 4.0
     assert "+-" in repr(found)
+    few = bd.fit(HOPPER, {"t": [0.1], "z": [1.95]}, [2.0, 0.0], free="g")  # (one value says nothing of its error)
+    assert np.isinf(few.std).all()
     assert np.diag(found.correlation) == pytest.approx([1.0, 1.0])
 
 
@@ -119,6 +121,7 @@ def test_values_that_cannot_be_integrated_are_avoided():
         ({"data": {"t": [0.1], "y": [1.0]}}, "'y'"),
         ({"data": {"z": [1.0]}}, "'t'"),
         ({"data": {"t": [0.1, 0.2], "z": [1.0]}}, "each of the 2 times"),
+        ({"data": {"t": [0.1], "z": [np.nan]}}, "nothing was measured"),
         ({"sigma": -1.0}, "positive"),
         ({"sigma": {"vz": 1.0}}, "sigma"),
         ({"bounds": {"g": (1.0, 2.0)}}, "not free"),

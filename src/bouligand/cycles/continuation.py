@@ -89,9 +89,9 @@ def continue_cycle(
     >>> bd.continue_cycle(wheel, "gamma", stop=0.1)
     Branch of 19 cycles, gamma = 0.08 to 0.1; gamma has reached 0.1
     """
-    system = cycle.system
     if not isinstance(cycle, Cycle) or not cycle.converged:
         raise ValueError("cycle must be one that find_cycle has found (cycle.converged)")
+    system = cycle.system
     if parameter not in system.params:
         raise ValueError(f"parameter: none is called {parameter!r}; parameters: {', '.join(system.params) or 'none'}")
     if not 0.0 < number("step", step) <= number("max_step", max_step):

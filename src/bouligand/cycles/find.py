@@ -152,6 +152,8 @@ def find_cycle(
         problem.fractions = np.linspace(0.0, 1.0, len(nodes) + 1)
         extent = nodes
     else:
+        if nodes.shape != (system.n,):
+            raise ValueError(f"guess must have {system.n} values ({', '.join(system.states)}); got shape {nodes.shape}")
         start = np.asarray(state(system, guess), dtype=float)
         try:
             states, duration, extent = _first_guess(problem, start, section, period, crossings, segments, float(settle))

@@ -198,6 +198,8 @@ def fit(
     tables = [table_of(system, part, observe, label) for part, label in zip(parts, labels, strict=True)]
     if any(table.names != tables[0].names for table in tables):
         raise ValueError(f"data: all experiments must have the same columns; got {[table.names for table in tables]}")
+    if not any(np.isfinite(table.values).any() for table in tables):
+        raise ValueError("data: all values are NaN; nothing was measured")
     scale = np.ones(len(tables[0].names)) if sigma is None else deviations(sigma, tables[0].names)
     options.setdefault("rtol", 1e-8)
     problem = _Problem(system, tables, x0, p, free, scale, observe, t0, derivative_rtol, options, prior)
@@ -376,7 +378,9 @@ class _Problem:
         unknowns = J.shape[1]
         count = sum(int(np.isfinite(table.values).sum()) for table in self.tables)
         estimated = 1.0
-        if unknown and count > unknowns:
+        if unknown and count <= unknowns:  # (nothing is left over to estimate it from)
+            return np.full((unknowns, unknowns), np.inf), estimated
+        if unknown:
             estimated = float(
                 np.sqrt(r[: len(r) - len(self._prior)] @ r[: len(r) - len(self._prior)] / (count - unknowns))
             )
