@@ -111,8 +111,8 @@ def test_a_runner_against_another_integrator():
 
 
 def test_two_oscillators_that_fire_in_turn():
-    """Mirollo and Strogatz (1990): two oscillators whose pulses advance one another fire in turn in a cycle that repels: half of it
-    has the multiplier -e^(b w), all of it e^(2 b w), so that they fall in step. Behind a spike the other's phase is 0.58224..."""
+    """Mirollo and Strogatz (1990): two oscillators whose pulses advance one another fire in turn in a cycle that repels. Half of
+    it has the multiplier -e^(b w), all of it e^(2 b w): they fall in step. Behind a spike the other's phase is 0.58224..."""
     b, w = 3.0, 0.1
 
     def f(t, x, word, p):
