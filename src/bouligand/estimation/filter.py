@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from ..system.arguments import finite_numbers, number, numbers, one_of, whole
 from ..system.system import System
 from .gaussian import Part, covariance, log_density, mixture, on_one_side, update
 from .measurements import table_of
+from .observation import Update, observed, of_parameters
 from .track import Track, Tracker
 from .transition import Layout, Step, guard_moments, matrix_of, propagate
 
@@ -25,30 +25,6 @@ if TYPE_CHECKING:
     from .. import _typing as ty
 
 METHODS = ("auto", "matrix", "pieces", "flow")
-
-
-@dataclass
-class Update:
-    """What a measurement did.
-
-    Attributes
-    ----------
-    innovation : array
-        Measured minus predicted values.
-    S : array
-        Its covariance.
-    nis : float
-        Its squared length in units of S (normalised innovation squared): on average the number of values.
-    accepted : bool
-        False if the gate has rejected it.
-    log_likelihood : float
-    """
-
-    innovation: ty.FloatArray
-    S: ty.FloatArray
-    nis: float
-    accepted: bool
-    log_likelihood: float
 
 
 class Filter:
@@ -148,8 +124,8 @@ class Filter:
             raise ValueError(f"gate must be a probability, such as 0.999; got {gate!r}")
         self.gate, self.observe, self._R = gate, observe, R
         values = np.array(system.parameters(p), dtype=float)
-        estimated, spread = _of_parameters(system, "estimate", estimate)
-        drawn, drawn_spread = _of_parameters(system, "uncertain", uncertain)
+        estimated, spread = of_parameters(system, "estimate", estimate)
+        drawn, drawn_spread = of_parameters(system, "uncertain", uncertain)
         if set(estimated) & set(drawn):
             raise ValueError("a parameter is either estimated or uncertain anew in each interval, not both")
         self._layout = Layout(system, values, estimated, drawn, drawn_spread)
@@ -281,7 +257,7 @@ class Filter:
         if measured.ndim != 1 or np.isinf(measured).any():
             raise ValueError(f"values must be a list of numbers (NaN: not measured); got shape {measured.shape}")
         what = self.observe if observe is None else observe
-        predicted, H, names = self._observed(what, len(measured), self.z)
+        predicted, H, names = observed(self.names, self.system.n, what, len(measured), self.z)
         noise = self._R if R is None else R
         if noise is None:
             raise ValueError("R, the covariance of the measured values, is needed: give it to the filter or to update")
@@ -290,14 +266,13 @@ class Filter:
         if not there.any():
             return Update(np.empty(0), np.empty((0, 0)), 0.0, True, 0.0)
         R_there = cov[np.ix_(there, there)]
-        innovation, H = (measured - predicted)[there], H[there]
-        S = H @ self.P @ H.T + R_there
-        candidates = self._parts or [Part(1.0, self.z, self.P)]
+        innovation = (measured - predicted)[there]
+        S = H[there] @ self.P @ H[there].T + R_there
         results = []
-        for part in candidates:
-            value, slope = (predicted, H) if not self._parts else self._observed(what, len(measured), part.z)[:2]
+        for part in self._parts or [Part(1.0, self.z, self.P)]:
+            value, slope, _ = observed(self.names, self.system.n, what, len(measured), part.z)
             gap = (measured - value)[there]
-            z, P, of_part = update(part.z, part.P, gap, slope[there] if self._parts else H, R_there)
+            z, P, of_part = update(part.z, part.P, gap, slope[there], R_there)
             results.append((*log_density(gap, of_part), part.weight, z, P))
         nis = min(row[0] for row in results)
         limit = self.gate if gate is None else number("gate", gate)
@@ -424,54 +399,9 @@ class Filter:
             tracker.note(predicted, found)
         return tracker.track()
 
-    def _observed(
-        self, observe: Any, count: int, z: ty.FloatArray
-    ) -> tuple[ty.FloatArray, ty.FloatArray, tuple[str, ...]]:
-        """Values that are predicted at z, their Jacobian in z, and names of the values."""
-        n, size = self.system.n, self._layout.size
-        if callable(observe):
-            try:
-                value, slope = observe(z.copy())
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"observe must return values and their Jacobian; {error}") from error
-            value, slope = (
-                np.atleast_1d(numbers("observe: the values", value)),
-                np.atleast_2d(numbers("observe: the Jacobian", slope)),
-            )
-            if value.shape != (count,) or slope.shape not in ((count, n), (count, size)):
-                raise ValueError(
-                    f"observe must give {count} values, as many as were measured, and a Jacobian of shape {(count, size)}; "
-                    f"got shapes {value.shape} and {slope.shape}"
-                )
-            H = np.zeros((count, size))
-            H[:, : slope.shape[1]] = slope
-            return value, H, tuple(f"value {k}" for k in range(count))
-        names = self.names[:n] if observe is None else (observe,) if isinstance(observe, str) else tuple(observe)
-        for name in names:
-            if name not in self.names:
-                raise ValueError(f"observe: nothing is called {name!r}; there are {', '.join(self.names)}")
-        if len(names) != count:
-            raise ValueError(f"values must have a number for each of {', '.join(names)}; got {count}")
-        places = [self.names.index(name) for name in names]
-        return z[places], np.eye(size)[places], names
-
     def __repr__(self) -> str:
         rows = [
             f"  {name} = {z:.6g} +- {s:.2g}"
             for name, z, s in zip(self.names, self.z, np.sqrt(np.diag(self.P)), strict=True)
         ]
         return "\n".join([f"Filter of {self.system.name or 'a system'} at t = {self.t:g}", *rows])
-
-
-def _of_parameters(system: System, what: str, given: Mapping[str, float] | None) -> tuple[list[int], ty.FloatArray]:
-    """Places and standard deviations of parameters by name."""
-    names = list(given or {})
-    for name in names:
-        if name not in system.params:
-            raise ValueError(
-                f"{what}: no parameter is called {name!r}; parameters: {', '.join(system.params) or 'none'}"
-            )
-    spread = np.array([number(f"{what}[{name!r}]", (given or {})[name]) for name in names])
-    if not (np.isfinite(spread) & (spread >= 0.0)).all():
-        raise ValueError(f"{what}: standard deviations must not be negative; got {spread.tolist()}")
-    return [system.params.index(name) for name in names], spread

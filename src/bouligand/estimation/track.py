@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .. import _typing as ty
-    from .filter import Filter, Update
+    from .filter import Filter
+    from .observation import Update
 
 
 class Track:
