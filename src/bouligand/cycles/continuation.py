@@ -129,7 +129,8 @@ def continue_cycle(
             bar.set_postfix_str(f"{parameter} = {there.value:.6g}")
             bar.update(1)
             if last:
-                message = f"{parameter} has reached {end:g}"
+                exactly = abs(there.value - end) <= 1e-6 * abs(stop - begin)
+                message = f"{parameter} has {'reached' if exactly else 'passed'} {end:g}"
                 break
             here = _remeshed(here, there)
             length = min(max_step, length * (1.5 if iterations <= 3 else 1.0 if iterations <= 5 else 0.7))
