@@ -1,5 +1,5 @@
-"""Run the benchmarks, all or those named: work, ties, quadruped, accuracy, speed, span, stiff, derivative, fits, ensembles,
-robots, files, loop, drops, planning, startup, shortcuts.
+"""Run the benchmarks, all or those named: work, ties, quadruped, accuracy, speed, span, stiff, derivative, fits, estimation,
+ensembles, robots, files, loop, drops, planning, startup, shortcuts.
 
     python -m benchmarks [NAME ...] [--quick] [--out DIR] [--peers MODULE,...]
 
@@ -19,7 +19,7 @@ from bouligand.reporting.results import ResultsError, write_text
 
 PEERS = ("work", "ties", "quadruped")  # with peers and folders of their own
 OURS = (  # these print
-    *("accuracy", "speed", "span", "stiff", "derivative", "fits", "ensembles"),
+    *("accuracy", "speed", "span", "stiff", "derivative", "fits", "estimation", "ensembles"),
     *("robots", "files", "loop", "drops", "planning", "startup", "shortcuts"),
 )
 

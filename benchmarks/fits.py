@@ -3,11 +3,16 @@
 Times as ratios within one run, to one evaluation of the residuals (a solve), which an optimiser has asked for before; errors
 relative, against the Jacobian at rtol = 1e-12, of differences with the best of four steps. The gradient of the sum of squares is
 one adjoint.
+
+Then whole fits by `bd.fit` from guesses that are some percent off, next to `scipy.optimize.least_squares` with
+differences of the same
+residuals: forward ones with SciPy's own step, forward and central ones with steps chosen for this tolerance.
 """
 
 from typing import Any
 
 import numpy as np
+from scipy.optimize import least_squares
 
 import bouligand as bd
 from bouligand.models.hexapod import START as HEXAPOD_START
@@ -70,6 +75,47 @@ def compare(case, samples, rtol):
     return times, error(fit.jacobian(theta)), min(error(differences(step)) for step in (1e-2, 1e-3, 1e-4, 1e-5))
 
 
+def whole(case, samples, rtol):
+    """Times of whole fits, ours and with three kinds of differences, and the sums of squares that they end at."""
+    system, span, x0, free = case
+    rng = np.random.default_rng(samples)
+    t = np.linspace(span[0], span[1], samples + 1)[1:]
+    x = bd.solve(system, span, x0, rtol=1e-9)(t)
+    sigma = 1e-3 * (np.abs(x).max(axis=0) + 1e-3)
+    measured = x + sigma * rng.normal(size=x.shape)
+    shot = bd.Shooting(system, span, x0, free=free)
+    x_guess, p_guess = shot._scatter(shot.start * (1.0 + 0.03 * np.cos(np.arange(len(free)))), shot.x0, shot.p)
+    data = {"t": t, **dict(zip(system.states, measured.T, strict=True))}
+    by_name = dict(zip(system.states, sigma, strict=True))
+    ends: dict[str, float] = {}
+
+    def ours():
+        ends["ours"] = bd.fit(system, data, x_guess, p_guess, free=free, sigma=by_name, rtol=rtol).chi2
+
+    def differences(name, kind, step):
+        def run():
+            shot = bd.Shooting(system, span, x_guess, p_guess, free=free, failed=np.inf, rtol=rtol)
+            fit = shot.fit(t, measured, weights=np.broadcast_to(1.0 / sigma, measured.shape))
+            found = least_squares(
+                fit,
+                shot.start,
+                jac=kind,
+                diff_step=step,
+                x_scale=np.abs(shot.start),
+                xtol=1e-10,
+                ftol=1e-10,
+                gtol=1e-12,
+                max_nfev=200,
+            )
+            ends[name] = 2.0 * found.cost
+
+        return run
+
+    kinds = (("2-point", "2-point", None), ("2-point, step", "2-point", 1e-4), ("3-point, step", "3-point", 1e-3))
+    times = interleaved([ours, *(differences(*kind) for kind in kinds)], rounds=7, budget=0.5)
+    return times, ends
+
+
 def main(samples=SAMPLES, rtol=1e-6, chosen=None):
     print(
         f"fits, rtol = {rtol:.0e}: times of the Jacobian of all residuals, in solves, and of central differences over it"
@@ -82,6 +128,18 @@ def main(samples=SAMPLES, rtol=1e-6, chosen=None):
             (solve, jacobian, differences, gradient), ours, theirs = compare(case, count, rtol)
             row = f"{jacobian / solve:9.2f} {gradient / solve:9.2f} {differences / jacobian:8.2f} {ours:9.1e} {theirs:9.1e}"
             print(f"  {name:42s} {count:8d} {row}")
+    print(
+        "\nwhole fits: bd.fit in ms; times of least_squares with differences over it, and by how much its chi2 is higher"
+    )
+    print(f"  {'':42s} {'samples':>8s} {'bd.fit':>8s} {'2-point':>16s} {'with a step':>16s} {'central, step':>16s}")
+    for name, case in (chosen or cases()).items():
+        for count in samples:
+            (ours, *others), ends = whole(case, count, rtol)
+            rows = [
+                f"{time / ours:8.2f} {chi2 - ends['ours']:7.1g}"
+                for time, chi2 in zip(others, list(ends.values())[1:], strict=True)
+            ]
+            print(f"  {name:42s} {count:8d} {1e3 * ours:8.1f} {' '.join(rows)}")
 
 
 if __name__ == "__main__":

@@ -135,7 +135,11 @@ def test_filling_a_page(tmp_path):
 def test_fits(capsys):
     case = fits.cases()["hopper, 2 unknowns"]
     fits.main(samples=(7,), chosen={"hopper": case})
-    *_, name, samples, jacobian, gradient, ratio, ours, differences = capsys.readouterr().out.split()
+    table, whole = capsys.readouterr().out.split("whole fits")
+    *_, name, samples, jacobian, gradient, ratio, ours, differences = table.split()
     assert (name, samples) == ("hopper", "7")
+    *_, name, samples, _, _, higher, _, _, _, _ = whole.split()
+    assert (name, samples) == ("hopper", "7")
+    assert abs(float(higher)) < 1e-3  # (chi2 of differences and ours)
     assert float(ours) < 1e-4
     assert min(map(float, (jacobian, gradient, ratio, differences))) > 0.0

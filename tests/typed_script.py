@@ -365,8 +365,43 @@ def robots() -> mj.Robot:
     return robot
 
 
+def cycles(hopper: bd.System) -> bd.Branch:
+    cycle = bd.find_cycle(hopper, [2.0, 0.0], {"k": 900.0}, section=("foot", 1), symmetry=np.ones(2), rtol=1e-8)
+    assert_type(cycle, bd.Cycle)
+    assert_type(cycle.period, float)
+    assert_type(cycle.multipliers, NDArray[np.complex128])
+    assert_type(cycle.pieces, list[NDArray[np.complex128]])
+    assert_type(cycle.stable, bool | None)
+    assert_type(cycle.solution, bd.Solution)
+    assert_type(cycle.signature, tuple[tuple[str, int], ...])
+    branch = bd.continue_cycle(cycle, "k", stop=950.0, step=0.1)
+    assert_type(branch.values, Array)
+    assert_type(branch.bifurcations, list[bd.Bifurcation])
+    assert_type(branch[0], bd.Cycle)
+    return branch
+
+
+def estimation(hopper: bd.System) -> bd.Track:
+    data = {"t": np.array([0.1, 0.2]), "z": np.array([1.95, 1.8])}
+    found = bd.fit(hopper, data, [2.0, 0.0], free="g", sigma={"z": 0.01}, bounds={"g": (1.0, 20.0)})
+    assert_type(found, bd.FitResult)
+    assert_type(found.values, dict[str, float])
+    assert_type(found.covariance, Array)
+    estimator = bd.Filter(hopper, [2.0, 0.0], [0.01, 0.01], R=1e-4, estimate={"rest": 0.1})
+    assert_type(estimator.predict(0.05), bd.Filter)
+    assert_type(estimator.update([2.0], observe="z").nis, float)
+    assert_type(estimator.contact("foot", False), float)
+    track = estimator.run(data)
+    assert_type(track["z"], Array)
+    assert_type(track.smooth(), bd.Track)
+    assert_type(bd.particle_filter(hopper, data, [2.0, 0.0], [0.01, 0.01], R=1e-4, count=20), bd.Track)
+    return track
+
+
 def main() -> None:
     hopper = systems()[0]
+    assert len(cycles(bd.models.hopper())) > 1
+    assert len(estimation(bd.models.hopper())) == 2
     checks(hopper)
     listing()
     sol = solutions(hopper)

@@ -13,12 +13,14 @@ TOP, ROW = 20, 78
 
 # name: column, row, what it has, and columns that it spans
 FOLDERS = {
-    "cli": (0, 0, "the command bouligand: run, sweep, reproduce", 2),
+    "cli": (0, 0, "the command bouligand: run, sweep, cycle, reproduce", 2),
     "reproduce": (0, 1, "the paper's experiments", 1),
     "bridges": (1, 1, "MuJoCo robots, SymPy equations", 1),
     "reporting": (0, 2, "tables, figures, results on disk", 1),
     "plot": (1, 2, "figures and animations", 1),
     "models": (1, 3, "ready systems, one a file", 1),
+    "cycles": (0, 3, "gaits, multipliers, continuation", 1),
+    "estimation": (3, 2, "fits, filters, smoother", 1),
     "ensembles": (2, 2, "many trajectories, stores", 1),
     "planning": (3, 2, "plans and MPC through events", 1),
     "derivative": (2, 3, "B-derivative, corners, shooting", 1),
@@ -56,6 +58,9 @@ ARROWS = {
     ("bridges", "plot"): None,
     ("plot", "models"): None,
     ("plot", "ensembles"): None,
+    ("cli", "cycles"): "margin",
+    ("cycles", "integration"): "elbow",
+    ("estimation", "ensembles"): "down",
     ("ensembles", "derivative"): None,
     ("planning", "derivative"): "down",
     ("plot", "integration"): "elbow",
@@ -96,6 +101,8 @@ def line(start, end, way):
     if way == "down":  # out at the left, down the gap between the columns, in at the right
         gap = x0 - (STEP - BOX[0]) / 2
         return [(x0, y0 + h0 / 2), (gap, y0 + h0 / 2), (gap, y1 + h1 / 2), (x1 + w1, y1 + h1 / 2)]
+    if way == "margin":  # out at the left, down the left margin, in at the left
+        return [(x0, y0 + h0 / 2), (LEFT / 2, y0 + h0 / 2), (LEFT / 2, y1 + h1 / 2), (x1, y1 + h1 / 2)]
     if y0 == y1:
         return [(x0 + w0, y0 + h0 / 2), (x1, y1 + h1 / 2)]
     x = (max(x0, x1) + min(x0 + w0, x1 + w1)) / 2

@@ -19,6 +19,10 @@ from .system.system import System
 
 if TYPE_CHECKING:
     from . import bridges, models, planning, plot
+    from .cycles.branch import Bifurcation, Branch
+    from .cycles.continuation import continue_cycle
+    from .cycles.cycle import Cycle
+    from .cycles.find import find_cycle
     from .derivative.at_times import BDerivativeAtTimes
     from .derivative.bderivative import BDerivative
     from .derivative.corner import Corner
@@ -29,6 +33,10 @@ if TYPE_CHECKING:
     from .ensembles.ensemble import Ensemble, EnsembleEvents
     from .ensembles.inputs import Grid, grid
     from .ensembles.solve_many import solve_many
+    from .estimation.filter import Filter
+    from .estimation.fit import FitResult, fit
+    from .estimation.particles import particle_filter
+    from .estimation.track import Track
     from .paper import integrate
     from .system.check import check, normalised
 
@@ -37,23 +45,33 @@ __version__ = "0.1.0"
 __all__ = [
     "BDerivative",
     "BDerivativeAtTimes",
+    "Bifurcation",
+    "Branch",
     "Corner",
+    "Cycle",
     "Ensemble",
     "EnsembleEvents",
     "Events",
+    "Filter",
     "Fit",
+    "FitResult",
     "Grid",
     "Rollout",
     "Shooting",
     "Solution",
     "Stepper",
     "System",
+    "Track",
     "bridges",
     "check",
+    "continue_cycle",
+    "find_cycle",
+    "fit",
     "grid",
     "integrate",
     "models",
     "normalised",
+    "particle_filter",
     "planning",
     "plot",
     "rollout",
@@ -68,17 +86,27 @@ _FOLDERS = ("bridges", "models", "planning", "plot")
 _MODULES = {
     "BDerivative": "derivative.bderivative",
     "BDerivativeAtTimes": "derivative.at_times",
+    "Bifurcation": "cycles.branch",
+    "Branch": "cycles.branch",
     "Corner": "derivative.corner",
+    "Cycle": "cycles.cycle",
     "Ensemble": "ensembles.ensemble",
     "EnsembleEvents": "ensembles.ensemble",
+    "Filter": "estimation.filter",
     "Fit": "derivative.fit",
+    "FitResult": "estimation.fit",
     "Grid": "ensembles.inputs",
     "Rollout": "derivative.rollout",
     "Shooting": "derivative.shooting",
+    "Track": "estimation.track",
     "check": "system.check",
+    "continue_cycle": "cycles.continuation",
+    "find_cycle": "cycles.find",
+    "fit": "estimation.fit",
     "grid": "ensembles.inputs",
     "integrate": "paper",
     "normalised": "system.check",
+    "particle_filter": "estimation.particles",
     "rollout": "derivative.rollout",
     "saltation": "derivative.saltation_matrix",
     "solve_many": "ensembles.solve_many",

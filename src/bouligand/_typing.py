@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+ComplexArray: TypeAlias = NDArray[np.complex128]
 RecordArray: TypeAlias = NDArray[np.void]  # structured: the records of core.state
 BoolArray: TypeAlias = NDArray[np.bool_]
 SignArray: TypeAlias = NDArray[np.int8]  # modes: -1 and +1

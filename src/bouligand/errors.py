@@ -24,8 +24,10 @@ __all__ = [
     "BouligandError",
     "CascadeError",
     "ChatteringError",
+    "CycleError",
     "DerivativeError",
     "DerivativeWarning",
+    "EstimationError",
     "FunctionError",
     "FunctionWarning",
     "GrazingError",
@@ -264,10 +266,31 @@ class FunctionError(SolveError):
     """
 
 
+class CycleError(BouligandError):
+    """A periodic motion that was not found, or could not be followed.
+
+    Give another guess (a state nearer to the cycle, or a longer ``settle`` if it is stable), or more segments if it is unstable.
+
+    Attributes
+    ----------
+    cycle : Cycle or None
+        The best that was found, with ``converged = False``.
+    """
+
+    cycle: MaybeNone = None
+
+
 class DerivativeError(BouligandError):
     """The requested derivative does not exist: the integration failed before, or the parameters were changed on the way.
 
     The message says which; give a time ``t`` that was reached, or leave out ``params=True``.
+    """
+
+
+class EstimationError(BouligandError):
+    """An estimate that could not be computed: no trajectory of it can be integrated.
+
+    The message has the reason; start from other values, with a smaller covariance, or with looser options of `solve`.
     """
 
 

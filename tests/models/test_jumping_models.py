@@ -128,3 +128,37 @@ def test_the_numbers_of_the_neurons_do_not_matter():
     one, other = (bd.solve(system, (0.0, 6.0), x0, rtol=1e-10) for x0 in (start, start[turned]))
     assert np.array_equal(one.events.t, other.events.t)
     assert np.array_equal(one.x[-1][turned], other.x[-1])
+
+
+def test_the_runner_keeps_its_energy():
+    from bouligand.models.slip import START, energy
+
+    system = bd.models.slip()
+    sol = bd.solve(system, (0.0, 3.0), START, rtol=1e-10)
+    assert len(sol.events) > 15
+    values = energy(sol(np.linspace(0.0, 3.0, 500)), system.defaults)
+    assert np.ptp(values) < 1e-7
+
+
+def test_the_converter_switches_once_in_each_period():
+    """It settles to the cycle that is known by matrix exponentials."""
+    from bouligand.models.buck_converter import START, pulse
+
+    sol = bd.solve(bd.models.buck_converter(), (0.0, 0.06), START, rtol=1e-9)
+    part, restart, _ = pulse()
+    ends = sol.events.x[sol.events.name == "clock"]
+    assert np.abs(ends[-1][:2] - restart).max() < 1e-6
+    closes = sol.events.t[(sol.events.name == "comparator") & (sol.events.direction < 0)]
+    assert abs(closes[-1] / 400e-6 % 1.0 - part) < 1e-5
+
+
+def test_the_walker_walks():
+    """Ten steps from its known gait, which is stable: it stays there."""
+    from bouligand.models.simplest_walker import GAIT
+
+    theta, rate = GAIT
+    c = np.cos(2.0 * theta)
+    start = [theta, rate, 2.0 * theta, (1.0 - c) * rate]
+    sol = bd.solve(bd.models.simplest_walker(), (0.0, 40.0), start, b0=[1], rtol=1e-10)
+    assert len(sol.events) == 10
+    assert np.abs(sol.events.x_after[:, :2] - GAIT).max() < 1e-7

@@ -22,6 +22,7 @@ if (
     TYPE_CHECKING
 ):  # a help for editors and type checkers, which do not run `available`; models work without being listed here
     from .bouncing_ball import bouncing_ball as bouncing_ball
+    from .buck_converter import buck_converter as buck_converter
     from .circle import circle as circle
     from .driven_hexapod import driven_hexapod as driven_hexapod
     from .friction_oscillator import friction_oscillator as friction_oscillator
@@ -35,6 +36,9 @@ if (
     from .relay_feedback import relay_feedback as relay_feedback
     from .rimless_wheel import rimless_wheel as rimless_wheel
     from .rocking_block import rocking_block as rocking_block
+    from .shaking_table import shaking_table as shaking_table
+    from .simplest_walker import simplest_walker as simplest_walker
+    from .slip import slip as slip
     from .stick_slip import stick_slip as stick_slip
     from .three_blocks import three_blocks as three_blocks
     from .three_legs import three_legs as three_legs
@@ -63,7 +67,7 @@ def available() -> dict[str, Model]:
     --------
     >>> import bouligand as bd
     >>> sorted(bd.models.available())[:4]
-    ['bouncing_ball', 'circle', 'friction_oscillator', 'hand']
+    ['bouncing_ball', 'buck_converter', 'circle', 'friction_oscillator']
     """
     # (files whose names begin with an underscore are not imported here: those may import Numba, which takes time)
     found = {}

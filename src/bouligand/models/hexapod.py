@@ -186,4 +186,5 @@ MODEL = Model(
         **dict.fromkeys(("vx", "vy", "vz"), "m/s"),
         **dict.fromkeys(("wx", "wy", "wz"), "rad/s"),
     },
+    cycle={"period": 0.5, "drift": ("x", "y"), "settle": 2.5},
 )

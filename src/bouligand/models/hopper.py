@@ -149,4 +149,5 @@ MODEL = Model(
     draw=draw,
     speed=0.5,
     units={"t": "s", "z": "m", "vz": "m/s"},
+    cycle={"section": "foot"},
 )

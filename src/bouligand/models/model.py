@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +41,8 @@ class Model:
         Of the animation: 0.1 is ten times slower than real time.
     units : mapping from str to str
         Units of the time "t" and of the states; "q" stands for q0, q1, ... too.
+    cycle : mapping from str to object
+        For ``bouligand cycle``: arguments of `find_cycle` that its periodic motion needs, such as the section.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Model:
     size: int | None = None
     speed: float = 1.0
     units: Mapping[str, str] = field(default_factory=dict)
+    cycle: Mapping[str, Any] = field(default_factory=dict)
 
     def build(self, size: int | None = None) -> tuple[System, FloatArray]:
         """The system and its usual state at t = 0.

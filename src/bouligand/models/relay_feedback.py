@@ -70,4 +70,10 @@ def relay_feedback(w: float = 25.0, z: float = 0.05, sigma: float = 1.0) -> Syst
     )
 
 
-MODEL = Model(about="a relay that keeps its output at zero for a while", make=relay_feedback, start=START, tf=10.0)
+MODEL = Model(
+    about="a relay that keeps its output at zero for a while",
+    make=relay_feedback,
+    start=START,
+    tf=10.0,
+    cycle={"section": "phase", "period": 5.96, "settle": 40.1},
+)

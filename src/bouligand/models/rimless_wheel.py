@@ -128,4 +128,5 @@ MODEL = Model(
     draw=draw,
     speed=0.5,
     units={"t": "s", "theta": "rad", "omega": "rad/s"},
+    cycle={"section": "forward"},
 )

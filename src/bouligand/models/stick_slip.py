@@ -127,4 +127,5 @@ MODEL = Model(
     draw=draw,
     speed=3.0,
     units={"t": "s", "x": "m", "v": "m/s"},
+    cycle={"section": "belt", "settle": 30.0},
 )

@@ -1,6 +1,7 @@
 """Figures and animations. Functions that draw take an ``ax`` (or make one) and return it; matplotlib is imported when needed.
 
-`trajectory` (states over time), `contacts` (gait diagram), `perturbations` and `fan` (the derivative), `map` and `fan`
+`trajectory` (states over time), `contacts` (gait diagram), `cycle` and `branch` (periodic motions), `residuals` and `track`
+(fits and filters), `perturbations` and `fan` (the derivative), `map` and `fan`
 (ensembles), `animate` (an animation of a mechanism, by a function that draws one instant: `mechanisms` has those of the ready
 models).
 
@@ -15,7 +16,23 @@ True
 from . import mechanisms
 from .animation import animate
 from .curves import fan, perturbations, trajectory
+from .cycles import branch, cycle
+from .estimates import residuals, track
 from .gait import contacts, select, stretches
 from .maps import map  # noqa: A004  (plot.map)
 
-__all__ = ["animate", "contacts", "fan", "map", "mechanisms", "perturbations", "select", "stretches", "trajectory"]
+__all__ = [
+    "animate",
+    "branch",
+    "contacts",
+    "cycle",
+    "fan",
+    "map",
+    "mechanisms",
+    "perturbations",
+    "residuals",
+    "select",
+    "stretches",
+    "track",
+    "trajectory",
+]
