@@ -18,7 +18,7 @@ from .solution.solution import Solution
 from .system.system import System
 
 if TYPE_CHECKING:
-    from . import bridges, models, plot
+    from . import blocks, bridges, models, plot
     from .derivative.at_times import BDerivativeAtTimes
     from .derivative.bderivative import BDerivative
     from .derivative.corner import Corner
@@ -48,6 +48,7 @@ __all__ = [
     "Solution",
     "Stepper",
     "System",
+    "blocks",
     "bridges",
     "check",
     "grid",
@@ -63,7 +64,7 @@ __all__ = [
 __all__ += errors.__all__
 
 # imported when first used, which halves the time of ``import bouligand``: folders, and the modules of names
-_FOLDERS = ("bridges", "models", "plot")
+_FOLDERS = ("blocks", "bridges", "models", "plot")
 _MODULES = {
     "BDerivative": "derivative.bderivative",
     "BDerivativeAtTimes": "derivative.at_times",
