@@ -140,8 +140,8 @@ def limited_integrator(rate: float, above_lo: float, above_hi: float, scale: flo
 
     Its guards are ``thresholds(y, lo, hi)``, and the system needs ``sliding="filippov"``. Beyond a limit the value returned
     points inwards, whatever the input. So at a limit y slides, which means that it stays there exactly, as long as the input
-    points outwards. Where the input changes its sign, it leaves. There is no windup, because nothing is integrated at the limit. Other
-    states may depend on y as they like.
+    points outwards. Where the input changes its sign, it leaves. There is no windup, because nothing is integrated at the limit.
+    Other states may depend on y as they like.
 
     Parameters
     ----------

@@ -21,22 +21,37 @@ from .model import Model
 if (
     TYPE_CHECKING
 ):  # a help for editors and type checkers, which do not run `available`; models work without being listed here
+    from .adex import adex as adex
+    from .ball_row import ball_row as ball_row
     from .bouncing_ball import bouncing_ball as bouncing_ball
+    from .chua import chua as chua
     from .circle import circle as circle
+    from .cuba import cuba as cuba
+    from .exciter import exciter as exciter
     from .friction_oscillator import friction_oscillator as friction_oscillator
+    from .gear_rattle import gear_rattle as gear_rattle
+    from .glass_ring import glass_ring as glass_ring
+    from .goodwin import goodwin as goodwin
     from .hand import hand as hand
     from .hexapod import hexapod as hexapod
+    from .hicks import hicks as hicks
     from .hopper import hopper as hopper
+    from .load_shedding import load_shedding as load_shedding
     from .neurons import neurons as neurons
     from .order_test import order_test as order_test
     from .oscillators import oscillators as oscillators
     from .plate import plate as plate
+    from .predator_prey import predator_prey as predator_prey
     from .relay_feedback import relay_feedback as relay_feedback
     from .rimless_wheel import rimless_wheel as rimless_wheel
     from .rocking_block import rocking_block as rocking_block
     from .stick_slip import stick_slip as stick_slip
+    from .swing import swing as swing
+    from .tap_changer import tap_changer as tap_changer
     from .three_blocks import three_blocks as three_blocks
     from .three_legs import three_legs as three_legs
+    from .threshold_harvest import threshold_harvest as threshold_harvest
+    from .two_relays import two_relays as two_relays
 
 RENAMED = {  # modules: old name, new name
     "falling": "plate",
@@ -62,7 +77,7 @@ def available() -> dict[str, Model]:
     --------
     >>> import bouligand as bd
     >>> sorted(bd.models.available())[:4]
-    ['bouncing_ball', 'circle', 'friction_oscillator', 'hand']
+    ['adex', 'ball_row', 'bouncing_ball', 'chua']
     """
     # (files whose names begin with an underscore are not imported here: those may import Numba, which takes time)
     found = {}
