@@ -117,6 +117,6 @@ MODEL = Model(
     make=cuba,
     start=_start,
     tf=100.0,
-    size=100,
+    size=10,
     units={"t": "ms", "v": "mV", "ge": "mV", "gi": "mV", "release": "ms"},
 )
