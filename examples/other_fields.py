@@ -22,12 +22,12 @@ def run(name, size=None, tf=None, **arguments):
 
 def over_time(ax, sol, states, colours=(BLUE, RED, ORANGE), labels=None, points=3000):
     """Some states over time, with a grey line at each event."""
-    t = np.linspace(*sol.t[[0, -1]], points)
+    t = np.linspace(sol.t[0], sol.t[-1], points)
     for state, colour, label in zip(states, colours, labels or states, strict=False):
         ax.plot(t, sol(t)[:, sol.system.states.index(state)], color=colour, lw=1.2, label=label)
     for when in np.unique(sol.events.t):
         ax.axvline(when, color=GREY, lw=0.4, zorder=0)
-    ax.set_xlim(*sol.t[[0, -1]])
+    ax.set_xlim(sol.t[0], sol.t[-1])
     ax.legend(frameon=False, fontsize="x-small", loc="best")
 
 
