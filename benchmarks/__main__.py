@@ -1,10 +1,11 @@
-"""Run the benchmarks, all or those named: work, ties, quadruped, accuracy, speed, span, stiff, derivative, fits, estimation,
-ensembles, robots, files, loop, drops, planning, startup, shortcuts.
+"""Run the benchmarks, all or those named: work, ties, quadruped, jumps, zoo, accuracy, speed, span, stiff, derivative, fits,
+estimation, ensembles, robots, files, loop, drops, planning, startup, shortcuts.
 
     python -m benchmarks [NAME ...] [--quick] [--out DIR] [--peers MODULE,...]
 
-Each leaves its table in a folder of its own under DIR; `work`, `ties` and `quadruped` also their JSON and figures, and continue
-where an interrupted run stopped. `python -m benchmarks page` puts the tables and figures of the last runs into the docs.
+Each leaves its table in a folder of its own under DIR; `work`, `ties`, `quadruped` and `jumps` also their JSON and figures,
+and continue where an interrupted run stopped. `python -m benchmarks page` puts the tables and figures of the last runs into
+the docs.
 """
 
 import argparse
@@ -17,9 +18,9 @@ from importlib import import_module
 from bouligand._optional import MissingExtraError
 from bouligand.reporting.results import ResultsError, write_text
 
-PEERS = ("work", "ties", "quadruped")  # with peers and folders of their own
+PEERS = ("work", "ties", "quadruped", "jumps")  # with peers and folders of their own
 OURS = (  # these print
-    *("accuracy", "speed", "span", "stiff", "derivative", "fits", "estimation", "ensembles"),
+    *("zoo", "accuracy", "speed", "span", "stiff", "derivative", "fits", "estimation", "ensembles"),
     *("robots", "files", "loop", "drops", "planning", "startup", "shortcuts"),
 )
 
@@ -47,7 +48,9 @@ def main(arguments=None):
     )
     parser.add_argument("--quick", action="store_true", help="fewer settings and sizes")
     parser.add_argument("--out", default="results/bench", metavar="DIR", help="folder for the results (%(default)s)")
-    parser.add_argument("--peers", default=None, metavar="MODULE,...", help="only these modules of benchmarks/peers")
+    parser.add_argument(
+        "--peers", default=None, metavar="MODULE,...", help="only these modules of benchmarks/peers, or jump_peers"
+    )
     chosen = parser.parse_args(arguments)
     unknown = set(chosen.names) - {*PEERS, *OURS, "page"}
     if unknown:

@@ -8,6 +8,7 @@ import pathlib
 import re
 import shutil
 
+from benchmarks import jump_peers
 from benchmarks import peers as all_peers
 from benchmarks.quadruped import best as best_arm
 from benchmarks.quadruped import called
@@ -17,7 +18,7 @@ from bouligand.reporting.tables import ratio, seconds
 
 ROOT = pathlib.Path(__file__).parent.parent
 PAPER, BENCH = ROOT / "results" / "paper", ROOT / "results" / "bench"
-FIGURES = ("order", "hopper", "plate", "work", "quadruped")
+FIGURES = ("order", "hopper", "plate", "work", "quadruped", "jumps")
 
 
 def fenced(text):
@@ -39,6 +40,11 @@ def blocks(paper, bench):
         out["work"] = "\n\n".join(work_blocks((bench / "work" / "table.txt").read_text()))
         out["work-equal"] = fenced("\n\n".join(equal_blocks((bench / "work" / "table.txt").read_text())))
         out["given"] = given(work["versions"])
+    if (bench / "jumps" / "result.json").exists():
+        text = (bench / "jumps" / "table.txt").read_text()
+        out["jumps"] = "\n\n".join(work_blocks(text))
+        out["jumps-equal"] = fenced("\n\n".join(equal_blocks(text)))
+        out["jumps-given"] = given(load(bench / "jumps")["versions"], jump_peers)
     out.update(readme(paper, bench))
     return out
 
@@ -71,10 +77,10 @@ def work_blocks(text):
     return out + skipped
 
 
-def given(versions):
+def given(versions, peers=all_peers):
     """What each peer was given, and its version."""
     lines = ["| peer | version | given |", "|---|---|---|"]
-    usable, skipped = all_peers.load()
+    usable, skipped = peers.load()
     for peer in usable:
         version = versions.get(peer.PACKAGE) if peer.PACKAGE else "written here"
         lines.append(f"| {peer.NAME} | {version or '-'} | {peer.GIVEN} |")

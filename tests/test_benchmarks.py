@@ -6,7 +6,20 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks import fits, page, peers, problems, quadruped, scenes, ties, work
+from benchmarks import (
+    fits,
+    jump_peers,
+    jump_problems,
+    jumps,
+    page,
+    peers,
+    problems,
+    quadruped,
+    scenes,
+    ties,
+    work,
+    zoo,
+)
 
 import bouligand as bd
 from bouligand.models.oscillators import exact
@@ -40,6 +53,45 @@ def test_work_and_precision(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "best other over ours" in printed
     assert (tmp_path / "work" / "work.svg").exists()
+
+
+def test_jumps(tmp_path, capsys):
+    jumps.run(tmp_path, quick=True, only=("scipy_jumps", "ours"), chosen=("ball", "friction"))
+    document = load(tmp_path / "jumps")
+    for key, events in (("ball", 6), ("friction", 4)):
+        rows = document["cells"][key]
+        assert {row["peer"] for row in rows} == {"SciPy RK45", "SciPy DOP853", "bouligand"}
+        for row in rows:
+            assert row["failed"] is None
+            assert row["events"] == events
+        assert min(row["rms"] for row in rows if row["peer"] == "bouligand") < 1e-11
+    assert "best other over ours" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("problem", jump_problems.problems(), ids=lambda problem: problem.key)
+def test_all_get_the_same_jumps(problem):
+    """Our models, and the compiled functions that the peers are given, have the same events and end, to 1e-7."""
+    for peer in jump_peers.load(("scipy_jumps", "ours"))[0]:
+        found = peer.build(problem, 1e-11).run()
+        assert np.abs(found - problem.reference()[0]).max() < 1e-7
+
+
+def test_a_peer_that_misses_an_event_has_failed():
+    problem = jump_problems.problems()[0]
+    with pytest.raises(ValueError, match="5 events; there are 6"):
+        problem.result(np.zeros(5), np.zeros(2))
+
+
+def test_peers_with_an_environment_of_their_own_are_skipped_by_name(monkeypatch, capsys):
+    monkeypatch.delenv("BRIAN2_PYTHON", raising=False)
+    monkeypatch.delenv("ANDES_PYTHON", raising=False)
+    monkeypatch.delitem(sys.modules, "benchmarks.jump_peers.brian_spikes", raising=False)
+    _, skipped = jump_peers.load(("brian_spikes",))
+    assert "BRIAN2_PYTHON does not name the Python of an environment with Brian2" in skipped["brian_spikes"]
+    zoo.spikes()
+    said = capsys.readouterr().out
+    assert "skipped: Brian2: BRIAN2_PYTHON" in said
+    assert said.count("bouligand") == 4
 
 
 def test_ties(tmp_path):

@@ -18,7 +18,7 @@ from .solution.solution import Solution
 from .system.system import System
 
 if TYPE_CHECKING:
-    from . import bridges, models, planning, plot
+    from . import blocks, bridges, models, planning, plot
     from .cycles.branch import Bifurcation, Branch
     from .cycles.continuation import continue_cycle
     from .cycles.cycle import Cycle
@@ -62,6 +62,7 @@ __all__ = [
     "Stepper",
     "System",
     "Track",
+    "blocks",
     "bridges",
     "check",
     "continue_cycle",
@@ -82,7 +83,7 @@ __all__ = [
 __all__ += errors.__all__
 
 # imported when first used, which halves the time of ``import bouligand``: folders, and the modules of names
-_FOLDERS = ("bridges", "models", "planning", "plot")
+_FOLDERS = ("blocks", "bridges", "models", "planning", "plot")
 _MODULES = {
     "BDerivative": "derivative.bderivative",
     "BDerivativeAtTimes": "derivative.at_times",

@@ -89,6 +89,18 @@ def test_many_contacts_have_some_names(ax):
     assert len(bars(ax)) == len(np.unique(sol.events.guard))
 
 
+def test_the_picture_of_other_fields(tmp_path):
+    from examples import other_fields
+
+    assert len(other_fields.PANELS) == 15
+    figure, axes = plt.subplots(1, 3)
+    for ax, panel in zip(axes, (other_fields.cycle, other_fields.network, other_fields.transformer), strict=True):
+        panel(ax)
+        assert ax.get_title()
+        assert ax.lines
+    plt.close(figure)
+
+
 def test_the_gallery(tmp_path):
     from examples import gallery
 

@@ -21,18 +21,29 @@ from .model import Model
 if (
     TYPE_CHECKING
 ):  # a help for editors and type checkers, which do not run `available`; models work without being listed here
+    from .adex import adex as adex
+    from .ball_row import ball_row as ball_row
     from .bouncing_ball import bouncing_ball as bouncing_ball
     from .buck_converter import buck_converter as buck_converter
+    from .chua import chua as chua
     from .circle import circle as circle
+    from .cuba import cuba as cuba
     from .driven_hexapod import driven_hexapod as driven_hexapod
+    from .exciter import exciter as exciter
     from .friction_oscillator import friction_oscillator as friction_oscillator
+    from .gear_rattle import gear_rattle as gear_rattle
+    from .glass_ring import glass_ring as glass_ring
+    from .goodwin import goodwin as goodwin
     from .hand import hand as hand
     from .hexapod import hexapod as hexapod
+    from .hicks import hicks as hicks
     from .hopper import hopper as hopper
+    from .load_shedding import load_shedding as load_shedding
     from .neurons import neurons as neurons
     from .order_test import order_test as order_test
     from .oscillators import oscillators as oscillators
     from .plate import plate as plate
+    from .predator_prey import predator_prey as predator_prey
     from .relay_feedback import relay_feedback as relay_feedback
     from .rimless_wheel import rimless_wheel as rimless_wheel
     from .rocking_block import rocking_block as rocking_block
@@ -40,8 +51,12 @@ if (
     from .simplest_walker import simplest_walker as simplest_walker
     from .slip import slip as slip
     from .stick_slip import stick_slip as stick_slip
+    from .swing import swing as swing
+    from .tap_changer import tap_changer as tap_changer
     from .three_blocks import three_blocks as three_blocks
     from .three_legs import three_legs as three_legs
+    from .threshold_harvest import threshold_harvest as threshold_harvest
+    from .two_relays import two_relays as two_relays
 
 RENAMED = {  # modules: old name, new name
     "falling": "plate",
@@ -67,7 +82,7 @@ def available() -> dict[str, Model]:
     --------
     >>> import bouligand as bd
     >>> sorted(bd.models.available())[:4]
-    ['bouncing_ball', 'buck_converter', 'circle', 'friction_oscillator']
+    ['adex', 'ball_row', 'bouncing_ball', 'buck_converter']
     """
     # (files whose names begin with an underscore are not imported here: those may import Numba, which takes time)
     found = {}

@@ -17,6 +17,8 @@ COLOURS = {
     "PyBullet": "#17a2a2",
     "DART": "#d16ba5",
     "ODE": "#9acd32",
+    "Drake": "#17a2a2",
+    "Brian2": "#9acd32",
 }
 
 

@@ -1,0 +1,278 @@
+"""Blocks of control diagrams as small functions, to be called inside the f and h of a system: saturation, dead zone, limited
+integrator (with anti-windup), relay with hysteresis.
+
+Each has two thresholds, lo < hi, of which `thresholds` gives the two guards. In f the block takes the two signs of these guards,
+and never compares values itself: so every switch is an event, and nothing is smoothed. The functions are compiled with Numba,
+work with dual numbers (exact Jacobians), and take scalars.
+
+    block                  guards              what it needs of the system
+    saturation             thresholds(u, ...)  nothing
+    dead_zone              thresholds(u, ...)  nothing
+    limited_integrator     thresholds(y, ...)  sliding="filippov"
+    relay                  thresholds(u, ...)  one state, which holds the relay's output; jumps, which `relay` makes
+
+x' = -4 x, but not faster than 1:
+
+>>> import bouligand as bd
+>>> from bouligand.blocks import saturation, thresholds
+>>> system = bd.System(
+...     lambda t, x, b, p: (saturation(-4.0 * x[0], -1.0, 1.0, b[0], b[1]),),
+...     lambda t, x, p: thresholds(-4.0 * x[0], -1.0, 1.0),
+...     n=1,
+...     guards=("slowest", "fastest"),
+... )
+>>> bool(abs(bd.solve(system, (0.0, 2.0), [2.0]).events.t[0] - 1.75) < 1e-9)  # there it is at 1/4
+True
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from numba import njit
+
+from .system.arguments import whole
+
+if TYPE_CHECKING:
+    from ._typing import FloatArray
+
+__all__ = ["dead_zone", "limited_integrator", "relay", "saturation", "thresholds", "together"]
+
+compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(error_model="numpy", nogil=True)
+
+
+class Switches(TypedDict):
+    """Arguments of a System that relays need."""
+
+    direction: dict[str, int]
+    jumps: dict[str, Callable[..., Any]]
+
+
+@compiled
+def thresholds(u: float, lo: float, hi: float) -> tuple[float, float]:
+    """The two guards of a block: u - lo and u - hi.
+
+    Parameters
+    ----------
+    u : float
+        What is compared with the thresholds: the input, or the state of a limited integrator.
+    lo, hi : float
+        The thresholds, finite, lo < hi.
+
+    Returns
+    -------
+    tuple of two floats
+
+    Examples
+    --------
+    >>> from bouligand import blocks
+    >>> blocks.thresholds(0.25, -1.0, 1.0)
+    (1.25, -0.75)
+    """
+    return u - lo, u - hi
+
+
+@compiled
+def saturation(u: float, lo: float, hi: float, above_lo: float, above_hi: float) -> float:
+    """u between its limits: lo below lo, hi above hi, u between.
+
+    Parameters
+    ----------
+    u : float
+        The input.
+    lo, hi : float
+        The limits, finite, lo < hi.
+    above_lo, above_hi : float
+        The signs of the two guards, ``b[k]`` and ``b[k + 1]``.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from bouligand import blocks
+    >>> [blocks.saturation(u, -1.0, 1.0, *signs) for u, signs in ((-3.0, (-1, -1)), (0.5, (1, -1)), (3.0, (1, 1)))]
+    [-1.0, 0.5, 1.0]
+    """
+    if above_lo < 0.0:
+        return lo + 0.0 * u  # (of the type of u, which may be a dual number)
+    if above_hi > 0.0:
+        return hi + 0.0 * u
+    return u + 0.0 * (lo + hi)
+
+
+@compiled
+def dead_zone(u: float, lo: float, hi: float, above_lo: float, above_hi: float) -> float:
+    """Nothing between lo and hi; outside, what u exceeds them by.
+
+    Parameters
+    ----------
+    u : float
+        The input.
+    lo, hi : float
+        The ends of the zone, finite, lo < hi.
+    above_lo, above_hi : float
+        The signs of the two guards, ``b[k]`` and ``b[k + 1]``.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from bouligand import blocks
+    >>> [blocks.dead_zone(u, -1.0, 1.0, *signs) for u, signs in ((-3.0, (-1, -1)), (0.5, (1, -1)), (3.0, (1, 1)))]
+    [-2.0, 0.0, 2.0]
+    """
+    if above_lo < 0.0:
+        return u - lo
+    if above_hi > 0.0:
+        return u - hi
+    return 0.0 * (u + lo + hi)
+
+
+@compiled
+def limited_integrator(rate: float, above_lo: float, above_hi: float, scale: float = 1.0) -> float:
+    """The rate of change y' of an integrator that stops at its limits, and leaves them as soon as its input points back.
+
+    Its guards are ``thresholds(y, lo, hi)``, and the system needs ``sliding="filippov"``. Beyond a limit the value returned
+    points inwards, whatever the input. So at a limit y slides, which means that it stays there exactly, as long as the input
+    points outwards. Where the input changes its sign, it leaves. There is no windup, because nothing is integrated at the limit.
+    Other states may depend on y as they like.
+
+    Parameters
+    ----------
+    rate : float
+        The input: y' between the limits.
+    above_lo, above_hi : float
+        The signs of the two guards, ``b[k]`` and ``b[k + 1]``.
+    scale : float
+        The usual size of the rate. Rates of 1e-9 of it and less are taken for zero at the limits.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    y' = cos(t), at most 0.5: it waits at the limit until cos changes its sign, at pi/2, and comes back at once.
+
+    >>> import math
+    >>> import bouligand as bd
+    >>> from bouligand.blocks import limited_integrator, thresholds
+    >>> system = bd.System(
+    ...     lambda t, x, b, p: (limited_integrator(math.cos(t), b[0], b[1]),),
+    ...     lambda t, x, p: thresholds(x[0], -1.0, 0.5),
+    ...     states=("y",),
+    ...     guards=("low", "high"),
+    ...     sliding="filippov",
+    ... )
+    >>> sol = bd.solve(system, (0.0, 3.0), [0.0], rtol=1e-9)
+    >>> bool(abs(sol.events.t - [math.pi / 6, math.pi / 2]).max() < 1e-8), bool(sol(1.0)[0] == 0.5)
+    (True, True)
+    """
+    if above_lo < 0.0:
+        return math.sqrt(rate * rate + scale * scale)
+    if above_hi > 0.0:
+        return -math.sqrt(rate * rate + scale * scale)
+    return rate
+
+
+def relay(below: str, above: str, state: int, low: float, high: float) -> Switches:
+    """A relay with hysteresis: what a System needs for it.
+
+    Its output is a state of the system, whose rate of change is zero. It becomes ``low`` where the input falls below the lower
+    threshold, and ``high`` where it rises above the upper one; between them it stays what it was.
+
+    Parameters
+    ----------
+    below, above : str
+        Names of the two guards, ``thresholds(u, lo, hi)``.
+    state : int
+        The number of the state that is the output.
+    low, high : float
+        The output behind a crossing of the lower threshold downwards, and of the upper one upwards. (A heater has
+        ``low=1, high=0``.) At the start it has to be the one that fits, if the input is beyond a threshold.
+
+    Returns
+    -------
+    dict
+        ``direction`` and ``jumps``, arguments of `bouligand.System`; see `together` for several relays.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is wrong; the message names it.
+
+    Examples
+    --------
+    A heater that is switched on below 18 degrees, and off above 22:
+
+    >>> import bouligand as bd
+    >>> from bouligand.blocks import relay, thresholds
+    >>> room = bd.System(
+    ...     lambda t, x, b, p: (10.0 + 20.0 * x[1] - x[0], 0.0),
+    ...     lambda t, x, p: thresholds(x[0], 18.0, 22.0),
+    ...     states=("T", "heater"),
+    ...     guards=("cold", "warm"),
+    ...     **relay("cold", "warm", state=1, low=1.0, high=0.0),
+    ... )
+    >>> bd.solve(room, (0.0, 3.0), [15.0, 1.0]).events.name[:3].tolist()
+    ['warm', 'cold', 'warm']
+    """
+    for name, guard in (("below", below), ("above", above)):
+        if not isinstance(guard, str):
+            raise TypeError(f"{name} must be the name of a guard; got {guard!r}")
+    if below == above:
+        raise ValueError(f"below and above must be two guards; got {below!r} for both")
+    index = whole("state", state, 0)
+    return {
+        "direction": {below: -1, above: 1},
+        "jumps": {below: _sets(index, float(low)), above: _sets(index, float(high))},
+    }
+
+
+def _sets(index: int, value: float) -> Callable[..., None]:
+    """A jump that sets one state to a value."""
+
+    def jump(t: float, x: FloatArray, b: FloatArray, p: FloatArray, xnew: FloatArray) -> None:
+        xnew[index] = value
+
+    return jump
+
+
+def together(*relays: Switches) -> Switches:
+    """What a System needs for several relays.
+
+    Parameters
+    ----------
+    *relays : dict
+        From `relay`.
+
+    Returns
+    -------
+    dict
+        ``direction`` and ``jumps``, arguments of `bouligand.System`.
+
+    Raises
+    ------
+    ValueError
+        If two relays name the same guard.
+
+    Examples
+    --------
+    >>> from bouligand.blocks import relay, together
+    >>> sorted(together(relay("cold", "warm", 1, 1.0, 0.0), relay("dry", "wet", 3, 1.0, 0.0))["jumps"])
+    ['cold', 'dry', 'warm', 'wet']
+    """
+    both: Switches = {"direction": {}, "jumps": {}}
+    for one in relays:
+        shared = sorted(both["jumps"].keys() & one["jumps"].keys())
+        if shared:
+            raise ValueError(f"two relays have the same guard, {shared[0]!r}; every relay needs two guards of its own")
+        both["direction"].update(one["direction"])
+        both["jumps"].update(one["jumps"])
+    return both
