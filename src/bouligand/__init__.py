@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from .ensembles.inputs import Grid, grid
     from .ensembles.solve_many import solve_many
     from .paper import integrate
+    from .solution.files import load
     from .system.check import check, normalised
+    from .system.schedule import Schedule
 
 __version__ = "0.1.0"
 
@@ -44,6 +46,7 @@ __all__ = [
     "Fit",
     "Grid",
     "Rollout",
+    "Schedule",
     "Shooting",
     "Solution",
     "Stepper",
@@ -52,6 +55,7 @@ __all__ = [
     "check",
     "grid",
     "integrate",
+    "load",
     "models",
     "normalised",
     "plot",
@@ -73,10 +77,12 @@ _MODULES = {
     "Fit": "derivative.fit",
     "Grid": "ensembles.inputs",
     "Rollout": "derivative.rollout",
+    "Schedule": "system.schedule",
     "Shooting": "derivative.shooting",
     "check": "system.check",
     "grid": "ensembles.inputs",
     "integrate": "paper",
+    "load": "solution.files",
     "normalised": "system.check",
     "rollout": "derivative.rollout",
     "saltation": "derivative.saltation_matrix",
@@ -95,4 +101,4 @@ if not TYPE_CHECKING:  # (a type checker would take any misspelt name for one of
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*sorted(__all__), "__version__"]
