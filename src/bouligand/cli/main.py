@@ -1,4 +1,5 @@
-"""The command ``bouligand``: ``run MODEL`` simulates, ``sweep MODEL`` many times, ``reproduce`` runs the paper's experiments."""
+"""The command ``bouligand``: ``run MODEL`` simulates, ``sweep MODEL`` many times, ``warm`` compiles, ``reproduce`` runs the
+paper's experiments."""
 
 import argparse
 import os
@@ -7,7 +8,7 @@ import sys
 from .. import __version__
 from .._optional import MissingExtraError
 from ..reporting.results import ResultsError
-from . import reproduce, run, sweep
+from . import reproduce, run, sweep, warm
 from .errors import CommandError
 
 
@@ -19,6 +20,7 @@ def parser():
     commands = top.add_subparsers(dest="command", required=True, metavar="command")
     run.add_command(commands)
     sweep.add_command(commands)
+    warm.add_command(commands)
     reproduce.add_command(commands)
     return top
 
