@@ -1,4 +1,4 @@
-"""The site: `make docs`. Pages are Markdown (MyST), tutorials are scripts (sphinx-gallery), the reference comes from docstrings."""
+"""The site: `make docs`. Pages are Markdown (MyST), tutorials scripts (sphinx-gallery), the reference is made of docstrings."""
 
 import os
 import pathlib
@@ -21,7 +21,14 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "interactive", "figures", "tutorials/*.md", "tutorials/GALLERY_HEADER.rst"]
+exclude_patterns = [
+    "_build",
+    "interactive",
+    "figures",
+    "tutorials/*.md",
+    "tutorials/GALLERY_HEADER.rst",
+    "sg_execution_times.rst",
+]
 default_role = "autolink"  # `System` in a docstring: a link if there is such a name, else italics
 
 # ------------------------------------------------------------------------------------------------------ Markdown
@@ -37,7 +44,9 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False
-nitpick_ignore_regex = [(r"py:.*", r".*")]  # (types of arguments are words, not references; links between pages are checked)
+nitpick_ignore_regex = [
+    (r"py:.*", r".*")
+]  # (types of arguments are words, not references; links between pages are checked)
 
 # ------------------------------------------------------------------------------------------------------ tutorials
 sphinx_gallery_conf = {
@@ -49,11 +58,13 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "min_reported_time": 5,  # a tutorial should take less
-    "plot_gallery": os.environ.get("BOULIGAND_DOCS") != "light",  # (light: without running the tutorials, for the tests)
+    "plot_gallery": os.environ.get("BOULIGAND_DOCS")
+    != "light",  # (light: without running the tutorials, for the tests)
     "capture_repr": ("__repr__",),
     "matplotlib_animations": False,
     "first_notebook_cell": None,
     "show_signature": False,
+    "write_computation_times": False,  # (a page that would load scripts from elsewhere)
     "doc_module": ("bouligand",),
 }
 
@@ -64,6 +75,7 @@ html_static_path = ["interactive"]  # (files of the interactive page, copied to 
 html_css_files = ["interactive.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # (it would fetch the pages that were found, which browsers do not do for files)
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 8,

@@ -75,14 +75,17 @@
       const sun = new THREE.DirectionalLight("#ffffff", 1.8);
       sun.position.set(2, -3, 5);
       this.scene.add(sun);
-      const floor = new THREE.GridHelper(8, 40, "#b0bac4", "#d8dee4");
+      const size = 1.5 * Math.hypot(...camera.at.map((value, k) => value - camera.to[k])); // (no line behind the camera)
+      const floor = new THREE.GridHelper(size, 24, "#b0bac4", "#d8dee4");
       floor.rotation.x = Math.PI / 2;
       this.scene.add(floor);
       this.bodies = bodies.map((shapes) => {
         const group = new THREE.Group();
         for (const shape of shapes) {
           const made = mesh(shape);
-          if (shape.lamp !== undefined) group.userData = { lamp: shape.lamp, material: made.material, colour: shape.colour };
+          if (shape.lamp !== undefined) {
+            group.userData = { lamp: shape.lamp, material: made.material, colour: shape.colour, stretch: shape.stretch };
+          }
           group.add(made);
         }
         this.scene.add(group);
@@ -138,7 +141,8 @@
         one.fromArray(p, a + 3);
         two.fromArray(p, b + 3);
         body.quaternion.slerpQuaternions(one, two, part);
-        const { lamp, material, colour } = body.userData;
+        const { lamp, material, colour, stretch } = body.userData;
+        if (stretch) body.scale.z = body.position.z / stretch;
         if (material) material.color.set(this.touching[nearest * lamps + lamp] ? ON : colour);
       });
       let on = 0;

@@ -62,9 +62,10 @@ def plate(contacts=30, fps=60, seconds=2.0):
     for k, place in enumerate(places):
         height = np.where(touching[:, k], x[:, 1] + np.tan(x[:, 2]) * (place - x[:, 0]), rest)
         rod = {"shape": "cylinder", "size": [0.012, rest], "at": [0, 0, -rest / 2], "colour": GREY, "lamp": k}
+        rod["stretch"] = rest  # (as high as the pose)
         bodies.append([rod])
         poses.append(np.column_stack([np.full_like(t, place), 0 * t, height, upright]))
-    camera = {"at": [middle + 1.2, -4.2, 2.2], "to": [middle, 0, 0.9]}
+    camera = {"at": [middle + 1.2, -4.8, 2.3], "to": [middle, 0, 1.25]}
     write(
         "plate", f"A plate falls onto {contacts} springs", fps, 0.25, camera, bodies, np.stack(poses, axis=1),
         list(system.guards), touching,

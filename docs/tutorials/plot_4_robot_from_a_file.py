@@ -19,13 +19,13 @@ LEGS = "".join(
     for x in (-1, 1)
     for y in (-1, 1)
 )
-FEET = "".join(
-    f'<site name="foot{x:+d}{y:+d}" pos="{0.4 * x} {0.3 * y} -0.63"/>' for x in (-1, 1) for y in (-1, 1)
-)
+FEET = "".join(f'<site name="foot{x:+d}{y:+d}" pos="{0.4 * x} {0.3 * y} -0.63"/>' for x in (-1, 1) for y in (-1, 1))
 XML = f"""<mujoco><worldbody><body name="table" pos="0 0 1"><freejoint name="base"/>
 <geom name="top" type="box" size="0.5 0.4 0.02" mass="4"/>{LEGS}{FEET}</body></worldbody></mujoco>"""
 
-table = mj.load(XML, contacts="foot*", law=mj.Spring(stiffness=8000.0, damping=40.0), friction=mj.Coulomb(0.6, slip_speed=0.05))
+table = mj.load(
+    XML, contacts="foot*", law=mj.Spring(stiffness=8000.0, damping=40.0), friction=mj.Coulomb(0.6, slip_speed=0.05)
+)
 table.guards[:4]
 
 # %%

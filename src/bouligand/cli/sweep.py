@@ -143,7 +143,9 @@ def _check_picture(arguments, system):
     """Errors of --picture and --show, before anything is integrated."""
     path = pathlib.Path(arguments.picture)
     if path.suffix not in (".png", ".svg", ".pdf"):
-        raise CommandError(f"--picture: the name of a file that ends with .png, .svg or .pdf; got {arguments.picture!r}")
+        raise CommandError(
+            f"--picture: the name of a file that ends with .png, .svg or .pdf; got {arguments.picture!r}"
+        )
     known = ("events", "t", "status", *system.states)
     if arguments.show not in known:
         raise CommandError(f"--show: one of {', '.join(known)}; got {arguments.show!r}")
