@@ -48,8 +48,20 @@ nitpick_ignore_regex = [
     (r"py:.*", r".*")
 ]  # (types of arguments are words, not references; links between pages are checked)
 
+
 # ------------------------------------------------------------------------------------------------------ tutorials
+def style(gallery_conf, fname):
+    """The look of figures, before each tutorial."""
+    import matplotlib.pyplot as plt
+
+    import bouligand as bd
+
+    plt.rcdefaults()
+    plt.style.use(bd.plot.STYLE)
+
+
 sphinx_gallery_conf = {
+    "reset_modules": (style,),
     "examples_dirs": ["tutorials"],  # folders of scripts ...
     "gallery_dirs": ["gallery"],  # ... and where their pages go (made by the build)
     "filename_pattern": r"\.py$",

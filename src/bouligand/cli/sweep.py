@@ -156,6 +156,7 @@ def _draw(ens, arguments):
     from .. import plot
 
     plt = need("matplotlib.pyplot", "plot")
+    plt.style.use(plot.STYLE)
     figure, ax = plt.subplots(figsize=(6.4, 4.8), layout="constrained")
     try:
         plot.map(ens, arguments.show, ax=ax)
