@@ -24,8 +24,7 @@ $(PY):
 	@echo "== an environment in $(VENV)"
 	$(PYTHON) -m venv $(VENV)
 
-# (the progress bars of pip are shown; its lists of what it looks at are not)
-PIP := $(PY) -m pip install --quiet --progress-bar on --disable-pip-version-check
+PIP := $(PY) -m pip install --disable-pip-version-check
 
 $(READY): pyproject.toml | $(PY)
 	@echo "== installing what the tests need (1.8 GB: some minutes)"

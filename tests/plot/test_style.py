@@ -10,6 +10,7 @@ from bouligand.cli.figures import grouped
 from bouligand.reporting.figures import COLOURS, MARKERS
 
 matplotlib = pytest.importorskip("matplotlib")
+pytest.importorskip("matplotlib.figure")  # (and that attribute is there)
 
 
 def far_apart(colours, least):
