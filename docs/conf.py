@@ -128,7 +128,7 @@ def math(display):
         from docutils import nodes
 
         formula = latex2mathml.converter.convert(node.astext(), display="block" if display else "inline")
-        self.body.append(f'<div class="math">{formula}</div>' if display else formula)
+        self.body.append(f'<div class="formula">{formula}</div>' if display else formula)
         raise nodes.SkipNode
 
     return visit, None
