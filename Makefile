@@ -1,10 +1,12 @@
-# Two commands do everything: `make demo` and `make test`. Both set up an environment of their own in .venv.
-# `make bench` compares with the peers; `make numbers` renews every number and figure in the docs.
+# Two commands do everything: `make demo` and `make test`. Each sets up what it needs in an environment in .venv: the demo little,
+# the tests all. `make docs` builds the site; `make bench` compares with the peers; `make numbers` renews every number in the docs.
 
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
+READY_DEMO := $(VENV)/.ready-demo
+READY_DOCS := $(VENV)/.ready-docs
 # The compiled code of this checkout, so that nothing is shared with another.
 export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba
 # Pictures by MuJoCo without a screen (elsewhere than on Linux its own default does).
@@ -15,21 +17,47 @@ endif
 # Tests that run as plain Python too.
 COVERED := tests/core/test_schemes.py tests/core/test_without_jit.py
 
-.PHONY: demo test lint fuzz soak coverage matrix bench numbers peers clean
+.PHONY: demo test docs lint fuzz soak coverage matrix bench numbers peers clean
 
-$(READY): pyproject.toml
+$(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
+	@echo "== an environment in $(VENV)"
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --upgrade pip
-	$(PY) -m pip install --quiet --editable '.[dev]'
+
+PIP := $(PY) -m pip install --disable-pip-version-check
+
+$(READY): pyproject.toml | $(PY)
+	@echo "== installing what the tests need (1.8 GB: some minutes)"
+	$(PIP) --upgrade pip
+	$(PIP) --editable '.[dev]'
+	@touch $@ $(READY_DEMO)
+
+$(READY_DEMO): pyproject.toml | $(PY)
+	@echo "== installing what the demo needs: NumPy, SciPy, Numba, Matplotlib (about a minute)"
+	$(PIP) --editable '.[demo]'
 	@touch $@
 
-demo: $(READY)
-	$(PY) examples/demo.py results/demo
+$(READY_DOCS): pyproject.toml | $(PY)
+	@echo "== installing what the site needs: Sphinx and its extensions"
+	$(PIP) --editable '.[docs]'
+	@touch $@
 
+demo: $(READY_DEMO)
+	@echo "== compiling what the demo needs, once on this machine"
+	@$(VENV)/bin/bouligand warm solve
+	@echo "== the demo"
+	@$(PY) examples/demo.py results/demo
+
+# (the machine code of the core first: otherwise each of the workers would compile it, without a word)
 test: $(READY) lint
+	$(VENV)/bin/bouligand warm
 	$(PY) -m pytest -n 2
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -n 2 -m "not fresh" $(COVERED)
+
+# The site, in build/site/html; any warning is an error.
+docs: $(READY_DOCS)
+	$(PY) -m sphinx -W --keep-going -n -q -b html -d build/site/doctrees docs build/site/html
+	@echo "built: build/site/html/index.html"
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .

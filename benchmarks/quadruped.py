@@ -176,7 +176,7 @@ def draw(plt, cells):
     tall = -(-len(cells) // wide)
     figure, axes = plt.subplots(tall, wide, figsize=(4.2 * wide, 3.8 * tall), layout="constrained", squeeze=False)
     styles = {"bouligand": (COLOURS["bouligand"], "o-"), "MuJoCo, Euler": (COLOURS["MuJoCo"], "s-")}
-    styles["MuJoCo, implicitfast"] = (COLOURS["PyBullet"], "v-")
+    styles["MuJoCo, implicitfast"] = (COLOURS["MuJoCo, pads"], "v-")
     styles["MuJoCo, RK4"] = (COLOURS["MuJoCo, soft contact"], "^-")
     for ax, cell in zip(axes.flat, cells.values(), strict=False):
         for name, (colour, style) in styles.items():

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from benchmarks import peers as all_peers
 from benchmarks import problems
-from bouligand.reporting.figures import COLOURS, pyplot, tidy
+from bouligand.reporting.figures import COLOURS, MARKERS, pyplot, tidy
 from bouligand.reporting.results import Run
 from bouligand.reporting.tables import number, ratio, seconds, table
 from bouligand.reporting.timing import interleaved, rms
@@ -158,7 +158,8 @@ def draw(plt, cells):
                 ours = name == OURS
                 (handles[name],) = ax.loglog(
                     *zip(*sorted(points), strict=True),
-                    "o-",
+                    "-",
+                    marker=MARKERS[name],
                     color=COLOURS[name],
                     lw=2.2 if ours else 1.1,
                     ms=4 if ours else 3,

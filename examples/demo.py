@@ -1,8 +1,8 @@
-"""The library's main job in one go: the hopper, the plate on 100 springs, and the paper's order test.
+"""The library's main job in one go: the hopper, the plate on 100 springs, the paper's order test, and a film of three legs.
 
     python examples/demo.py [folder for the figures]
 
-Prints a table of events, errors, evaluations and times, and saves three figures.
+Prints a table of events, errors, evaluations and times, and saves figures, with a page that shows them.
 """
 
 import pathlib
@@ -20,6 +20,8 @@ from bouligand.models.order_test import FINAL as ORDER_TEST_FINAL
 from bouligand.models.order_test import START as ORDER_TEST_START
 from bouligand.models.order_test import exact as order_test_exact
 from bouligand.models.plate import START as PLATE_START
+from bouligand.models.three_legs import TILTED
+from bouligand.plot import mechanisms
 
 SIZE = (8, 4.5)
 
@@ -48,14 +50,14 @@ def hopper(folder):
     figure, axes = plt.subplots(2, 1, figsize=SIZE, sharex=True, layout="constrained", height_ratios=[2, 1])
     bd.plot.trajectory(sol, ax=axes[0])
     axes[0].set_xlabel("")
-    axes[0].set_ylabel("height z (m), velocity vz (m/s)")
+    axes[0].set_ylabel("z (m), vz (m/s)")
     axes[0].set_title("A hopping mass: touch and release (grey) are events")
     grid = np.linspace(0, 2, 2001)
     for rtol in (1e-4, 1e-7, 1e-10):
         sol = bd.solve(system, (0, 2), HOPPER_START, rtol=rtol, t_eval=grid)
         error = np.abs(sol.x - hopper_exact(grid)).max(axis=1)
         axes[1].semilogy(grid[1:], np.maximum(error[1:], 1e-16), label=f"rtol = {rtol:.0e}")
-    axes[1].set_ylabel("error")
+    axes[1].set_ylabel("error (m, m/s)")
     axes[1].set_xlabel("time (s)")
     axes[1].set_ylim(1e-15, 1e-1)
     axes[1].legend(frameon=False, ncols=3, loc="lower right", fontsize="small")
@@ -110,18 +112,49 @@ def order(folder):
     figure.savefig(folder / "order.png", dpi=150)
 
 
+def film(folder):
+    """A body lands on three preloaded legs."""
+    solution = bd.solve(bd.models.three_legs(), (0.0, 1.2), TILTED, rtol=1e-8)
+    bd.plot.animate(
+        solution, mechanisms.three_legs, folder / "three_legs.gif", fps=20, speed=0.25, gait=True, progress="a film"
+    )
+
+
+CAPTIONS = {
+    "plate.png": "A plate falls onto 100 springs.",
+    "three_legs.gif": "A body lands on three preloaded legs; each bar is a foot on the ground.",
+    "hopper.png": "A hopping mass, and its error over time for three tolerances.",
+    "order.png": "The paper's order test: the error against the width of the bands.",
+}
+
+
+def page(folder):
+    """A page with all pictures."""
+    figures = "".join(
+        f'<figure><img src="{name}" alt="{caption}" style="max-width:100%"><figcaption>{caption}</figcaption></figure>'
+        for name, caption in CAPTIONS.items()
+    )
+    head = '<!doctype html><meta charset="utf-8"><title>Bouligand: the demo</title>'
+    style = '<body style="font-family:sans-serif;max-width:900px;margin:auto">'
+    (folder / "index.html").write_text(f"{head}{style}<h1>Bouligand: the demo</h1>{figures}</body>\n")
+
+
 def main(folder="results/demo"):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     plt.switch_backend("agg")
+    plt.style.use(bd.plot.STYLE)
     print("A hopping mass, a plate that falls on 100 springs, and the paper's order test, whose solutions are known.")
     print("Events that were found, error of the state, evaluations of f, and the time of one solve in microseconds.")
-    print("(The first run on a machine compiles the integrator, which takes a minute or so.)\n")
+    print()
     print(f"{'':34s} {'events':>7s} {'error':>10s} {'f evals':>9s} {'per event':>9s} {'time us':>9s}")
     hopper(folder)
     plate(folder)
     order(folder)
-    print(f"\nfigures: {', '.join(str(path) for path in sorted(folder.glob('*.png')))}")
+    print()
+    film(folder)
+    page(folder)
+    print(f"\npictures: {folder}/index.html shows them all ({', '.join(CAPTIONS)})")
 
 
 if __name__ == "__main__":

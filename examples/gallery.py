@@ -64,18 +64,25 @@ def three_legs(folder):
     for state, colour in ((1, "#c1272d"), (2, "#e08a1e")):
         name = solution.system.states[state]
         axes["states"].plot(t, 10.0 * solution(t)[:, state], color=colour, label=f"10 {name} (rad)")
-    axes["states"].legend(frameon=False, fontsize="small", ncols=3, loc="upper right")
-    axes["states"].set_xlim(0.0, 1.2)
+    axes["states"].legend(fontsize="small", ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0))  # (above the curves)
+    axes["states"].set(xlim=(0.0, 1.2), ylabel="z (m), 10 angles (rad)")
     bd.plot.contacts(solution, ax=axes["gait"], ties=5e-3)
     axes["gait"].set_xlabel("t (s); red: within 5 ms of each other")
     for (name, rows), colour in zip(against_the_guards().items(), ("#c1272d", "#8c8c8c"), strict=True):
         axes["errors"].loglog(TOLERANCES, rows[:, 1], "o-", color=colour, ms=4, label=name)
         for rtol, (count, error) in list(zip(TOLERANCES, rows, strict=True))[::3]:
             axes["errors"].annotate(
-                f"{count:.0f} f", (rtol, error), xytext=(-3, 5), textcoords="offset points", ha="right", fontsize=7
+                f"{count:.0f} f",
+                (rtol, error),
+                xytext=(6, -3),
+                textcoords="offset points",
+                ha="left",
+                va="top",
+                fontsize=7,
             )
     axes["errors"].loglog(TOLERANCES, TOLERANCES, ":", color="0.6", label="error = rtol")
-    axes["errors"].set(xlabel="rtol", title="Level drop, 1.5 s, no damping: error at the end")
+    axes["errors"].set(xlabel="rtol", ylabel="error (m, m/s)", title="Level drop, 1.5 s, no damping: error at the end")
+    axes["errors"].margins(0.12)
     axes["errors"].title.set_fontsize("medium")
     axes["errors"].legend(frameon=False, fontsize="small")
     figure.savefig(folder / "three_legs.png", dpi=110)
@@ -116,6 +123,7 @@ def hand(folder):
 
 
 def main(folder="results/gallery"):
+    plt.style.use(bd.plot.STYLE)
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     plt.switch_backend("agg")

@@ -8,6 +8,7 @@ import sys
 
 import matplotlib
 import numpy as np
+from matplotlib import style
 
 import bouligand as bd
 
@@ -26,6 +27,7 @@ def planes(t, x, p, out):
 
 def main(folder="results/six_orders"):
     matplotlib.use("Agg")
+    style.use(bd.plot.STYLE)
     system = bd.System(field, planes, states=("x", "y", "z"), guards=("x", "y", "z"))
     B = bd.solve(system, (0.0, 2.0), [-1.0, -1.0, -1.0]).bderivative()
     print(B)

@@ -168,12 +168,21 @@ def test_other_robots_next_to_mujoco(name, apart):
     assert np.sqrt(np.mean((ours.x - theirs) ** 2)) < apart
 
 
-@pytest.mark.parametrize("name", ["docs/benchmarks.md", "README.md"])
-def test_every_block_of_numbers_is_filled(name):
-    text = (ROOT / name).read_text()
+@pytest.mark.parametrize("path", page.PAGES, ids=lambda path: path.name)
+def test_every_block_of_numbers_is_filled(path):
+    text = path.read_text()
     blocks = re.findall(r"^<!-- ([\w-]+) -->\n(.*?)<!-- /\1 -->$", text, flags=re.M | re.S)
     assert len(blocks) == len(re.findall(r"^<!-- [\w-]+ -->$", text, flags=re.M)) > 0
     assert [block for block, body in blocks if not body.strip()] == []
+
+
+def test_the_numbers_of_the_readme_are_rows_of_the_table():
+    table = (ROOT / "docs" / "benchmarks.md").read_text()
+    three = re.search(r"<!-- three -->\n(.*?)\n<!-- /three -->", (ROOT / "README.md").read_text(), flags=re.S)
+    assert three
+    rows = three[1].splitlines()[2:]
+    assert [row in table for row in rows] == [True] * len(page.THREE)
+    assert all(row.startswith(f"| {begin}") for row, begin in zip(rows, page.THREE, strict=True))
 
 
 def test_filling_a_page(tmp_path):

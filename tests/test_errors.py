@@ -1,6 +1,8 @@
 """Errors travel between processes: a pool that cannot unpickle one of them breaks."""
 
+import pathlib
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -30,3 +32,13 @@ def test_an_unsupported_feature_can_be_pickled():
     copy = pickle.loads(pickle.dumps(error))
     assert copy.features == ("tendons", "flexes")
     assert str(copy) == str(error)
+
+
+def test_every_error_names_its_section_of_the_docs():
+    """And there is one: a heading of its name, which is the anchor on the site and where the file is shown."""
+    page = (pathlib.Path(__file__).parent.parent / "docs" / "errors.md").read_text()
+    for name in bd.errors.__all__:
+        assert re.search(rf"^##+ {name}$", page, re.M), name
+        kind = getattr(bd, name)
+        if issubclass(kind, bd.BouligandError):
+            assert kind("failed").__notes__ == [f"What to do: docs/errors.md#{name.lower()}"]

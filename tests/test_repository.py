@@ -9,7 +9,12 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "bouligand"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(ROOT.glob("docs/*.md")),
+    *sorted(ROOT.glob("docs/howto/*.md")),
+]
 PLACES = (ROOT, ROOT / "docs", ROOT / "src", PACKAGE)  # what a name may be relative to
 FORMULAS = {"c/m"}
 MADE_LATER = ("results/", ".cache/", "src/bouligand/models/ball.py")  # by commands, or by the reader

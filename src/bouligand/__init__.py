@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from .estimation.particles import particle_filter
     from .estimation.track import Track
     from .paper import integrate
+    from .solution.files import load
     from .system.check import check, normalised
+    from .system.schedule import Schedule
 
 __version__ = "0.1.0"
 
@@ -57,6 +59,7 @@ __all__ = [
     "FitResult",
     "Grid",
     "Rollout",
+    "Schedule",
     "Shooting",
     "Solution",
     "Stepper",
@@ -70,6 +73,7 @@ __all__ = [
     "fit",
     "grid",
     "integrate",
+    "load",
     "models",
     "normalised",
     "particle_filter",
@@ -98,6 +102,7 @@ _MODULES = {
     "FitResult": "estimation.fit",
     "Grid": "ensembles.inputs",
     "Rollout": "derivative.rollout",
+    "Schedule": "system.schedule",
     "Shooting": "derivative.shooting",
     "Track": "estimation.track",
     "check": "system.check",
@@ -106,6 +111,7 @@ _MODULES = {
     "fit": "estimation.fit",
     "grid": "ensembles.inputs",
     "integrate": "paper",
+    "load": "solution.files",
     "normalised": "system.check",
     "particle_filter": "estimation.particles",
     "rollout": "derivative.rollout",
@@ -125,4 +131,4 @@ if not TYPE_CHECKING:  # (a type checker would take any misspelt name for one of
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*sorted(__all__), "__version__"]

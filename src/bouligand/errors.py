@@ -51,8 +51,13 @@ __all__ = [
 class BouligandError(Exception):
     """Base class of the errors of this library.
 
-    Catch it to handle all of them at once. (Wrong arguments are ValueErrors and TypeErrors.)
+    Catch it to handle all of them at once. (Wrong arguments are ValueErrors and TypeErrors.) Below its message, each says where
+    to read what to do: the docs have a section for every class.
     """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message)
+        self.add_note(f"What to do: docs/errors.md#{type(self).__name__.lower()}")
 
 
 class SolveError(BouligandError):
@@ -107,7 +112,7 @@ class SolveError(BouligandError):
 class SlidingError(SolveError):
     """A sliding mode: in the modes on both sides of a guard, the flow points towards the guard.
 
-    Sliding along guards is not computed. Make the law continuous there, for example by smoothing it.
+    With ``System(..., sliding="filippov")`` the trajectory stays on the guard. Otherwise give the law a dead band, or smooth it.
     """
 
 

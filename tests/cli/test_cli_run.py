@@ -252,19 +252,35 @@ def test_a_failed_integration_is_saved_as_far_as_it_went(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("package", "arguments", "extra"),
+    ("package", "arguments", "extra", "missing"),
     [
-        ("matplotlib", [], "plot"),
-        ("PIL", ["--no-figures"], "film"),
-        ("imageio_ffmpeg", ["--format", "mp4"], "film"),
+        ("matplotlib", [], "plot,film", {"states.png", "animation.gif"}),
+        ("PIL", ["--no-figures"], "film", {"animation.gif"}),
+        ("imageio_ffmpeg", ["--format", "mp4", "--no-figures"], "film", {"animation.mp4"}),
     ],
 )
-def test_a_missing_extra_comes_with_the_line_to_type(package, arguments, extra, tmp_path, capsys, monkeypatch):
+def test_what_needs_a_missing_extra_is_left_out(package, arguments, extra, missing, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    assert cli.main(["run", "hopper", "--out", str(tmp_path), *arguments]) == 1
+    assert cli.main(["run", "hopper", "--out", str(tmp_path), *arguments]) == 0
     said = capsys.readouterr().err
     assert f"pip install 'bouligand[{extra}]'" in said
-    assert list(tmp_path.iterdir()) == []
+    assert said.count("\n") == 1
+    made = {path.name for path in (tmp_path / "hopper").iterdir()}
+    assert {"trajectory.csv", "run.json"} <= made
+    assert not made & missing
+
+
+def test_outputs_are_checked_before_anything_is_simulated(tmp_path, capsys, monkeypatch):
+    def never(*_):
+        raise AssertionError("it was simulated")
+
+    monkeypatch.setattr("bouligand.cli.run.solve", never)
+    (tmp_path / "hopper").mkdir()
+    assert cli.main(["run", "hopper", "--out", str(tmp_path)]) == 1
+    assert "not a folder that `bouligand run` made" in capsys.readouterr().err
+    (tmp_path / "file").write_text("in the way")
+    assert cli.main(["run", "hopper", "--out", str(tmp_path / "file" / "more")]) == 1
+    assert f"cannot write results to {tmp_path / 'file' / 'more'}" in capsys.readouterr().err
 
 
 @pytest.mark.fresh

@@ -50,6 +50,14 @@ def test_progress(capsys):
             ["--over", "k=500,1000", "--picture", "x.png"],
             "--picture: a map is over two names",
         ),
+        (
+            ["--over", "k=500,1000", "--over", "z=1.5,2", "--picture", "x.docx"],
+            "ends with .png, .svg or .pdf",
+        ),
+        (
+            ["--over", "k=500,1000", "--over", "z=1.5,2", "--picture", "x.png", "--show", "height"],
+            "--show: one of events, t, status, z, vz; got 'height'",
+        ),
         (["--over", "k=500,1000", "--dask", "nonsense"], "--dask nonsense"),
     ],
 )

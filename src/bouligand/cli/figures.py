@@ -16,6 +16,7 @@ def save(folder, solution, simulation):
     """``states`` and, if there are guards, ``contacts``, each as PNG and SVG."""
     import matplotlib.pyplot as plt
 
+    plt.style.use(plot.STYLE)
     panels = simulation.panels(solution, np.linspace(solution.t[0], solution.t[-1], POINTS))
     if panels:
         figures = {title: stacked(plt, solution, simulation.name, rows) for title, rows in panels.items()}
@@ -49,7 +50,7 @@ def stacked(plt, solution, name, rows):
 def states(plt, solution, name, unit):
     """The states over time, one axes above the other; ``unit(name)`` is the unit of a state or of the time, ``"t"``."""
     system = solution.system
-    groups = grouped(system.states)
+    groups = grouped(system.states, unit)
     height = 1.1 if len(groups) > 4 else 1.8
     figure, axes = plt.subplots(
         len(groups), 1, figsize=(8, 0.8 + height * len(groups)), sharex=True, layout="constrained", squeeze=False
@@ -76,14 +77,14 @@ def contacts(plt, solution, gait, unit):
     return figure
 
 
-def grouped(names):
-    """States that share axes: each its own if they are few, else neighbours of one kind (q0, q1, ...; qpos:...)."""
+def grouped(names, unit=lambda name: ""):
+    """States that share axes: each its own if they are few, else neighbours of one unit or kind (q0, q1, ...; qpos:...)."""
     if len(names) <= ALONE:
         return [(name,) for name in names]
     groups: list[list[str]] = []
     last = None
     for name in names:
-        kind = name.partition(":")[0] if ":" in name else re.sub(r"\d+$", "", name)
+        kind = unit(name) or (name.partition(":")[0] if ":" in name else re.sub(r"\d+$", "", name))
         if kind != last or len(groups[-1]) == LINES:
             groups.append([])
         groups[-1].append(name)

@@ -1,5 +1,5 @@
-"""The command ``bouligand``: ``run MODEL`` simulates, ``sweep MODEL`` many times, ``cycle MODEL`` finds gaits,
-``reproduce`` runs the paper's experiments."""
+"""The command ``bouligand``: ``run MODEL`` simulates, ``sweep MODEL`` many times, ``cycle MODEL`` finds gaits, ``warm``
+compiles, ``reproduce`` runs the paper's experiments."""
 
 import argparse
 import os
@@ -8,7 +8,7 @@ import sys
 from .. import __version__
 from .._optional import MissingExtraError
 from ..reporting.results import ResultsError
-from . import cycle, reproduce, run, sweep
+from . import cycle, reproduce, run, sweep, warm
 from .errors import CommandError
 
 
@@ -21,6 +21,7 @@ def parser():
     run.add_command(commands)
     sweep.add_command(commands)
     cycle.add_command(commands)
+    warm.add_command(commands)
     reproduce.add_command(commands)
     return top
 

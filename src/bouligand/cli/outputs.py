@@ -3,6 +3,7 @@
 import csv
 import pathlib
 import shutil
+import tempfile
 from contextlib import contextmanager
 
 import numpy as np
@@ -15,14 +16,32 @@ from .errors import CommandError
 SUMMARY = "run.json"  # a folder that has this file was made by `bouligand run`, and may be replaced
 
 
-@contextmanager
-def results_folder(path):
-    """A temporary folder to write into: renamed to ``path`` at the end of the block, removed if the block raises an error."""
-    path = pathlib.Path(path)
+def check_folder(path):
+    """Raise unless results can be written to this folder: before anything is simulated."""
     if path.exists() and not (path / SUMMARY).is_file():
         raise CommandError(
             f"{path} is there and is not a folder that `bouligand run` made; move it away, or choose another --out", 1
         )
+    check_place(path.parent)
+
+
+def check_place(folder):
+    """Raise unless files can be written to this folder, or to the one that it would be made in."""
+    there = folder
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise CommandError(f"cannot write results to {folder}: {error.strerror}", 1) from error
+
+
+@contextmanager
+def results_folder(path):
+    """A temporary folder to write into: renamed to ``path`` at the end of the block, removed if the block raises an error."""
+    path = pathlib.Path(path)
+    check_folder(path)
     temporary = temporary_name(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

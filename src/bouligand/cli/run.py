@@ -1,10 +1,11 @@
 """``bouligand run MODEL``: simulate a ready model or a robot file; print the events, save everything in a folder."""
 
 import pathlib
+import sys
 
 import numpy as np
 
-from .._optional import need
+from .._optional import MissingExtraError, need
 from . import figures, outputs, robot_files
 from .errors import CommandError
 from .event_table import event_table
@@ -66,12 +67,13 @@ def run(arguments):
     is_file = robot_files.is_robot_file(arguments.model)
     simulation = robot_files.load(arguments) if is_file else ReadyModel(arguments)
     _check(arguments)
+    target = pathlib.Path(arguments.out) / simulation.name
+    outputs.check_folder(target)
     solution = solve(simulation, arguments)
     print(event_table(solution, simulation.name))
     settings = {
         key: value for key, value in vars(arguments).items() if key not in ("run", "interrupted", "list", "command")
     }
-    target = pathlib.Path(arguments.out) / simulation.name
     with outputs.results_folder(target) as folder:
         outputs.save_trajectory(folder, solution, arguments.points)
         outputs.save_events(folder, solution)
@@ -90,7 +92,7 @@ def run(arguments):
 
 
 def _check(arguments):
-    """Errors in the options, and packages that are missing for what they ask, before anything is computed."""
+    """Errors in the options before anything is computed. What needs a package that is missing is left out, with a line."""
     for name in ("tf", "rtol", "atol", "fps", "speed", "points"):
         value = getattr(arguments, name)
         if value is not None and not (np.isfinite(value) and value > 0):
@@ -98,9 +100,22 @@ def _check(arguments):
     if arguments.fps > 100:
         raise CommandError(f"--fps must not be above 100; got {arguments.fps:g}")
     if not arguments.no_figures or not arguments.no_animation:
-        need("matplotlib", "plot").use("agg")
+        try:
+            need("matplotlib", "plot").use("agg")
+        except MissingExtraError:
+            _leave_out("figures and no animation", "matplotlib", "plot,film")
+            arguments.no_figures = arguments.no_animation = True
     if not arguments.no_animation:
-        need("PIL" if arguments.format == "gif" else "imageio_ffmpeg", "film")
+        package = "PIL" if arguments.format == "gif" else "imageio_ffmpeg"
+        try:
+            need(package, "film")
+        except MissingExtraError:
+            _leave_out("animation", {"PIL": "pillow"}.get(package, package), "film")
+            arguments.no_animation = True
+
+
+def _leave_out(what, package, extras):
+    print(f"no {what}: {package} is not installed (pip install 'bouligand[{extras}]')", file=sys.stderr)
 
 
 def _animate(folder, solution, simulation, arguments):

@@ -9,7 +9,7 @@ from .._optional import need
 from ..ensembles import grid, solve_many
 from ..ensembles.outcomes import NAMES
 from ..errors import StoreError
-from . import robot_files
+from . import outputs, robot_files
 from .assignments import assignments
 from .errors import CommandError
 from .ready_models import ReadyModel
@@ -73,6 +73,7 @@ def run(arguments):
         need("matplotlib", "plot").use("agg")
         if sum(len(values) > 1 for values in axes.values()) != 2:
             raise CommandError("--picture: a map is over two names; give --over twice, with several values each")
+        _check_picture(arguments, system)
     try:
         with _executor(arguments) as executor:
             ens = solve_many(
@@ -138,10 +139,24 @@ def _executor(arguments):
     return contextlib.nullcontext()
 
 
+def _check_picture(arguments, system):
+    """Errors of --picture and --show, before anything is integrated."""
+    path = pathlib.Path(arguments.picture)
+    if path.suffix not in (".png", ".svg", ".pdf"):
+        raise CommandError(
+            f"--picture: the name of a file that ends with .png, .svg or .pdf; got {arguments.picture!r}"
+        )
+    known = ("events", "t", "status", *system.states)
+    if arguments.show not in known:
+        raise CommandError(f"--show: one of {', '.join(known)}; got {arguments.show!r}")
+    outputs.check_place(path.absolute().parent)
+
+
 def _draw(ens, arguments):
     from .. import plot
 
     plt = need("matplotlib.pyplot", "plot")
+    plt.style.use(plot.STYLE)
     figure, ax = plt.subplots(figsize=(6.4, 4.8), layout="constrained")
     try:
         plot.map(ens, arguments.show, ax=ax)

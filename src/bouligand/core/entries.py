@@ -14,8 +14,15 @@ def say_if_compiling(dispatcher, what):
 
     if not (jit.is_compiled(dispatcher) or cache.in_disk_cache(dispatcher)):
         _said.add(what)
-        print(f"bouligand: compiling {what} for this machine, once; this takes some seconds ...", file=sys.stderr)
+        print(
+            f"bouligand: compiling {what} for this machine, once; this takes some seconds ...{_hint()}", file=sys.stderr
+        )
         cache.prune_cache(dispatcher)
+
+
+def _hint():
+    """After the first such line of a process: how to have all of it at once."""
+    return " (`bouligand warm` compiles everything at once)" if len(_said) == 1 else ""
 
 
 class Kernel:

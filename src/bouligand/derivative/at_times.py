@@ -248,7 +248,7 @@ class BDerivativeAtTimes(Generic[Gradient]):
         return np.ascontiguousarray(out[self._places].transpose(0, 2, 1))
 
     def vjp(self, w: ArrayLike, dx: ArrayLike | None = None, dp: Parameters | None = None) -> Gradient:
-        """The vector-Jacobian product: the gradient of the sum over all times of ``w[k] . x(t[k])``, by one adjoint.
+        """The vector-Jacobian product: the gradient of the sum over all times of ``w[k] @ x(t[k])``, by one adjoint.
 
         Parameters
         ----------

@@ -220,7 +220,7 @@ class BDerivative(Structure, Generic[Gradient]):
     def vjp(
         self, w: ArrayLike, dx: ArrayLike | None = None, dp: Parameters | None = None, dt0: float = 0.0
     ) -> Gradient:
-        """The vector-Jacobian product: the gradient of ``w . x(t)`` with respect to the start (and the parameters).
+        """The vector-Jacobian product: the gradient of ``w @ x(t)`` with respect to the start (and the parameters).
 
         A discrete adjoint: the gradient is propagated backwards step by step. If the system has ``Df`` and ``Dp_f``, the cost
         does not grow with the number of parameters.

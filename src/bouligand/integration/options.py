@@ -45,8 +45,11 @@ def span(t_span: ty.TimeSpan) -> tuple[float, float]:
         raise ValueError(f"t_span must be two times (t0, tf); got {t_span!r}") from None
     if not -1e300 < t0 <= tf < 1e300:
         if t0 > tf:
-            what = f"runs backwards, from {t0:g} to {tf:g}; give t0 <= tf (contacts cannot be integrated back)"
-            raise ValueError(f"t_span {what}")
+            raise ValueError(
+                f"t_span runs backwards, from {t0:g} to {tf:g}; give t0 <= tf. Which guard is crossed first, re-arming, jumps "
+                "and sliding are defined forwards in time only. Without these, integrate the reversed system -f(-s, x, b, p), "
+                "h(-s, x, p) over s from -t0 to -tf"
+            )
         raise ValueError(f"t_span must be finite; got {t_span!r}")
     return t0, tf
 

@@ -1,5 +1,7 @@
 """Figures and animations. Functions that draw take an ``ax`` (or make one) and return it; matplotlib is imported when needed.
 
+``plt.style.use(bd.plot.STYLE)`` gives your figures the look of those in the docs.
+
 `trajectory` (states over time), `contacts` (gait diagram), `cycle` and `branch` (periodic motions), `residuals` and `track`
 (fits and filters), `perturbations` and `fan` (the derivative), `map` and `fan`
 (ensembles), `animate` (an animation of a mechanism, by a function that draws one instant: `mechanisms` has those of the ready
@@ -13,6 +15,8 @@ models).
 True
 """
 
+import pathlib
+
 from . import mechanisms
 from .animation import animate
 from .curves import fan, perturbations, trajectory
@@ -21,7 +25,10 @@ from .estimates import residuals, track
 from .gait import contacts, select, stretches
 from .maps import map  # noqa: A004  (plot.map)
 
+STYLE = str(pathlib.Path(__file__).parent / "bouligand.mplstyle")
+
 __all__ = [
+    "STYLE",
     "animate",
     "branch",
     "contacts",

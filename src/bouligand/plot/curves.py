@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..solution.solution import Solution
     from ..system.system import System
 
+FEW, MANY = 6, 32  # states: up to so many have a legend among the curves; beside them
+
 
 def trajectory(
     solution: Solution,
@@ -60,13 +62,27 @@ def trajectory(
     if mark and len(solution.events) <= 200:
         for moment in np.unique(solution.events.t):
             ax.axvline(moment, color="0.85", lw=0.8, zorder=0)
-    for i in chosen:
-        ax.plot(t, x[:, i], label=system.states[i])
+    for i, colour in zip(chosen, _colours(len(chosen)), strict=True):
+        ax.plot(t, x[:, i], label=system.states[i], color=colour)
     ax.set_xlabel("t")
     ax.set_xlim(t[0], t[-1])
-    if len(chosen) <= 10:
+    if len(chosen) <= FEW:
         ax.legend(frameon=False)
+    elif len(chosen) <= MANY:  # beside the curves, which would lie below it
+        ax.legend(
+            frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=1 + len(chosen) // 16
+        )
     return ax
+
+
+def _colours(count: int) -> list[object]:
+    """Colours that differ: those of the cycle, or, of more series than it has, along a colour map."""
+    import matplotlib
+
+    cycle = [entry["color"] for entry in matplotlib.rcParams["axes.prop_cycle"]]
+    if count <= len(cycle):
+        return cycle[:count]
+    return [matplotlib.colormaps["turbo"](place) for place in np.linspace(0.03, 0.97, count)]
 
 
 def perturbations(

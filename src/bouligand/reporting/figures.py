@@ -1,31 +1,35 @@
 """The look of figures: each method has the same colour in all of them."""
 
 from .._optional import need
+from ..plot import STYLE
 
 COLOURS = {
-    "bouligand": "#c1272d",
-    "MuJoCo": "#1f5fa8",
-    "MuJoCo, pads": "#1f5fa8",
-    "MuJoCo, soft contact": "#56a0dd",
-    "heyoka": "#e08a1e",
-    "SciPy RK45": "#8c8c8c",
-    "SciPy DOP853": "#4d4d4d",
-    "CVODE": "#2e8b57",
-    "diffrax": "#7b4fa3",
-    "RK4, guards ignored": "#b5a642",
-    "dopri5, guards ignored": "#8a6d3b",
-    "PyBullet": "#17a2a2",
-    "DART": "#d16ba5",
-    "ODE": "#9acd32",
-    "Drake": "#17a2a2",
-    "Brian2": "#9acd32",
+    "bouligand": "#d62728",
+    "MuJoCo": "#1f4e9e",
+    "MuJoCo, pads": "#1aa7c9",
+    "MuJoCo, soft contact": "#b9a3e3",
+    "heyoka": "#f28e2b",
+    "SciPy RK45": "#a0a0a0",
+    "SciPy DOP853": "#303030",
+    "CVODE": "#1b9e4b",
+    "diffrax": "#7b3fa0",
+    "RK4, guards ignored": "#d4b100",
+    "dopri5, guards ignored": "#8c5a2b",
+    "PyBullet": "#0d6e6e",
+    "DART": "#f06fb0",
+    "ODE": "#9edb4b",
+    "Drake": "#0d6e6e",
+    "Brian2": "#9edb4b",
 }
+MARKERS = dict(zip(COLOURS, "osDdo^v<>PXhp*hp", strict=True))  # (of many series a colour alone is hard to tell)
 
 
 def pyplot():
     """matplotlib without a window."""
     need("matplotlib", "reproduce").use("agg")
-    return need("matplotlib.pyplot", "reproduce")
+    plt = need("matplotlib.pyplot", "reproduce")
+    plt.style.use(STYLE)
+    return plt
 
 
 def tidy(ax, xlabel="", ylabel="", title=""):

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from .._optional import need
 from ..core.state import SHOWN, SWITCH
 from .dense import sample
+from .printing import fitted, html_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from .._typing import BoolArray, FloatArray, IntArray, RecordArray, SignArray
     from ..system.system import System
     from .record import Record
+
+SHOWN_ROWS = 10  # of many events only the first are printed
 
 
 class Events:
@@ -180,13 +184,51 @@ class Events:
     def __getitem__(self, key: Any) -> Any:
         return self.array[key]
 
+    def to_pandas(self) -> Any:
+        """A table with a row for each event: time, name of the guard, direction, and the states at the event.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> sol = bd.solve(bd.models.hopper(), (0.0, 1.0), [2.0, 0.0], rtol=1e-8)
+        >>> sol.events.to_pandas().round(4)
+                t guard  direction    z      vz
+        0  0.4515  foot          1  1.0 -4.4294
+        1  0.5553  foot         -1  1.0  4.4294
+        """
+        pandas = need("pandas", "data")
+        head = {"t": self.t, "guard": self.name, "direction": self.direction}
+        states = {name: self.x[:, i] for i, name in enumerate(self._system.states)}
+        clash = {name: f"{name}_" for name in states if name in head}
+        return pandas.DataFrame(head | {clash.get(name, name): column for name, column in states.items()})
+
     def __repr__(self) -> str:
         if not len(self):
             return "Events: none"
         lines = [f"Events: {len(self)}"]
-        for q in range(min(len(self), 10)):
-            state = np.array2string(self.x[q], precision=6, threshold=6)
-            lines.append(f"  t = {self.t[q]:<12.9g} {self.name[q]:<12} {self.direction[q]:+d}  x = {state}")
-        if len(self) > 10:
-            lines.append(f"  ... and {len(self) - 10} more")
+        for q in range(min(len(self), SHOWN_ROWS)):
+            state = " ".join(np.array2string(self.x[q], precision=6, threshold=6, max_line_width=1000).split("\n"))
+            lines.append(fitted(f"  t = {self.t[q]:<12.9g} {self.name[q]:<12} {self.direction[q]:+d}  x = {state}"))
+        if len(self) > SHOWN_ROWS:
+            lines.append(f"  ... and {len(self) - SHOWN_ROWS} more")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the first events as a table."""
+        states = self._system.states[:6]
+        rows: list[list[object]] = [
+            [
+                f"{self.t[q]:.9g}",
+                self.name[q],
+                f"{self.direction[q]:+d}",
+                *(f"{v:.6g}" for v in self.x[q, : len(states)]),
+            ]
+            for q in range(min(len(self), SHOWN_ROWS))
+        ]
+        if len(self) > SHOWN_ROWS:
+            rows.append([f"... and {len(self) - SHOWN_ROWS} more"])
+        return html_table(f"{len(self)} events", ("t", "guard", "direction", *states), rows)

@@ -12,8 +12,10 @@ from ..system.arguments import number, numbers, one_of
 from .counts import Counts as Counts
 from .dense import sample
 from .events import Events
+from .exporting import Exporting
 from .from_workspace import FromWorkspace
 from .lazy import lazy
+from .printing import fitted
 from .sensitivities import Sensitivities
 
 if TYPE_CHECKING:
@@ -24,10 +26,11 @@ if TYPE_CHECKING:
 _MARGIN = [("t", float), ("guard", np.int64), ("h", float), ("decided", bool), ("effect", float), ("returns", bool)]
 
 
-class Solution(FromWorkspace, Sensitivities):
+class Solution(FromWorkspace, Sensitivities, Exporting):
     """A trajectory through its contacts: the result of `solve`, or ``stepper.solution``.
 
-    It can be called: ``sol(t)`` is the state at any time within the trajectory.
+    It can be called: ``sol(t)`` is the state at any time within the trajectory. ``sol["z"]`` is a state by name at the times
+    ``sol.t``; `to_pandas`, `to_xarray` and `save` hand all of it over.
 
     Attributes
     ----------
@@ -295,9 +298,10 @@ class Solution(FromWorkspace, Sensitivities):
         record, c = self.record, self.counts
         span = f"t from {record.t[0]:g} to {record.t[-1]:g}" if len(record) else "not started"
         state = np.array2string(record.states[-1], precision=6, threshold=8) if len(record) else "-"
-        return (
-            f"Solution: {self.message}\n"
-            f"  {span}, {n} states, {m} guards\n"
-            f"  {c.steps} steps ({c.rejected} refused), {c.events} events, {c.f} evaluations of f, {c.h} of h\n"
-            f"  x(end) = {state}"
+        lines = (
+            f"Solution: {self.message}",
+            f"  {span}, {n} states, {m} guards",
+            f"  {c.steps} steps ({c.rejected} rejected), {c.events} events, {c.f} evaluations of f, {c.h} of h",
+            f"  x(end) = {' '.join(state.split())}",
         )
+        return "\n".join([lines[0], *map(fitted, lines[1:])])  # (of a failure, all of the message)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import threading
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from .addresses import WritesArgumentError, is_callback, user_data
 from .caught import Failures
 from .exact import Jacobians, Ways, dual_function, sources, ways
 from .frozen import Value, values_of
+from .reasons import name_error, undefined_name, why
 from .user_memory import Lease
 from .warning import warn_user
 
@@ -252,7 +252,9 @@ class Bound:
         except WritesArgumentError:
             raise
         except Exception as error:
-            reason = f"{user.name} does not compile: {_first_line(error)}"
+            if missing := undefined_name(error):
+                raise name_error(user.name, missing, user.given) from None
+            reason = f"{user.name} does not compile: {why(error)}"
             if wanted is True:
                 raise TypeError(
                     f"{reason}\n(compile=True; with compile='auto' it would run as plain Python)"
@@ -260,11 +262,7 @@ class Bound:
             instead = "It runs as plain Python, about a hundred times slower"
             if user.name == "g_many":
                 instead = "g is called for each contact instead, a few times slower"
-            warnings.warn(
-                f"{reason}\n{instead}. compile=False silences this.",
-                PerformanceWarning,
-                stacklevel=7,
-            )
+            warn_user(f"{reason}\n{instead}. compile=False silences this.", PerformanceWarning)
             reasons.append(reason)
             if user.name == "g_many":
                 return 0
@@ -274,8 +272,3 @@ class Bound:
         self.calls_python = self.calls_python or is_callback(keep)
         self.keep.append(keep)
         return address
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return next((line for line in lines if "Error" in line or "error" in line), lines[0] if lines else repr(error))

@@ -163,7 +163,7 @@ def normalised(
 ) -> FloatArray:
     """The paper's normalisation of guards: factors ``eps / mu_k`` by which to multiply h_k, so that one eps suits all.
 
-    ``mu_k`` is the largest |hdot_k| that `check` finds at x. With h so scaled, a trajectory crosses the band of width eps in
+    ``mu_k`` is the largest ``|hdot_k|`` that `check` finds at x. With h so scaled, a trajectory crosses the band of width eps in
     front of each guard in about the same time. Equivalently, keep h and give ``solve(..., eps=mu_k * time)``.
 
     Parameters

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .frozen import NUMBERS, outside
+from .schedule import Schedule
 
 
 class Same:
@@ -41,6 +42,8 @@ def _key(value: Any, inside: list[types.FunctionType]) -> object:
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
         # (Numba's type of an array has its layout and whether it can be written to)
         return "array", value.shape, value.strides, value.dtype.str, value.flags.writeable, value.tobytes()
+    if isinstance(value, Schedule):
+        return "schedule", value.content
     if isinstance(value, tuple):
         return type(value), tuple(_key(item, inside) for item in value)
     if value is None or isinstance(value, NUMBERS):

@@ -13,6 +13,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from .schedule import Schedule
+
 NUMBERS = (bool, int, float, complex, str, bytes, np.generic)
 _FIXED_MODULES = ("numpy", "math", "cmath", "numba", "builtins", "scipy")
 MOST_BYTES = 1000  # of an array whose contents are compared at every integration
@@ -49,6 +51,12 @@ def values_of(function: Any) -> list[Value]:
     return [value for part in _reached(function) for value in _own_values(part)]
 
 
+def schedules_of(function: Any) -> list[Schedule]:
+    """The schedules that a function (and the functions it calls) reads from outside."""
+    found = [value for part in _reached(function) for _, _, _, value in outside(part) if isinstance(value, Schedule)]
+    return found + ([function] if isinstance(function, Schedule) else [])
+
+
 def fingerprint(function: Any) -> tuple[object, ...]:
     """Equal for equal values."""
     return tuple((value.name, value.content) for value in values_of(function))
@@ -75,7 +83,7 @@ def _reached(function: Any) -> list[Any]:
 def _own_values(function: Any) -> Iterator[Value]:
     for name, place, key, value in outside(function):
         items = value if isinstance(value, tuple) else (value,)
-        if isinstance(value, np.ndarray) or all(isinstance(item, NUMBERS) for item in items):
+        if isinstance(value, np.ndarray | Schedule) or all(isinstance(item, NUMBERS) for item in items):
             yield Value(name, place, key, value, _content(value))
 
 
@@ -118,6 +126,8 @@ def _cell(cell: types.CellType) -> object:
 def _content(value: object) -> object:
     if isinstance(value, np.ndarray):
         return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, Schedule):
+        return value.content
     return type(value), repr(value)
 
 

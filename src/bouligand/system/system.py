@@ -6,12 +6,15 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Never, overload
 
+import numpy as np
+
 from . import declarations as declared
 from .arguments import one_of
 from .binding import Bound, Compiled
 from .composing import check_parts, composed_field, no_guards
 from .declarations import times
 from .exact import KINDS, Jacobians
+from .frozen import schedules_of
 from .functions import UserFunction
 from .jumps import JACOBIANS as JUMP_JACOBIANS
 from .jumps import Jumps
@@ -98,7 +101,7 @@ class System:
         combination of both fields that keeps it there, and the entry of the mode is 0. On several guards at once, f has to be
         affine in their signs. Without it, sliding is refused (`SlidingError`).
     breakpoints : array, optional
-        Times at which f or h may jump, such as those of a schedule. Steps end there.
+        Times at which f or h may jump. Steps end there. (Those of a `Schedule` that f or h call are added to them.)
     unit : sequence of parts of the state, optional
         Parts that have unit length (quaternions, directions). Each is a slice, or a sequence of names or indices of
         adjacent states. They are normalised at the start and after every step, and derivatives leave out perturbations along
@@ -257,6 +260,8 @@ class System:
             )
         self.unit = declared.unit_parts(self.states, unit)
         self.breakpoints = times("breakpoints", breakpoints)
+        if read := [s for u in self._functions.values() for s in schedules_of(u.given)]:
+            self.breakpoints = np.unique(np.concatenate([self.breakpoints, *(s.times for s in read)]))
         self._no_jacobians = ""  # why a bridge does not give them
         self._is_sum = "g" in self._functions
         # something that most systems do not have

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...system.arguments import finite_numbers
+from ...system.schedule import Schedule
 from .given import finite
 
 if TYPE_CHECKING:
@@ -21,37 +22,30 @@ if TYPE_CHECKING:
     from ..._typing import FloatArray
 
 
-@dataclass(frozen=True)
-class PiecewiseConstant:
-    """Inputs that are constant between given times. Steps of the integration end at these times.
+class PiecewiseConstant(Schedule):
+    """Inputs that are constant between given times: a `bouligand.Schedule` with a column for each input.
 
     Parameters
     ----------
     times : array (nt,)
-        Increasing times.
+        Increasing times. Steps of the integration end there.
     u : array (nt, inputs)
         Row i holds from ``times[i]`` on; the first row also before.
 
     Examples
     --------
     >>> from bouligand.bridges.mujoco import PiecewiseConstant
-    >>> PiecewiseConstant([0.0, 0.5], [[1.0], [-1.0]]).u.shape
+    >>> PiecewiseConstant([0.0, 0.5], [[1.0], [-1.0]]).values.shape
     (2, 1)
     """
 
-    times: FloatArray
-    u: FloatArray
-
     def __init__(self, times: ArrayLike, u: ArrayLike) -> None:
-        times, u = np.asarray(times, dtype=float), np.asarray(u, dtype=float)
-        if times.ndim != 1 or not times.size or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
-            raise ValueError(f"PiecewiseConstant: times must be finite and increasing; got {times!r}")
-        if u.ndim != 2 or len(u) != len(times) or not np.isfinite(u).all():
+        super().__init__(times, u)
+        if self.values.ndim != 2:
             raise ValueError(
-                f"PiecewiseConstant: u must have a row of inputs for each of {len(times)} times; got shape {u.shape}"
+                f"PiecewiseConstant: u must have a row of inputs for each of {len(self.times)} times; "
+                f"got shape {self.values.shape}"
             )
-        object.__setattr__(self, "times", times)
-        object.__setattr__(self, "u", u)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from ...system.frozen import schedules_of
 from ...system.functions import UserFunction
+from ...system.schedule import Schedule
 from . import layout as at
-from .control import PD, Hold, PiecewiseConstant, Sinusoid
+from .control import PD, Hold, Sinusoid
 from .given import finite
 from .inputs import PD_COLUMNS
 
@@ -24,7 +26,7 @@ class Driver:
     """A control, made ready for a model: its kind, its table, its parameters and breakpoints."""
 
     def __init__(
-        self, model: mujoco.MjModel, control: PiecewiseConstant | Hold | PD | Function | None, first_parameter: int
+        self, model: mujoco.MjModel, control: Schedule | Hold | PD | Function | None, first_parameter: int
     ) -> None:
         self.torques = model.nu == 0
         self.names, self.dofs = _inputs(model)
@@ -37,7 +39,7 @@ class Driver:
             return
         if not self.names:
             raise ValueError("control: the model has neither actuators nor hinges or slides to drive")
-        if isinstance(control, PiecewiseConstant):
+        if isinstance(control, Schedule):
             self._follow(model, control)
         elif isinstance(control, Hold):
             self._hold(control, first_parameter)
@@ -45,9 +47,10 @@ class Driver:
             self._pursue(model, control, first_parameter)
         elif callable(control):
             self.kind, self.function = at.FEEDBACK, UserFunction("control", control)
+            self.breakpoints = np.unique([time for schedule in schedules_of(control) for time in schedule.times])
         else:
             raise TypeError(
-                f"control must be None, a Hold, a PiecewiseConstant, a PD, or a function control(t, x, p, u); got {control!r}"
+                f"control must be None, a Hold, a Schedule, a PD, or a function control(t, x, p, u); got {control!r}"
             )
 
     def _hold(self, control: Hold, first_parameter: int) -> None:
@@ -60,20 +63,26 @@ class Driver:
         self.params = dict(zip(names, values.ravel().tolist(), strict=True))
         self.held = slice(first_parameter, first_parameter + len(names))
 
-    def _follow(self, model: mujoco.MjModel, control: PiecewiseConstant) -> None:
-        if control.u.shape[1] != len(self.names):
+    def _follow(self, model: mujoco.MjModel, control: Schedule) -> None:
+        if control.kind != "constant":
             raise ValueError(
-                f"control: u has {control.u.shape[1]} columns; the robot has {len(self.names)} inputs: {', '.join(self.names)}"
+                "control: a Schedule of kind 'linear' is not for robots; give a constant one with more times, or a function "
+                "control(t, x, p, u) that calls it"
+            )
+        u = control.values if control.values.ndim == 2 else control.values[:, None]
+        if u.shape[1] != len(self.names):
+            raise ValueError(
+                f"control: u has {u.shape[1]} columns; the robot has {len(self.names)} inputs: {', '.join(self.names)}"
             )
         if not self.torques and np.any(model.actuator_ctrllimited):
             low, high = np.where(
                 np.asarray(model.actuator_ctrllimited, dtype=bool)[:, None], model.actuator_ctrlrange, [-np.inf, np.inf]
             ).T
-            if (control.u < low - 1e-12).any() or (control.u > high + 1e-12).any():
-                worst = int(np.argmax(np.maximum(low - control.u, control.u - high).max(axis=0)))
+            if (u < low - 1e-12).any() or (u > high + 1e-12).any():
+                worst = int(np.argmax(np.maximum(low - u, u - high).max(axis=0)))
                 raise ValueError(f"control: u of {self.names[worst]!r} leaves its range [{low[worst]}, {high[worst]}]")
         self.kind, self.size, self.breakpoints = at.CONSTANT, len(control.times), control.times
-        self.table = np.concatenate([control.times, control.u.ravel()])
+        self.table = np.concatenate([control.times, u.ravel()])
 
     def _pursue(self, model: mujoco.MjModel, control: PD, first_parameter: int) -> None:
         self.kind, self.size = at.PD, len(self.names)

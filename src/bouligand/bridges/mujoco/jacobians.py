@@ -238,6 +238,7 @@ _FUNCTIONS = {
     "Dp_h": (_Dp_h, 3),
     "Dt_h": (_Dt_h, 3),
 }
+NAMES = tuple(_FUNCTIONS)
 _entries: dict = {}
 _lock = threading.Lock()
 

@@ -11,9 +11,10 @@ import mujoco
 import numpy as np
 
 from ...system.functions import UserFunction
+from ...system.schedule import Schedule
 from . import layout as at
 from .contacts import Contact, Place, check_laws, find_places
-from .control import PD, Hold, PiecewiseConstant
+from .control import PD, Hold
 from .couplings import unusable
 from .driver import Driver
 from .features import name_of, refuse
@@ -36,7 +37,7 @@ _FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 def load(
     model: Path | mujoco.MjSpec | mujoco.MjModel,
     contacts: str | tuple[str, str] | Contact | Iterable[str | tuple[str, str] | Contact] | None = None,
-    control: Hold | PiecewiseConstant | PD | Function | None = None,
+    control: Hold | Schedule | PD | Function | None = None,
     *,
     law: NormalLaw = DEFAULT_LAW,
     friction: FrictionLaw | None = None,
@@ -62,7 +63,7 @@ def load(
         What may touch. A name or a pattern of geoms, sites or bodies (``"*FOOT"``) touches the floor; a pair of names of geoms
         touches each other; ``"feet"`` stands for the tips of all legs (of flat feet, the corners of boxes), ``"everything"`` for
         all shapes of moving bodies; a `Contact` specifies more. Default: nothing.
-    control : Hold, PiecewiseConstant, PD or callable, optional
+    control : Hold, Schedule, PD or callable, optional
         The inputs. A function ``control(t, x, p)`` returns them, ``control(t, x, p, u)`` writes them; it is compiled like any
         function of a `System`.
 

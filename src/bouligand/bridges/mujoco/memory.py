@@ -15,6 +15,7 @@ import numpy as np
 
 from ...errors import PerformanceWarning
 from ...system.caught import Failures
+from ...system.reasons import name_error, undefined_name, why
 from . import layout as at
 from .couplings import Couplings
 from .formulas import Constants
@@ -92,9 +93,10 @@ class Memory:
             try:
                 self._bound[function.name] = function.bind(True, self.sizes, self.failures)
             except Exception as error:
-                reason = str(error).strip().splitlines()[0]
+                if missing := undefined_name(error):
+                    raise name_error(function.name, missing, function.given) from None
                 warnings.warn(
-                    f"{function.name} does not compile: {reason}\nIt runs as plain Python, far slower.",
+                    f"{function.name} does not compile: {why(error)}\nIt runs as plain Python, far slower.",
                     PerformanceWarning,
                     stacklevel=caller_level(),
                 )

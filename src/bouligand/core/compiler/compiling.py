@@ -57,10 +57,14 @@ def compiling():
 
 def compile_for(dispatcher, arguments, quickly=False):
     """Compile (or read from the disk) what a call of an entry with these arguments needs. ``quickly``: see `_as_a_whole`."""
-    if not JIT or dispatcher.overloads:
-        return
+    if JIT and not dispatcher.overloads:
+        compile_for_types(dispatcher, tuple(typeof(argument) for argument in arguments), quickly)
+
+
+def compile_for_types(dispatcher, types, quickly=False):
+    """The same, given the types of the arguments."""
     with compiling(), _as_a_whole(quickly):
-        dispatcher.compile(tuple(typeof(argument) for argument in arguments))
+        dispatcher.compile(types)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,204 @@
+"""A solution in a file: NumPy's ``.npz``, with arrays and texts only, so that reading one runs no code.
+
+Functions are kept as text, to be read by people. To go on computing with a solution (dense output, derivatives) give its
+system to `load`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import pathlib
+import tempfile
+from typing import TYPE_CHECKING, Any, Never
+
+import numpy as np
+
+from .. import errors
+from ..core.state import EVENT, STEP
+from ..errors import BouligandError, FunctionWarning
+from ..system.system import System
+from ..system.warning import warn_user
+from .counts import Counts
+from .record import Record
+from .solution import Solution
+
+if TYPE_CHECKING:
+    from .._typing import Path
+
+FORMAT = 1
+_ARRAYS = ("steps", "states", "events", "word_end", "breaks", "p")
+
+
+def source_of(system: System) -> dict[str, str]:
+    """The text of a system's functions, where there is any."""
+    out = {}
+    for name, user in system._functions.items():
+        try:
+            out[name] = inspect.getsource(getattr(user.given, "py_func", user.given))
+        except (OSError, TypeError):
+            continue
+    return out
+
+
+def save(solution: Solution, path: Path) -> None:
+    """Write a solution to a file (see `Solution.save`)."""
+    target = pathlib.Path(path)
+    if target.suffix != ".npz":
+        target = target.with_name(target.name + ".npz")
+    solution._detach()
+    record, system, error = solution.record, solution.system, solution.error
+    about = {
+        "format": FORMAT,
+        "name": system.name,
+        "states": system.states,
+        "guards": system.guards,
+        "params": system.params,
+        "jumps": np.flatnonzero(system.jumps.has).tolist() if system.jumps else [],
+        "status": solution.status,
+        "message": solution.message,
+        "error": None if error is None else [type(error).__name__, str(error)],
+        "ended_by": solution.ended_by,
+        "counts": vars(solution.counts),
+        "source": solution.source,
+    }
+    rtol, atol = solution._tolerances
+    arrays: dict[str, Any] = {name: getattr(record, name) for name in _ARRAYS}
+    arrays |= {"rtol": rtol, "atol": atol, "defaults": system.defaults}
+    arrays |= {"event_x": solution.events.x, "event_x_after": solution.events.x_after}
+    if record.legs is not None:
+        arrays |= {"leg_rows": [row for row, _ in record.legs], "leg_values": np.array([p for _, p in record.legs])}
+    if solution._requested is not None:
+        arrays |= dict(zip(("t_eval", "x_eval", "done"), solution._requested, strict=True))
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, about=json.dumps(about), **arrays)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def load(path: Path, system: System | None = None) -> Solution:
+    """Read a solution that `Solution.save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+    system : System, optional
+        The system that was integrated, made again by the same code. With it the solution can do all that it could: dense
+        output, derivatives. Without it there are times, states, words, events and parameters, and ``sol.source``, the text of
+        the functions.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    ValueError
+        If the file is not one of `Solution.save`, or belongs to another system.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import bouligand as bd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "hop.npz")
+    ...     bd.solve(bd.models.hopper(), (0.0, 1.0), [2.0, 0.0]).save(path)
+    ...     sol = bd.load(path)
+    >>> sol.status, len(sol.events), "def field" in sol.source["f"]
+    ('finished', 2, True)
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            kept = {name: file[name] for name in file.files}
+        about = json.loads(str(kept["about"]))
+    except FileNotFoundError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
+        raise ValueError(f"{path} is not a file that Solution.save wrote ({error})") from error
+    if about["format"] != FORMAT:
+        raise ValueError(f"{path} has the format {about['format']}; this version of bouligand reads {FORMAT}")
+    if kept["steps"].dtype != STEP or kept["events"].dtype != EVENT:
+        raise ValueError(f"{path} was written by another version of bouligand, whose record of steps has other fields")
+    legs = None
+    if "leg_rows" in kept:
+        legs = tuple(zip(map(int, kept["leg_rows"]), kept["leg_values"], strict=True))
+    state = {
+        "_stepper": None,
+        "system": _stand_in(path, about, kept) if system is None else _checked(path, about, system),
+        "record": Record(**{name: kept[name] for name in _ARRAYS}, legs=legs),
+        "status": about["status"],
+        "error": _error(about["error"]),
+        "ended_by": about["ended_by"],
+        "counts": Counts(**about["counts"]),
+        "_message": about["message"],
+        "_tolerances": (float(kept["rtol"]), kept["atol"]),
+        "_requested": (kept["t_eval"], kept["x_eval"], int(kept["done"])) if "t_eval" in kept else None,
+        "_source": about["source"],
+    }
+    solution = Solution.__new__(Solution)
+    solution.__dict__.update(state)
+    # (kept, since those inside a step would need f)
+    solution.events.__dict__.update(x=kept["event_x"], x_after=kept["event_x_after"])
+    return solution
+
+
+def _error(kept: list[str] | None) -> BaseException | None:
+    if kept is None:
+        return None
+    kind = getattr(errors, kept[0], None)
+    if isinstance(kind, type) and issubclass(kind, BouligandError):
+        return kind(kept[1])
+    return RuntimeError(": ".join(kept))
+
+
+def _checked(path: Path, about: dict[str, Any], system: System) -> System:
+    """The system that was given, if it can be the one that was integrated."""
+    if not isinstance(system, System):
+        raise TypeError(f"system must be a System; got {system!r}")
+    for what in ("states", "guards", "params"):
+        if list(getattr(system, what)) != about[what]:
+            raise ValueError(
+                f"{path} belongs to another system: its {what} are {', '.join(about[what])}; those of the system that was given "
+                f"are {', '.join(getattr(system, what))}"
+            )
+    mine = source_of(system)
+    changed = [name for name, text in about["source"].items() if mine.get(name, text) != text]
+    if changed:
+        warn_user(
+            f"{', '.join(changed)}: the text has changed since {path} was written. Between the steps, and in derivatives, the "
+            "functions of now are used",
+            FunctionWarning,
+        )
+    return system
+
+
+def _stand_in(path: Path, about: dict[str, Any], kept: dict[str, Any]) -> System:
+    """A system with the names of the one that was integrated, whose functions say that they are missing."""
+
+    def missing(*_: object) -> Never:
+        raise ValueError(
+            f"this was read from {path} without its system, which dense output and derivatives need: "
+            f"bd.load({str(path)!r}, system). sol.source has the text of its functions"
+        )
+
+    def f(t: float, x: Any, b: Any, p: Any) -> Never:
+        missing()
+
+    def h(t: float, x: Any, p: Any) -> Never:
+        missing()
+
+    return System(
+        f,
+        h if about["guards"] else None,
+        states=about["states"],
+        guards=about["guards"],
+        params=dict(zip(about["params"], kept["defaults"], strict=True)) if about["params"] else kept["defaults"],
+        jumps={about["guards"][k]: f for k in about["jumps"]} or None,
+        name=about["name"],
+        compile=False,
+    )
