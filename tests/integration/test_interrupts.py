@@ -17,6 +17,16 @@ pytestmark = pytest.mark.skipif(
 SOON = 10.0  # seconds: 0.05 is meant, and machines are busy
 
 
+@pytest.fixture(scope="module", autouse=True)
+def loaded():
+    """All that the tests use is imported and loaded: Numba does not survive a Ctrl-C while it is imported or compiles."""
+    for system, start in ((bd.models.hopper(), [2.0, 0.0]), (bd.models.plate(200), (0.0, 2.0, -0.05, 0.0, 0.0, 0.0))):
+        sol = bd.solve(system, (0.0, 1.0), start)
+        sol(0.5)
+        sol.bderivative()(np.ones(system.n))
+    bd.solve(bd.models.hopper(), (0.0, 0.1), [2.0, 0.0], t_eval=[0.05])
+
+
 @pytest.fixture(autouse=True)
 def usual_handler():
     """Processes in the background are started with Ctrl-C ignored."""

@@ -53,7 +53,8 @@ def add_arguments(group):
 def refuse_robot_options(arguments):
     """An error if a ready model is given an option that only robot files have."""
     for name in ("free_base", "hold", "height", "key", "camera", "pose", "law", "friction", "meshes", "no_forces"):
-        if getattr(arguments, name, None) not in (None, False):
+        given = getattr(arguments, name, None)
+        if given is not None and given is not False:  # (a height of 0 is one)
             raise CommandError(f"--{name.replace('_', '-')} is for robot files; {arguments.model!r} is not one")
 
 

@@ -102,7 +102,7 @@ def draw(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None
     """The balls."""
     count = len(x) // 2
     ax.plot(x[:count], np.zeros(count), "o", ms=14, color=BODY, mec=EDGE, mew=1.5)
-    frame(ax, t, (-2.0, count + 1.0), (-0.5, 0.5))
+    frame(ax, t, (-2.0, count + 1.1), (-0.5, 0.5))
 
 
 def _start(count: int) -> FloatArray:
