@@ -26,7 +26,7 @@ def session_of(name, python, *versions):
         )
         cache = pathlib.Path(session.create_tmp()) / "numba"
         env = {"NUMBA_CACHE_DIR": str(cache), "MUJOCO_GL": session.env.get("MUJOCO_GL") or "egl"}
-        session.run("pytest", "-n", "2", *session.posargs, env=env)
+        session.run("pytest", "-n", "2", "-m", "rare or not rare", *session.posargs, env=env)
 
     return tests
 

@@ -72,6 +72,7 @@ def test_an_unknown_numba_does_without(monkeypatch, version):
 
 
 @pytest.mark.fresh
+@pytest.mark.rare
 def test_without_any_of_them(tmp_path):
     code = """
 import threading, warnings
