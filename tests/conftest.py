@@ -1,8 +1,19 @@
 """For all tests."""
 
 import signal
+import sys
+
+import pytest
 
 # A shell that starts `make test` in the background lets it ignore Ctrl-C, and so would every process that the tests start:
 # those that are interrupted on purpose would never end.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def usual_style():
+    """Reports are drawn in a style of their own, which must not be that of the figures of later tests."""
+    yield
+    if (matplotlib := sys.modules.get("matplotlib")) and matplotlib.rcParams["axes.titlelocation"] != "center":
+        matplotlib.rcdefaults()

@@ -179,3 +179,24 @@ def test_the_end_of_sliding_as_an_outcome_is_refused():
     with pytest.raises(bd.DerivativeError, match="end of a sliding mode"):
         sol.bderivative(event=2)
     assert np.isnan(sol.bderivative().event_times([1.0, 0.0])[2])
+
+
+@pytest.mark.parametrize("force", [0.5, 3.0])
+def test_a_breakpoint_at_which_sticking_may_end(force):
+    """A block with friction 1 that sticks, and a force that begins at t = 2: it goes on to stick, or moves at once."""
+    system = bd.System(
+        lambda t, x, b, p: (x[1], (p[0] if t >= 2.0 else 0.0) - b[0]),
+        lambda t, x, p: (x[1],),
+        n=2,
+        guards=("stop",),
+        params={"force": force},
+        sliding="filippov",
+        breakpoints=[2.0],
+    )
+    sol = bd.solve(system, (0.0, 3.0), [0.0, 1.0], rtol=1e-9, atol=1e-11)
+    moved = 0.5 * max(force - 1.0, 0.0)
+    np.testing.assert_allclose(sol.x[-1], [0.5 + moved, 2.0 * moved], atol=1e-9)
+    assert list(sol.events.t) == pytest.approx([1.0, 2.0] if moved else [1.0], abs=1e-9)
+    B = sol.bderivative()
+    np.testing.assert_allclose(B([1.0, 0.0]), [1.0, 0.0], atol=1e-7)
+    np.testing.assert_allclose(B([0.0, 1.0]), [1.0, 0.0], atol=1e-7)

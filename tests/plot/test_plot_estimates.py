@@ -10,7 +10,7 @@ from bouligand.models.rimless_wheel import START
 def test_a_cycle_and_a_branch():
     found = bd.find_cycle(bd.models.rimless_wheel(), START, section="forward")
     motion, circle = bd.plot.cycle(found, ["omega"], axes=Figure().subplots(1, 2))
-    assert "1.03455" in motion.get_title(loc="left")
+    assert "1.03455" in motion.get_title()
     (point,) = [line for line in circle.lines if line.get_marker() == "o"]
     assert np.allclose(point.get_xydata(), [[0.5, 0.0]], atol=1e-6)
     branch = bd.continue_cycle(found, "gamma", stop=0.1, step=0.1)

@@ -214,6 +214,7 @@ EVENT = record(
     "t", "guard: int", "sign", "residual", "record: int", "shown: int", "jumped: int", "effect", "returns: int"
 )
 NOT_JUDGED = -1
+NO_GUARD = -1  # in place of the number of one
 WITH_CROSSING = (
     2  # instead of ``jumped``: the sign changes because of the crossing in a row before, to which it belongs
 )

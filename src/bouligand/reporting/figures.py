@@ -18,8 +18,8 @@ COLOURS = {
     "PyBullet": "#0d6e6e",
     "DART": "#f06fb0",
     "ODE": "#9edb4b",
-    "Drake": "#00c8a0",
-    "Brian2": "#5b1a2b",
+    "Drake": "#d001e1",
+    "Brian2": "#41e303",
 }
 MARKERS = dict(zip(COLOURS, "osDdo^v<>PXhp*hp", strict=True))  # (of many series a colour alone is hard to tell)
 

@@ -12,7 +12,7 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f, eval_h, failed, project_onto_guards
 from ..guards import hold, rates
-from ..state import SHOWN, SWITCH, WITH_CROSSING
+from ..state import NO_GUARD, SHOWN, SWITCH, WITH_CROSSING
 from ..steps.crossing import note
 from .contacts import caught
 from .field import NOT_AFFINE_STATUS
@@ -23,8 +23,8 @@ MOST_CANDIDATES = 3**6  # modes that are tried one by one
 
 @core(entry=True)
 def slide(table):
-    """Find the mode behind the crossing of guard s.target, or behind the end of its sliding. Returns GO_ON, a full table, or a
-    failure."""
+    """Find the mode behind the crossing of guard s.target, or behind the end of its sliding; behind a breakpoint (NO_GUARD).
+    Returns GO_ON, a full table, or a failure."""
     compact()
     w = work(table)
     s, g = w.s, w.g
@@ -40,7 +40,7 @@ def slide(table):
         if g.b[k] == 0.0:
             hold(w, k)
             g.still[k] = g.rest[k]
-    ends = g.b[j] == 0.0
+    ends = j != NO_GUARD and g.b[j] == 0.0
     if ends:
         code = find_multipliers(w)
         if code != codes.GO_ON:
@@ -50,7 +50,7 @@ def slide(table):
     for _ in range(g.width + 1):
         code = find_mode(w)
         if code == codes.GO_ON:
-            code = begin(w, ends)
+            code = begin(w, ends or j == NO_GUARD)
         if code != codes.GO_ON:
             return code
         # (moved onto the guards that it stays on, the state may have lost the rates of others)
@@ -240,7 +240,8 @@ def put_onto_guards(w):
 def begin(w, ends):
     """Write what has changed to the event table, put the state onto the guards that it stays on, and evaluate all there.
 
-    ``ends``: because sliding ends there, where f is continuous; else because of a crossing, to which all other changes belong.
+    ``ends``: because sliding ends there, where f is continuous, or at a breakpoint; else because of a crossing, to which all
+    other changes belong.
     """
     compact()
     s, v, g = w.s, w.v, w.g

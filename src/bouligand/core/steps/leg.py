@@ -13,7 +13,7 @@ from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
 from ..guards import hold
 from ..recorded import cap_leg
 from ..resolution import near_zero, shake
-from ..state import HOP, MARGIN, SHOWN
+from ..state import HOP, MARGIN, NO_GUARD, SHOWN
 from . import outcomes
 from .crossing import flip, note
 
@@ -54,6 +54,8 @@ def start_anew(w):
     for k in range(g.width):
         g.t_last[k] = -math.inf  # a crossing before the break has no say in what happens behind it
         g.settled[k] = -math.inf
+    if s.kept > 0:  # (does it stay on these guards behind the break?)
+        s.question, s.target = codes.SLIDE, NO_GUARD
     return codes.GO_ON
 
 
