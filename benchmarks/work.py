@@ -122,10 +122,15 @@ def report(cells, skipped):
 
 def run(out, quick=False, only=None, chosen=None):
     """Measure, print, draw; returns what result.json holds. ``chosen``: problems, for small tests."""
-    plt = pyplot()
     peers, skipped = all_peers.load(only)
-    all_peers.say_skipped(skipped)
     todo = problems.all_problems(quick) if chosen is None else chosen
+    return compare(out, "work", todo, peers, skipped, quick, lambda problem: peers)
+
+
+def compare(out, name, todo, peers, skipped, quick, able):
+    """The benchmark ``name``: each problem by the peers that are ``able`` to do it, into a folder of that name."""
+    plt = pyplot()
+    all_peers.say_skipped(skipped)
     settings = {
         "quick": quick,
         "problems": [p.key for p in todo],
@@ -133,12 +138,12 @@ def run(out, quick=False, only=None, chosen=None):
         "skipped": skipped,
         "source": all_peers.source(),
     }
-    results = Run(out, "work", settings, packages=all_peers.packages(peers))
+    results = Run(out, name, settings, packages=all_peers.packages(peers))
     cells = {}
-    for problem in tqdm(todo, desc="work", unit="problem", delay=2):
-        cells[problem.title] = results.cell(problem.key, lambda p=problem: measure(p, peers, quick))
+    for problem in tqdm(todo, desc=name, unit="problem", delay=2):
+        cells[problem.title] = results.cell(problem.key, lambda p=problem: measure(p, able(p), quick))
     text, summary = report(cells, skipped)
-    results.figure(draw(plt, cells), "work")
+    results.figure(draw(plt, cells), name)
     plt.close("all")
     return results.finish(summary, text)
 

@@ -181,7 +181,7 @@ class ZenoError(SolveError):
     """Jumps at one guard that follow each other at ever shorter intervals and accumulate (a bouncing ball that comes to rest); or
     a jump behind which the guard is not left at all.
 
-    Stop before with ``terminal=``, or let f hold the state at rest behind it (see docs/jumps.md).
+    Let the trajectory come to rest there, ``System(rest=...)``, or stop before with ``terminal=`` (see docs/jumps.md).
 
     Attributes
     ----------

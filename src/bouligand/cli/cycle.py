@@ -1,13 +1,11 @@
 """``bouligand cycle MODEL``: a periodic motion of a ready model, its multipliers, and how it changes along a parameter."""
 
-import pathlib
-
 import numpy as np
 
 from .._optional import need
 from ..cycles import continue_cycle, find_cycle
 from ..errors import BouligandError
-from . import robot_files
+from . import outputs, robot_files
 from .assignments import assignments
 from .errors import CommandError
 from .ready_models import ReadyModel, find
@@ -142,8 +140,5 @@ def _draw(cycle, branch, arguments):
             plot.branch(branch, arguments.show, ax=ax)
         except ValueError as error:
             raise CommandError(f"--show: {error}") from error
-    path = pathlib.Path(arguments.picture)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
+    outputs.save_picture(figure, arguments.picture)
     plt.close(figure)
-    print(f"drawn in {path}")

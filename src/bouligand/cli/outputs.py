@@ -109,3 +109,11 @@ def save_figure(folder, figure, name):
     """As PNG, and as SVG without a date, so that equal figures are equal files."""
     for suffix in ("png", "svg"):
         figure.savefig(folder / f"{name}.{suffix}", dpi=150, metadata={"Date": None} if suffix == "svg" else {})
+
+
+def save_picture(figure, name):
+    """Save a figure that a command was asked for, the same bytes for the same figure, and say where it is."""
+    path = pathlib.Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
+    print(f"drawn in {path}")

@@ -162,8 +162,5 @@ def _draw(ens, arguments):
         plot.map(ens, arguments.show, ax=ax)
     except ValueError as error:
         raise CommandError(f"--picture: {error}") from error
-    path = pathlib.Path(arguments.picture)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else {})
+    outputs.save_picture(figure, arguments.picture)
     plt.close(figure)
-    print(f"drawn in {path}")
