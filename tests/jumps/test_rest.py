@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import bouligand as bd
 from bouligand.models.shaking_table import START, lands_at, leaves_at
@@ -45,6 +46,14 @@ def test_a_table_throws_the_ball_once_a_period(rtol):
     assert list(sol.events.direction) == [1, -1] * (len(known) // 2) + [1] * (len(known) % 2)
     times = np.linspace(0.0, leaves_at(), 30)
     np.testing.assert_allclose(sol(times)[:, 0], 0.05 * np.sin(15.0 * times), atol=10.0 * rtol)
+
+
+def test_a_gait_diagram_has_bars_at_rest():
+    sol = bd.solve(bd.models.shaking_table(), (0.0, 0.3), START)
+    ax = bd.plot.contacts(sol, ax=Figure().subplots())
+    (bars,) = bd.plot.stretches(sol, 0)
+    np.testing.assert_allclose(bars, [(0.0, leaves_at()), (lands_at(), 0.3)], atol=1e-5)
+    assert len(ax.collections) > 1
 
 
 def two_balls(e, order):

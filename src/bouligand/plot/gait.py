@@ -31,7 +31,7 @@ def contacts(
 ) -> Axes:
     """Draw a gait diagram: a row for each guard, with a bar while it touches. The first guard is on top.
 
-    Guards with jumps have a mark at each event instead; those with sliding modes have a bar in red while the trajectory slides.
+    Guards with jumps have a mark at each event instead; where the trajectory slides or rests on a guard there is a bar in red.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def contacts(
         fired = [(row[k], t) for t, k in zip(solution.events.t, solution.events.guard, strict=True) if k in row]
         marks = [(i, t, t) for i, t in fired if system.jumps.has[chosen[i]]]
         ax.add_collection(_bars(marks, half, colour, 1.5))
-    if system.sliding:
+    if system._stays:
         slides = stretches(solution, 0)
         ax.add_collection(_bars([(i, *span) for k, i in row.items() for span in slides[k]], half, TIE))
     ties = 1e-6 * (end - start) if ties is None else ties
@@ -101,7 +101,7 @@ def stretches(solution: Solution, sign: Literal[-1, 0, 1] = 1) -> list[list[tupl
     ----------
     solution : Solution
     sign : {1, -1, 0}
-        0: a sliding mode.
+        0: a sliding mode, or rest.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def stretches(solution: Solution, sign: Literal[-1, 0, 1] = 1) -> list[list[tupl
     """
     if sign not in (-1, 0, 1):
         raise ValueError(f"sign must be -1, 0 or +1; got {sign!r}")
-    if solution.system.jumps or solution.system.sliding:
+    if solution.system.jumps or solution.system._stays:
         return _stretches_by_mode(solution, sign)
     system, start, end = solution.system, solution.t[0], solution.t[-1]
     word = solution.word(start)
