@@ -308,7 +308,7 @@ def test_interrupted_runs_leave_nothing(tmp_path):
         time.sleep(1.0)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 130, said
     assert "interrupted; nothing was saved" in said
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
