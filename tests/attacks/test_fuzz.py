@@ -8,7 +8,7 @@ from scipy.linalg import expm
 
 from tests.attacks.affine import Leg, Problem
 from tests.attacks.exact import follow, generator
-from tests.attacks.fuzz import NEEDLESS, WRONG, attack, made
+from tests.attacks.fuzz import DOUBT, NEEDLESS, RIGHT, WRONG, attack, made
 from tests.attacks.kinds import KINDS
 
 
@@ -57,6 +57,12 @@ def test_between_crossings_the_closed_form_is_a_matrix_exponential():
 def test_a_guard_that_a_perturbed_start_crosses_back_is_refused(kind, seed):
     found = attack(kind, seed)
     assert "NotEventSelectedError" in str(found), found
+
+
+@pytest.mark.parametrize("seed", [50, 1033, 20259, 300088])
+def test_an_end_just_behind_a_landing_is_reached(seed):
+    """The time that is left is shorter than what the landing has left of h: the guard is still short of zero at the end."""
+    assert attack("ends", seed).name in (RIGHT, DOUBT)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -186,7 +186,9 @@ def walk_guards(w, length, whole, target):
             b, level = g.watched[k], g.level[k]
             old, mid, new = b * g.h_before[0, k] - level, b * g.h_before[1, k] - level, b * g.h_middle[k] - level
             free = g.held[k] == 0.0 or q > 1
-            if free and new < 0.0 and q < PLACES:
+            # (one that it has just crossed may still be short of its surface, by what its landing has left, as long as it rises)
+            rises = g.held[k] != 0.0 and mid < 0.0 and new >= mid
+            if free and new < 0.0 and q < PLACES and not rises:
                 return q / PLACES
             place, value = 0.0, 0.0
             if free and dips(old, mid, new):
