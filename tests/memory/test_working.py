@@ -147,3 +147,54 @@ def test_starts_of_all_kinds():
         range(2, -1, -2),
     ):
         np.testing.assert_array_equal(bd.solve(system, (0, 2), x0, rtol=1e-8).x[-1], right)
+
+
+def test_solutions_that_are_kept_share_three_workspaces():
+    """The older ones have copied what they need, and all that is read of them is what a solve on its own gives."""
+    system = bd.models.hopper()
+    kept, used = [], set()
+    for i in range(20):
+        p = {"g": 9.0 + 0.1 * i}  # (written into the workspace)
+        options: dict = {} if i % 3 else {"t_eval": [0.5, 1.0], "terminal": {"foot": 3}, "breakpoints": [0.25]}
+        sol = solve(system, p=p, **options)
+        used.add(id(sol._stepper._memory) if sol._stepper is not None else None)
+        if i % 4 == 0:
+            sol.events, sol.record, sol.counts  # noqa: B018  (read before it moves out)
+        if i % 5 == 0:
+            pickle.dumps(sol)
+        kept.append((sol, p, options))
+    assert len(used) <= 4
+    for sol, p, options in kept:
+        alone = solve(bd.models.hopper(), p=p, **options)
+        assert (sol.status, sol.message, sol.counts, sol.ended_by) == (
+            alone.status, alone.message, alone.counts, alone.ended_by,
+        )  # fmt: skip
+        for name in ("t", "x", "b", "p", "margins"):
+            np.testing.assert_array_equal(getattr(sol, name), getattr(alone, name))
+        np.testing.assert_array_equal(sol.events.array, alone.events.array)
+        np.testing.assert_array_equal(sol(0.8), alone(0.8))
+        np.testing.assert_array_equal(sol.bderivative().matrix(), alone.bderivative().matrix())
+
+
+def test_what_somebody_reads_from_a_workspace_is_never_overwritten():
+    """Eight threads keep solutions and read them while the others make them move out."""
+    system = bd.models.hopper()
+    right = {z: solve(system, z).x.copy() for z in (1.5, 2.0, 2.5)}
+    wrong = []
+
+    def work(seed):
+        rng, kept = np.random.default_rng(seed), []
+        for _ in range(150):
+            z = float(rng.choice(list(right)))
+            kept.append((z, solve(system, z)))
+            z, sol = kept[rng.integers(len(kept))]
+            record = sol.record
+            if not (np.array_equal(sol.x, right[z]) and np.array_equal(record.states, right[z])):
+                wrong.append(z)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import ref
 
 import numpy as np
 
@@ -120,4 +121,6 @@ def solve(
         on_graze,
     )
     # fmt: on
-    return stepper.finish(on_failure, progress)
+    solution = stepper.finish(on_failure, progress)
+    stepper._memory.solution = ref(solution)  # (nobody else has this stepper: the solution can move out)
+    return solution

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import codes
+from ..memory.moved_out import MovedOut
 from ..memory.pool import pool_of
-from ..memory.working import write_times
+from ..memory.working import IntegrationMemory, write_times
 from ..solution.solution import Solution
 from ..system.arguments import number, one_of
 from ..system.system import System
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from .. import _typing as ty
     from ..memory.extras import SpanMemory, StiffMemory
-    from ..memory.working import IntegrationMemory
     from ..system.binding import Bound
     from ..system.user_memory import Lease
 
@@ -248,6 +248,12 @@ class Stepper:
     def solution(self) -> Solution:
         """The trajectory so far. (It does not change when the integration goes on.)"""
         return Solution(self)
+
+    def _move_out(self) -> None:
+        """Copy what a solution reads, so that the workspace can be used by others: this integration cannot go on."""
+        memory = self._memory
+        if isinstance(memory, IntegrationMemory):
+            self._memory, self._p = MovedOut(memory), self._p.copy()  # type: ignore[assignment]
 
     # ------------------------------------------------------------------------------------------------------ stepping
 

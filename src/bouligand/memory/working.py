@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.state import EVENT, FUNCTIONS, GUARD_ROWS, SCALARS, START_SIZE, STATE_ROWS, STEP, WORD, WORK
 from ..core.views import KeptRowsView, RowsView, record_view
-from .tables import TableMemory
+from .tables import TableMemory, place_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,8 +33,12 @@ NO_TIMES = np.empty(0)
 NO_ADDRESSES = np.empty(0, dtype=np.int64)
 NO_MATRIX = np.empty((0, 0))
 NO_UNITS = np.empty((0, 2), dtype=np.int64)
+NOTHING_GIVEN: dict[str, NDArray[Any]] = {
+    "fn": NO_FUNCTIONS, "units": NO_UNITS, "reset": NO_MATRIX, "Dh": NO_MATRIX, "breaks": NO_TIMES, "t_eval": NO_TIMES,
+    "x_eval": NO_MATRIX, "jumps": NO_ADDRESSES, "jump_order": NO_ADDRESSES,
+}  # fmt: skip
 
-_Scalars = record_view(SCALARS)
+Scalars = record_view(SCALARS)
 
 
 class Working(TableMemory):
@@ -72,11 +76,11 @@ class Working(TableMemory):
         buffer = self.buffer = np.empty(plan.size)
         parts = plan.cut(buffer)
         # (memoryviews are written faster than arrays, and refuse what is no vector of numbers)
-        self.begin_record = plan.places["steps"].start
+        self.plan = plan
         self.head: memoryview[Any] = parts["s"].data
         self.begin: memoryview[Any] = buffer[plan.start : plan.start + START_SIZE + n].data
         self.state: Any = self.begin[START_SIZE:]
-        self.s = _Scalars(self.head)
+        self.s = Scalars(self.head)
         self.v = self.rows_view(STATE_ROWS, parts["v"].reshape(-1, n))
         guards = parts["g"].reshape(GUARD_ROWS.count, m)
         guards.fill(0.0)
@@ -90,10 +94,9 @@ class Working(TableMemory):
         table = plan.table.copy()
         table[plan.own, 0] += buffer.ctypes.data
         self._connect(table)
-        given = {"fn": NO_FUNCTIONS, "units": units, "reset": reset, "Dh": NO_MATRIX, "breaks": NO_TIMES}
-        given |= {"jumps": NO_ADDRESSES, "jump_order": NO_ADDRESSES}
-        for name, array in {**given, "t_eval": NO_TIMES, "x_eval": NO_MATRIX}.items():
-            TableMemory.put(self, name, array)
+        self.__dict__ |= NOTHING_GIVEN
+        TableMemory.put(self, "units", units)
+        TableMemory.put(self, "reset", reset)
 
     @property
     def size(self) -> int:
@@ -124,7 +127,7 @@ class IntegrationMemory(Working):
 
     ``room``: number of steps, and at least of crossings, that it can hold before it has to grow."""
 
-    __slots__ = ("idle", "marked", "room", "usual")
+    __slots__ = ("idle", "marked", "room", "solution", "usual")
 
     rows_view = RowsView  # (kept rows would count as users of the memory: see `pool`)
 
@@ -137,6 +140,7 @@ class IntegrationMemory(Working):
         self.room = room
         self.marked = False  # whether an integration left options in ``g``, or arrays of its own
         self.idle = 0  # number of references to it and to its buffer while it is not in use
+        self.solution: Callable[[], Any] = _no_solution  # a weak reference to the solution that reads from it
 
     def put(self, name: str, array: NDArray[Any] | TableMemory) -> None:
         super().put(name, array)
@@ -148,19 +152,19 @@ class IntegrationMemory(Working):
 
     def contents(self) -> tuple[FloatArray, dict[str, NDArray[Any]]]:
         """Copies of all that it holds, to be written to another memory of the same system with `restore`."""
-        return self._without_record.copy(), {name: getattr(self, name).copy() for name in _PICKLED}
+        return self.without_record.copy(), {name: getattr(self, name).copy() for name in _PICKLED}
 
     def restore(self, contents: tuple[FloatArray, dict[str, NDArray[Any]]]) -> None:
         """Write the `contents` of another one to this one."""
         values, arrays = contents
-        self._without_record[:] = values
+        self.without_record[:] = values
         for name, array in arrays.items():
             self.put(name, array)
 
     @property
-    def _without_record(self) -> FloatArray:
+    def without_record(self) -> FloatArray:
         """The part of the buffer whose size does not depend on the room for steps and crossings."""
-        return self.buffer[: self.begin_record]
+        return self.buffer[: self.plan.places["steps"].start]
 
     def clear(self) -> None:
         """Undo what an integration with special options has left."""
@@ -183,6 +187,10 @@ class IntegrationMemory(Working):
             bigger = np.empty((4 * old.shape[0], *old.shape[1:]), dtype=old.dtype)
             bigger[:used] = old[:used]
             self.put(which, bigger)
+
+
+def _no_solution() -> None:
+    """In place of a weak reference to a solution."""
 
 
 _PICKLED = ("steps", "states", "events", "t_eval", "x_eval", "breaks")
@@ -232,6 +240,8 @@ class _Plan:
         self.table = np.zeros((len(WORK.places), 3), dtype=np.int64)
         for name, shape in shapes.items():
             self.table[WORK.places[name]] = 8 * self.places[name].start, *shape
+        for name, array in NOTHING_GIVEN.items():
+            self.table[WORK.places[name]] = place_of(array)
 
     def cut(self, buffer: FloatArray) -> dict[str, FloatArray]:
         """Views of the parts, by name."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # attributes that read from the integration's workspace
 _FROM_WORKSPACE = ("system", "status", "error", "counts", "ended_by", "_message", "_requested", "_tolerances", "record")
+_FROM_RECORD = ("_events", "_flights")  # attributes that hold on to the record, and are made again from its copy
 
 
 class FromWorkspace:
@@ -37,6 +38,18 @@ class FromWorkspace:
         if self.status == "running":
             self.record = self.record.copy()
         self._stepper = None
+
+    def _move_out(self) -> None:
+        """Copy what is read from the integration's workspace, so that another integration can use it (see `memory.pool`).
+
+        Another thread may be reading meanwhile: what it has begun to read it keeps alive, and then the workspace is not reused.
+        """
+        if self._stepper is not None:
+            self._stepper._move_out()
+        if "record" in self.__dict__:
+            self.record = self.record.copy()
+            for name in _FROM_RECORD:
+                self.__dict__.pop(name, None)
 
     @lazy
     def system(self) -> System:
@@ -107,8 +120,8 @@ class FromWorkspace:
     def __getstate__(self) -> dict[str, Any]:
         self._detach()
         state = dict(self.__dict__)
-        state.pop("_events", None)
-        state.pop("_flights", None)
+        for name in _FROM_RECORD:
+            state.pop(name, None)
         if not isinstance(state["error"], BouligandError | None):
             # of a user's type, which may not be known, or may not be able to travel: its name and message are enough
             state["error"] = RuntimeError(f"{type(state['error']).__name__}: {state['error']}")
