@@ -314,6 +314,26 @@ def test_interrupted_runs_leave_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_interrupt_that_a_library_turns_into_another_error_is_one(tmp_path, monkeypatch, capsys):
+    """As extension modules do whose import is interrupted."""
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # (tests in the background ignore it)
+
+    def importing(*_):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("initialization failed") from None
+
+    monkeypatch.setattr("bouligand.cli.figures.save", importing)
+    try:
+        assert cli.main(["run", "hopper", "--out", str(tmp_path), "--no-animation"]) == 130
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    assert "interrupted; nothing was saved" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.fresh
 def test_only_the_command_chooses_how_mujoco_renders():
     script = "import os, bouligand, bouligand.cli; print(os.environ.get('MUJOCO_GL'))"

@@ -3,7 +3,10 @@ compiles, ``reproduce`` runs the paper's experiments."""
 
 import argparse
 import os
+import signal
 import sys
+import threading
+from contextlib import contextmanager
 
 from .. import __version__
 from .._optional import MissingExtraError
@@ -31,17 +34,40 @@ def main(command_line=None):
     arguments = parser().parse_args(command_line)
     if sys.platform.startswith("linux"):
         os.environ.setdefault("MUJOCO_GL", "egl")  # MuJoCo reads it when imported, and then renders without a screen
+    with ctrl_c_noted() as pressed:
+        try:
+            return arguments.run(arguments)
+        except BaseException as error:
+            if pressed or isinstance(error, KeyboardInterrupt):
+                print(f"\nbouligand: {arguments.interrupted.format(out=arguments.out)}", file=sys.stderr)
+                return 130
+            if not isinstance(error, CommandError | MissingExtraError | ResultsError):
+                raise
+            print(f"bouligand: {error}", file=sys.stderr)
+            return error.status if isinstance(error, CommandError) else 1
+
+
+@contextmanager
+def ctrl_c_noted():
+    """A list that is no longer empty once Ctrl-C was pressed: libraries turn its exception into others.
+
+    (An extension module whose import it interrupts raises an ImportError.)
+    """
+    pressed: list[int] = []
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield pressed  # in the background, or inside of a program with a handler of its own
+        return
+
+    def handler(number, frame):
+        pressed.append(number)
+        usual(number, frame)
+
+    signal.signal(signal.SIGINT, handler)
     try:
-        return arguments.run(arguments)
-    except CommandError as error:
-        print(f"bouligand: {error}", file=sys.stderr)
-        return error.status
-    except (MissingExtraError, ResultsError) as error:
-        print(f"bouligand: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print(f"\nbouligand: {arguments.interrupted.format(out=arguments.out)}", file=sys.stderr)
-        return 130
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 if __name__ == "__main__":
