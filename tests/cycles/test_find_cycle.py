@@ -9,6 +9,7 @@ from scipy.optimize import brentq
 
 import bouligand as bd
 from bouligand.models import (
+    bipedal_slip,
     buck_converter,
     hexapod,
     hopper,
@@ -18,6 +19,8 @@ from bouligand.models import (
     slip,
     stick_slip,
 )
+from bouligand.models.bipedal_slip import START as WALKER
+from bouligand.models.bipedal_slip import energy as walking_energy
 
 GOLDEN = 0.5 * (1.0 + math.sqrt(5.0))
 RING = bd.System(
@@ -108,6 +111,27 @@ def test_a_runner_against_another_integrator():
     multipliers = sorted(found.multipliers.real, key=lambda v: -abs(v))
     assert multipliers[:2] == pytest.approx([1.0, slope], abs=1e-4)
     assert abs(slope) < 1.0
+
+
+def test_a_walker_against_another_integrator():
+    """The stable gait of Geyer, Seyfarth and Blickhan (2006), at 816 J; the derivative of a step by SciPy and differences."""
+    found = bd.find_cycle(bipedal_slip(), WALKER, section="mid-stance", rtol=1e-10)
+    _, y, _, vy, _, _ = found.at_section
+    energy = walking_energy(found.at_section, found.p)
+    assert 80.0 * energy == pytest.approx(816.0, abs=1.0)
+    assert vy == pytest.approx(0.0, abs=1e-8)  # a step is symmetric in time
+    here, duration = one_step(y, vy, energy, found.p)
+    assert here == pytest.approx([y, vy], abs=1e-8)
+    assert duration == pytest.approx(found.period, abs=1e-9)
+    d = 1e-5
+    columns = [
+        (one_step(y + a, vy + b, energy, found.p)[0] - one_step(y - a, vy - b, energy, found.p)[0]) / (2.0 * d)
+        for a, b in ((d, 0.0), (0.0, d))
+    ]
+    right = np.linalg.eigvals(np.transpose(columns))
+    mine = [value for value in found.multipliers if abs(value) > 1e-6 and abs(value - 1.0) > 1e-6]
+    assert sorted(mine, key=np.imag) == pytest.approx(sorted(right, key=np.imag), abs=1e-6)
+    assert np.abs(right).max() < 1.0
 
 
 def test_two_oscillators_that_fire_in_turn():
@@ -332,6 +356,35 @@ def apex_map(y, energy, p):
     start = [-rest * math.cos(angle), rest * math.sin(angle), vx, -g * fall]
     s = solve_ivp(stance, (0.0, 2.0), start, events=leaves, rtol=1e-11, atol=1e-12).y[:, -1]
     return s[1] + 0.5 * s[3] ** 2 / g
+
+
+def one_step(y, vy, energy, p):
+    """Height and vertical speed of the walker at the next mid-stance, and the time until then, by SciPy."""
+    from scipy.integrate import solve_ivp
+
+    g, k, m, rest, angle = p
+
+    def go(s, other, until, direction):
+        def push(x, y):
+            return k / m * (rest / math.hypot(x, y) - 1.0) * np.array([x, y])
+
+        def f(t, s):
+            force = push(s[0], s[1]) + (0.0 if other is None else push(s[0] - other, s[1]))
+            return [s[2], s[3], force[0], force[1] - g]
+
+        def event(t, s):
+            return until(s)
+
+        event.terminal, event.direction = True, direction  # type: ignore[attr-defined]
+        done = solve_ivp(f, (0.0, 2.0), s, "DOP853", events=event, rtol=1e-12, atol=1e-13)
+        return done.y[:, -1], done.t[-1]
+
+    vx = math.sqrt(2.0 * (energy - g * y) - k / m * (rest - y) ** 2 - vy**2)
+    s, first = go([0.0, y, vx, vy], None, lambda s: s[1] - rest * math.sin(angle), -1.0)
+    foot = s[0] + rest * math.cos(angle)
+    s, second = go(s, foot, lambda s: math.hypot(s[0], s[1]) - rest, 1.0)
+    s, third = go(s - [foot, 0.0, 0.0, 0.0], None, lambda s: s[0], 1.0)
+    return s[[1, 3]], first + second + third
 
 
 def stopped():

@@ -23,6 +23,7 @@ if (
 ):  # a help for editors and type checkers, which do not run `available`; models work without being listed here
     from .adex import adex as adex
     from .ball_row import ball_row as ball_row
+    from .bipedal_slip import bipedal_slip as bipedal_slip
     from .bouncing_ball import bouncing_ball as bouncing_ball
     from .buck_converter import buck_converter as buck_converter
     from .chua import chua as chua
@@ -82,7 +83,7 @@ def available() -> dict[str, Model]:
     --------
     >>> import bouligand as bd
     >>> sorted(bd.models.available())[:4]
-    ['adex', 'ball_row', 'bouncing_ball', 'buck_converter']
+    ['adex', 'ball_row', 'bipedal_slip', 'bouncing_ball']
     """
     # (files whose names begin with an underscore are not imported here: those may import Numba, which takes time)
     found = {}

@@ -130,6 +130,6 @@ MODEL = Model(
     tf=3.0,
     draw=draw,
     speed=0.4,
-    units={"t": "s", "x": "m", "y": "m", "vx": "m/s", "vy": "m/s", "phase": "0: down, 1: stance, 2: up"},
+    units={"t": "s", "x": "m", "y": "m", "vx": "m/s", "vy": "m/s", "phase": "-"},
     cycle={"section": "apex"},
 )
