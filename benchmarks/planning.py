@@ -104,7 +104,8 @@ def walking(seconds=10.0):
     aims = np.array([walk.heading(row[0]) for row in rows])
     wall = mpc.statistics.iterations
     print(
-        f"\n{seconds:g} s of walking and turning with {len(walk.PUSHES)} pushes, one iteration every 20 ms, horizon 0.5 s\n"
+        f"\n{seconds:g} s of walking and turning with {len(walk.PUSHES)} pushes, one iteration every 20 ms, applied 20 ms later, "
+        "horizon 0.5 s\n"
     )
     print(
         table(

@@ -1,5 +1,7 @@
 """iLQR against closed forms (linear systems), SciPy's optimisers and limits; statuses and refusals; MPC; tracking."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
@@ -270,3 +272,51 @@ def test_tracking_at_equal_mode():
         P.Tracking(reference, reach=-1.0)
     with pytest.raises(ValueError, match="plan's system"):
         cost.prepare(CART, ("force",))
+
+
+@pytest.mark.parametrize("tick", [0.04, 0.02, 0.05])
+def test_a_latency_is_predicted_over(tick):
+    """Where nothing disturbs it, the state from which a plan begins is the one that comes, through the contact."""
+    latency = 0.04
+    plan = P.Plan(
+        bd.models.hopper(),
+        np.linspace(0.0, 0.2, 11),
+        inputs="g",
+        running=P.Quadratic([1.5, 0.0], x=[100.0, 1.0], u=0.01, rest=[0.0]),
+        rtol=1e-8,
+    )
+    mpc, x = P.MPC(plan, iterations=2, latency=latency), np.array([1.2, 0.0])
+    decided, expected = [(0.0, mpc.start(0.0, x).u)], []
+    moments, states = [0.0], [x]
+    for k in range(25):
+        t = k * tick
+        mpc.plan(t, x)
+        found: Any = mpc.result
+        decided.append((t + latency, found.u))
+        expected.append((t + latency, found.rollout.x[0]))
+        for q in range(10):  # the plant, in small parts, under the controls that are applied at each time
+            here = t + (q + 0.5) * tick / 10
+            began, U = [pair for pair in decided if pair[0] <= here][-1]
+            u = U[min(int((here - began) / 0.02), 9)]
+            x = bd.rollout(plan.system, x, [u], [t + q * tick / 10, t + (q + 1) * tick / 10], inputs="g", rtol=1e-10).x[
+                -1
+            ]
+            moments.append(t + (q + 1) * tick / 10)
+            states.append(x)
+    checked = 0
+    for t, aim in expected:
+        near = int(np.argmin(np.abs(np.array(moments) - t)))
+        if abs(moments[near] - t) < 1e-9:
+            np.testing.assert_allclose(aim, states[near], atol=1e-6)
+            checked += 1
+    assert checked > 20
+    assert abs(x[0] - 1.5) < 0.1
+
+
+@pytest.mark.parametrize("latency", [-0.1, np.nan, 0.2])
+def test_a_latency_lies_within_the_horizon(latency):
+    plan = P.Plan(
+        bd.models.hopper(), np.linspace(0.0, 0.2, 3), inputs="g", running=P.Quadratic([1.5, 0.0], x=1.0, u=1.0)
+    )
+    with pytest.raises(ValueError, match="latency must be"):
+        P.MPC(plan, latency=latency)

@@ -75,6 +75,10 @@ class MPC:
         At most so many for each plan.
     tolerance : float
         See `Plan.solve`.
+    latency : float
+        Seconds from a measurement until the controls that are planned from it can be applied, such as the time between two
+        plans. Until then those of the last plan are: the state is predicted under them, and the plan begins where they end.
+        Default: none, as if planning took no time.
 
     Attributes
     ----------
@@ -98,14 +102,27 @@ class MPC:
     array([1.5, 0. ])
     """
 
-    def __init__(self, plan: Plan, deadline: float | None = None, iterations: int = 5, tolerance: float = 1e-4) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        deadline: float | None = None,
+        iterations: int = 5,
+        tolerance: float = 1e-4,
+        latency: float = 0.0,
+    ) -> None:
+        if not 0.0 <= latency < plan.times[-1] - plan.times[0]:
+            raise ValueError(f"latency must be a number of seconds within the horizon of the plan; got {latency!r}")
         if deadline is not None and not deadline > 0.0:
             raise ValueError(f"deadline must be a positive number of seconds; got {deadline!r}")
         self._plan, self.deadline, self.tolerance = plan, deadline, float(tolerance)
+        self.latency = float(latency)
         self.most = whole("iterations", iterations, 1)
         self.result: PlanResult | None = None
         self.statistics = Statistics()
         self._controls: tuple[float, ty.FloatArray] | None = None  # since when, and those of the last plan
+        self._decided: list[
+            tuple[float, ty.FloatArray]
+        ] = []  # the same of all plans that are still applied, or will be
 
     def shifted(self, t: float) -> ty.FloatArray:
         """The controls of the last plan for a horizon that begins at t: at each node those that were planned for its time; the
@@ -132,13 +149,34 @@ class MPC:
         """
         self.result = self._plan.solve(x, U, t0=t, iterations=iterations, tolerance=self.tolerance)
         self._controls = t, self.result.u
+        self._decided = [self._controls]
         return self.result
 
     def _solve(self, t: float, x: ty.FloatArray, U: ty.FloatArray, iterations: int) -> PlanResult:
         return minimise(self._plan, x, U, t, iterations, self.tolerance, self.deadline, None, strict=False)
 
+    def _predicted(self, t: float, x: ty.FloatArray) -> ty.FloatArray:
+        """The state at t + latency, under the controls that have been decided; x itself where that cannot be computed."""
+        until, least = t + self.latency, 1e-9 * self.latency  # (nodes may differ by rounding errors)
+        while len(self._decided) > 1 and self._decided[1][0] <= t + least:
+            del self._decided[0]
+        shape = self._plan.times - self._plan.times[0]
+        changes = [began + shape for began, _ in self._decided]
+        inside = np.sort(np.concatenate(changes))
+        inside = inside[(inside > t + least) & (inside < until - least)]
+        times = np.concatenate([[t], inside[np.diff(inside, prepend=t) > least], [until]])
+
+        def policy(k: int, x: ty.FloatArray) -> ty.FloatArray:
+            middle = 0.5 * (times[k] + times[k + 1])
+            which = max(sum(began <= middle for began, _ in self._decided) - 1, 0)
+            U = self._decided[which][1]
+            return U[min(max(int(np.searchsorted(changes[which], middle, side="right")) - 1, 0), len(U) - 1)]
+
+        run = self._plan._try(x, times, policy)
+        return x if run is None or not run.success else run.x[-1]
+
     def plan(self, t: float, x: ArrayLike) -> ty.FloatArray:
-        """Plan from the state x at time t, and return the controls for now.
+        """Plan from the state x at time t, and return the controls for now (with a latency: from t + latency on).
 
         Parameters
         ----------
@@ -155,6 +193,10 @@ class MPC:
         x = finite_numbers("x", x)
         if x.shape != (self._plan.system.n,):
             raise ValueError(f"x must have {self._plan.system.n} values, one for each state; got shape {x.shape}")
+        if self.latency > 0.0:
+            if self._decided:
+                x = self._predicted(t, x)
+            t += self.latency
         U = self.shifted(t)
         found = self._solve(t, x, U, self.most)
         if not found.success and self._controls is not None:  # (the moved controls end in a failure: without them)
@@ -162,6 +204,8 @@ class MPC:
             found = rest if rest.success else found
         took = time.perf_counter() - began
         self.result, self._controls = found, (t, found.u)
+        if self.latency > 0.0:
+            self._decided.append(self._controls)
         self.statistics.seconds.append(took)
         self.statistics.iterations += found.seconds
         self.statistics.late += self.deadline is not None and took > self.deadline
