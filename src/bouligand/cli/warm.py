@@ -33,6 +33,7 @@ SOLVE = (
     Part("the integrator", "steps.loop", "run", quickly=True),
     Part("steps across many contacts", "spans.span", "span"),
     Part("breakpoints and grazing", "steps.judge", "judge"),
+    Part("starts on guards", "steps.start_word", "find_word"),
     Part("dense output", "steps.retake", "sample"),
     Part("dense output across many contacts", "spans.dense_span", "sample_spans"),
 )

@@ -30,6 +30,8 @@ def failure(stepper: Stepper, code: int) -> BaseException:
     system, s, g = stepper.system, stepper._memory.s, stepper._memory.g
     if code in (codes.JUMP_ORDER, codes.ZENO):
         return _about_jumps(stepper, code, text)
+    if code in (codes.NO_WORD, codes.SEVERAL_WORDS):
+        return _about_start(stepper, text)
     k = s.target
     about_a_guard = 0 <= k < system.m and "{guard" in text
     guard = system.guards[k] if about_a_guard else None
@@ -81,6 +83,16 @@ def _about_jumps(stepper: Stepper, code: int, text: str) -> BaseException:
     t_end = t + float(g.interval[s.target]) * ratio / (1.0 - ratio)
     message = text.format(guard=guard, where=where, ratio=ratio, t_end=t_end)
     return errors.ZenoError(message, t_end=t_end, ratio=ratio, t=t, x=x, guard=guard)
+
+
+def _about_start(stepper: Stepper, text: str) -> errors.StartError:
+    """The exception for a start on guards where no mode, or more than one, is consistent."""
+    system, g, t = stepper.system, stepper._memory.g, stepper.t
+    on = np.flatnonzero((g.held != 0.0) & (g.observer == 0.0) & (g.rest == 0.0))
+    names = ", ".join(repr(system.guards[k]) for k in on[:5]) + (" ..." if len(on) > 5 else "")
+    zero = f"at the start, t = {t:g}, {f'guards {names} are' if len(on) > 1 else f'guard {names} is'} zero"
+    message = text.format(zero=zero, words=stepper._memory.s.target)
+    return errors.StartError(message, t=t, x=stepper.x, guard=system.guards[on[0]])
 
 
 def _advice(stepper: Stepper) -> str:
