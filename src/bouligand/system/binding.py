@@ -124,15 +124,19 @@ class Bound:
 
     def field(self, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
         """f, also in sliding modes and at rest (b = 0), called from Python."""
-        return self._call("f", t, x, b, p)
+        return self._call("f", t, x, b, p, np.size(x))
 
     def onto_guards(self, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
         """The state x, moved onto the guards on which the trajectory stays (b = 0)."""
-        return self._call("project", t, x, b, p)
+        return self._call("project", t, x, b, p, np.size(x))
 
-    def _call(self, name: str, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
+    def multipliers(self, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
+        """The multipliers of the guards on which the trajectory stays (see `core.sliding.field`), one for each guard."""
+        return self._call("multipliers", t, x, b, p, np.size(b))
+
+    def _call(self, name: str, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike, size: int) -> FloatArray:
         given = [np.array(a, dtype=float) for a in (x, b, p)]
-        out = np.full(given[0].size, np.nan)
+        out = np.full(size, np.nan)
         if _FIELD(int(self.fn[name][0]))(t, *(a.ctypes.data for a in (*given, out, self.context))) != 0:
             raise self.failures.take() or FunctionError(f"f failed at t = {t}", t=t, x=given[0])
         return out
