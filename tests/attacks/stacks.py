@@ -70,7 +70,11 @@ class Stack:
         known, count = self.impacts(), len(sol.events)
         for q, (t, guard) in enumerate(known):
             if q >= count or sol.events.guard[q] != guard or abs(sol.events.t[q] - t) > FACTOR * self.rtol:
-                return "wrong event times", f"impact {q}: guard {guard} at {t} in closed form, times {sol.events.t[:MOST]}", count
+                return (
+                    "wrong event times",
+                    f"impact {q}: guard {guard} at {t} in closed form, times {sol.events.t[:MOST]}",
+                    count,
+                )
         energy = G * (sol.x[:, 0] + self.mass * sol.x[:, 1])
         energy = energy + 0.5 * (sol.x[:, 2] ** 2 + self.mass * sol.x[:, 3] ** 2)
         if (np.diff(energy) > FACTOR * self.rtol * (1.0 + energy[0])).any():
@@ -81,7 +85,8 @@ class Stack:
 
     def impacts(self):
         """The first impacts: times and guards."""
-        t, x, out = 0.0, np.array(self.x0), []
+        t, x = 0.0, np.array(self.x0)
+        out: list[tuple[float, int]] = []
         while len(out) < MOST:
             falls = (x[2] + np.sqrt(x[2] ** 2 + 2.0 * G * x[0])) / G
             meets = (x[1] - x[0]) / (x[2] - x[3]) if x[2] > x[3] else np.inf

@@ -167,6 +167,29 @@ def test_what_is_not_unique_is_refused():
     assert caught.value.t == pytest.approx(2.0, abs=1e-6)
 
 
+def test_the_check_of_a_system_with_sliding_modes():
+    """It is not asked to be event-selected: guards that are slid on are named, and what would be refused is a problem."""
+    report = oscillator().check([0.1, 0.0])
+    assert report.ok
+    assert "towards 'reversal' on both sides" in str(report)
+    assert oscillator(sliding=None).check([0.1, 0.0]).problems
+    assert coupled().check([0.0, 0.0]).ok
+    products = bd.System(
+        lambda t, x, b, p: (-b[0] + 0.3 * b[0] * b[1], -b[1]),
+        lambda t, x, p: (x[0], x[1]),
+        n=2,
+        m=2,
+        sliding="filippov",
+    )
+    assert "not affine" in products.check([0.0, 0.0]).problems[0]
+
+
+def test_no_absolute_tolerance_on_a_corner_at_zero():
+    """Both states are zero on the guards that are slid on: without atol nothing is within the tolerance."""
+    with pytest.raises(bd.StepSizeError, match="atol"):
+        bd.solve(coupled(), (0.0, 3.0), [1.0, 1.0], rtol=1e-9, atol=0.0)
+
+
 def test_what_does_not_go_together():
     with pytest.raises(ValueError, match="bands"):
         bd.solve(oscillator(), (0.0, 1.0), [1.0, 1.0], eps=0.1)

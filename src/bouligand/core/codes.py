@@ -71,8 +71,8 @@ class Failure(NamedTuple):
     """What a failure means to the user.
 
     ``error`` is the name of the exception in `bouligand.errors`. In ``message`` the caller fills in {where}, {x}, {dt},
-    {max_steps}, {margin}, {effect}; at a start on guards, {zero} and {words}; and, of the guard concerned, {guard}, {sign} and {h}. ``function`` is the user's function
-    that failed, by its name in `System`; empty if none did.
+    {max_steps}, {margin}, {effect}; at a start on guards, {zero} and {words}; and, of the guard concerned, {guard}, {sign} and
+    {h}. ``function`` is the user's function that failed, by its name in `System`; empty if none did.
     """
 
     error: str
@@ -141,7 +141,8 @@ FAILURES = {
     ZENO: Failure(
         "ZenoError",
         "the jumps at guard {guard!r} accumulate {where}: each interval is {ratio:.3g} times the one before, and they end at "
-        "t = {t_end:.10g}. What comes behind is not determined by f and the jumps.",
+        "t = {t_end:.10g}. What comes behind is not determined by f and the jumps: give the System rest={guard!r} to let it stay "
+        "there, or stop before with terminal=.",
     ),
     JUMPS_BACK: Failure(
         "SlidingError",

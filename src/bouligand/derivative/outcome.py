@@ -50,8 +50,8 @@ def outcome_of(solution: Solution, t: float | None, since: float | None, event: 
         end = float(record.events["t"][row])
         if solution.system._stays and record.events["jumped"][row] and row not in exits_among(solution, record.events):
             raise DerivativeError(
-                f"event {event} is the end of a sliding mode at the start, at a breakpoint or because another guard is crossed: the "
-                "derivative of the state at such an event is not implemented. Give a fixed time t, or the event of that guard"
+                f"event {event} is the end of a sliding mode at the start, at a breakpoint or because another guard is crossed: "
+                "the derivative of the state at such an event is not implemented. Give a fixed time t, or the event of that guard"
             )
     if not end > begin:
         raise ValueError(f"t must be after since; got t = {end:g}, since = {begin:g}")

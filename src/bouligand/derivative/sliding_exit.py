@@ -1,7 +1,7 @@
 """Where sliding or rest ends by itself: by how much later a perturbed trajectory leaves the guard.
 
-Sliding on guard k ends where its multiplier u_k is -1 or +1, rest where it is 0 (see `core.sliding.field`). Along the mode before,
-u is a smooth function of time, state and parameters, so that
+Sliding on guard k ends where its multiplier u_k is -1 or +1, rest where it is 0 (see `core.sliding.field`). Along the mode
+before, u is a smooth function of time, state and parameters, so that
 
     tau = -(Du dx + Dp_u dp) / (Du f + D_t u).
 
@@ -73,7 +73,9 @@ def exit_at(solution: Solution, guard: int, t: float, width: int) -> Exit:
     return Exit(t, -rows[:width, q] / rates[q], f)
 
 
-def _gradients(u: Callable[[float, FloatArray, FloatArray], FloatArray], t: float, x: FloatArray, p: FloatArray, width: int) -> FloatArray:
+def _gradients(
+    u: Callable[[float, FloatArray, FloatArray], FloatArray], t: float, x: FloatArray, p: FloatArray, width: int
+) -> FloatArray:
     """Derivatives of the multipliers: a row for each component of the state, then of the parameters (up to ``width``); the last
     one is that in time."""
     out = []

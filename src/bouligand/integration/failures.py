@@ -64,6 +64,11 @@ def failure(stepper: Stepper, code: int) -> BaseException:
                 f"({message})"
             )
             return errors.StiffnessError(message, rate=rate, states=states, t=t, x=x)
+    if code == codes.STEP_TOO_SMALL and (zero := _without_tolerance(stepper)):
+        message = (
+            f"the step became too small at t = {t:.10g} (dt = {s.dt:.1e}): {', '.join(zero)} is nearly zero there, and so "
+            "small a tolerance (atol + rtol |x|) cannot be kept. Give a larger atol (the default is rtol / 100)"
+        )
     error: type[errors.SolveError] = getattr(errors, name)
     return error(message, t=t, x=x, guard=guard, hdot=hdot)
 
@@ -102,6 +107,17 @@ def _advice(stepper: Stepper) -> str:
     if stepper.system.n > stiff.LARGEST and stepper._stiff is None:
         return f"Give method='stiff' (with more than {stiff.LARGEST} states it is not chosen by itself)"
     return "Loosen rtol"
+
+
+def _without_tolerance(stepper: Stepper) -> list[str]:
+    """States that are so small that their tolerances are below the round-off of what they have been."""
+    memory = stepper._memory
+    states = memory.states[: memory.s.record_count]
+    if not len(states):
+        return []
+    tolerance = memory.v.atol + memory.s.rtol * np.abs(stepper.x)
+    small = tolerance < 1e-16 * np.abs(states).max(axis=0)
+    return [name for name, is_small in zip(stepper.system.states, small, strict=True) if is_small]
 
 
 def _has_a_pole(system: System, t: float, x: FloatArray, p: FloatArray, k: int) -> bool:

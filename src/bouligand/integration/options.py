@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .. import _typing as ty
     from ..core.views import RowsView
-    from ..memory.working import IntegrationMemory
+    from ..memory.working import Declared, IntegrationMemory
     from ..system.system import System
 
 FIRST_LOOK = 16  # steps after which to see for the first time whether stability limits them
@@ -212,9 +212,8 @@ def mark(
     work.marked = True
     s = work.s
     if system._special:
-        if work.declared is None:
-            declare(work, system)
-        work.g._matrix[:], s.one_sided, s.observers, s.may_slide, s.order_given = work.declared
+        declared = work.declared or declare(work, system)
+        work.g._matrix[:], s.one_sided, s.observers, s.may_slide, s.order_given = declared
     if eps is not None or projection is not None:
         bands(work, system, eps, projection)
     if terminal is not None:
@@ -222,7 +221,7 @@ def mark(
         s.observers = np.count_nonzero(work.g.observer)
 
 
-def declare(work: IntegrationMemory, system: System) -> None:
+def declare(work: IntegrationMemory, system: System) -> Declared:
     """Keep what all integrations of this system begin with in this memory: the rows of the guards, and four scalars."""
     g = work.g
     g.direction[:] = system.direction
@@ -236,13 +235,14 @@ def declare(work: IntegrationMemory, system: System) -> None:
     if system._stays:
         g.b.fill(1.0)  # (0 means that the trajectory stays on it)
         g.rest[:] = system.rests
-    work.declared = (
+    declared = work.declared = (
         g._matrix.copy(),
         int(np.count_nonzero(system.direction)),
         int(np.count_nonzero(system.observers)),
         int(system.sliding is not None),
         int(system.jumps.order_given),
     )
+    return declared
 
 
 def bands(work: IntegrationMemory, system: System, eps: ty.PerGuard | None, projection: ty.Projection | None) -> None:

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ..core.state import Rows
     from ..system.system import System
     from ..system.user_memory import Lease
+
+    Declared: TypeAlias = tuple[FloatArray, int, int, int, int]
 
 write_times = struct.Struct(f"{START_SIZE}d").pack_into  # like a memory's own ``write``, without the state
 
@@ -140,7 +142,7 @@ class IntegrationMemory(Working):
         self.marked = False  # whether an integration left options in ``g``, or arrays of its own:
         self.replaced = False  # the latter
         # what each integration of a system begins with, if that has one-sided guards, observers or jumps: see `options.declare`
-        self.declared: tuple[FloatArray, int, int, int, int] | None = None
+        self.declared: Declared | None = None
         self.lease: Lease | None = None  # of a context that belongs to this memory
         self.idle = 0  # number of references to it and to its buffer while it is not in use
 

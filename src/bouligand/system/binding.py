@@ -86,7 +86,9 @@ class Bound:
         # how derivatives are propagated, without parameters and with them, once the Jacobians that these need are bound
         self.ways: dict[bool, Ways] = {}
         self.pattern: Any = None  # of Dh, with many states: see `derivative.patterns`
-        self._dual_jumps: dict[int, int] = {}  # the addresses of jumps of dual numbers; 0: they do not compile for these
+        self._dual_jumps: dict[
+            int, int
+        ] = {}  # the addresses of jumps of dual numbers; 0: they do not compile for these
         self._no_duals: dict[str, str] = {}  # functions that do not compile for dual numbers, and why
         if system._stays:
             self._let_stay(system)

@@ -1,9 +1,9 @@
 """The main loop: smooth steps, hops and crossings.
 
 ``run`` continues until the end, a failure, or a full buffer, and can be called again where it stopped. One pass through the
-loop of ``advance`` is one of: a crossing at the present state, a smooth step, a hop onto a guard. Where many guards are ahead and f
-is a sum over contacts, it returns NEED_SPAN: spanning steps are an entry of their own (see ``spans.span``). So are jumps of the state
-and sliding modes: once these are compiled, ``run`` calls them by their addresses.
+loop of ``advance`` is one of: a crossing at the present state, a smooth step, a hop onto a guard. Where many guards are ahead
+and f is a sum over contacts, it returns NEED_SPAN: spanning steps are an entry of their own (see ``spans.span``). So are jumps
+of the state and sliding modes: once these are compiled, ``run`` calls them by their addresses.
 """
 
 from .. import codes
@@ -153,7 +153,8 @@ def resolve_corner(w):
     here = max(4e-16 * max(abs(t), s.dt), 1.001 * s.gap, s.soon if ending else 0.0)
     if j >= 0 and g.level[j] == 0.0 and tau <= max(here, 0.01 * s.soon, 1e-9 * s.dt):
         # (nearer than a landing resolves, it is crossed on the spot if it is here to round-off)
-        found = 1 if tau <= here else on_surface(w, j, tau)
+        # (f has no jump where sliding or rest ends: so small a time makes no difference)
+        found = 1 if tau <= here or g.b[j] == 0.0 else on_surface(w, j, tau)
         if found < 0:
             return s.status, False, tau, j
         if found == 1:

@@ -227,8 +227,8 @@ def is_consistent(w, scale):
 
 @core
 def find_sides(w, scale):
-    """g.lowest = the signs of the open guards after the time ``scale`` in the mode g.b; 0 where rounding errors hide the sign. True
-    if f or h failed."""
+    """g.lowest = the signs of the open guards after the time ``scale`` in the mode g.b; 0 where rounding errors hide the sign.
+    True if f or h failed."""
     compact()
     s, v, g = w.s, w.v, w.g
     if eval_f(w, s.t, v.x, v.f):
