@@ -33,7 +33,6 @@ SOLVE = (
     Part("the integrator", "steps.loop", "run", quickly=True),
     Part("steps across many contacts", "spans.span", "span"),
     Part("breakpoints and grazing", "steps.judge", "judge"),
-    Part("starts on guards", "steps.start_word", "find_word"),
     Part("dense output", "steps.retake", "sample"),
     Part("dense output across many contacts", "spans.dense_span", "sample_spans"),
 )
@@ -58,6 +57,7 @@ DERIVATIVE = (
 OTHER = (
     Part("sliding modes", "sliding.modes", "slide"),
     Part("jumps of the state", "jumps.instant", "jump"),
+    Part("starts on guards", "steps.start_word", "find_word"),
     Part("ensembles", "steps.block", "run_block"),
     Part("stiff systems", "stiff.choice", "weigh", quickly=True),
 )

@@ -14,7 +14,7 @@ from ..core.views import record_view
 from ..integration import stiff
 from ..integration.failures import failure
 from ..integration.options import TO_THE_END
-from ..integration.running import borrow_spans, give_back, let_enter
+from ..integration.running import borrow_spans, find_word, give_back, let_enter
 from ..memory.tables import TableMemory
 from ..system import interrupts
 from . import outcomes
@@ -141,6 +141,9 @@ class Worker:
             stiff.weigh(stepper)
         elif code == codes.NEED_WORD:
             plan.find_word = _address("find_word")
+            found = find_word(memory.address)  # (for this trajectory; for later ones the compiled loop calls it)
+            if found >= codes.FIRST_FAILURE:
+                self._respond(found)
         elif code >= codes.FIRST_FAILURE:
             self._set_parameters()
             self._end(failure(stepper, code))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .stepper import Stepper
 
 _judge = Kernel("steps.judge", "judge", "breakpoints and grazing", direct=True)
-_find_word = Kernel("steps.start_word", "find_word", "starts on guards", direct=True)
+find_word = Kernel("steps.start_word", "find_word", "starts on guards", direct=True)
 # entries that the loop calls itself, when they are compiled
 _ENTERED = {
     codes.JUMP: ("enter_jump", Kernel("jumps.instant", "jump", "jumps of the state")),
@@ -68,7 +68,7 @@ def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
         if code == codes.NEED_SPAN:
             code = _span(stepper, look)
         elif code == codes.NEED_WORD:
-            code = _find_word(table)
+            code = find_word(table)
         if codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
             if code == codes.CHANGED and stepper._until is not None and pauses(memory, stepper._until):
                 return  # (the question stays: the judge answers it when the integration goes on)

@@ -374,8 +374,8 @@ def _check_sliding(
         off = np.abs(basis @ np.linalg.lstsq(basis, fields, rcond=None)[0] - fields).max()
         if off > 1e-8 * max(np.abs(fields).max(), 1e-300):
             report.problems.append(
-                f"f is not affine in the signs of the guards around x: sliding on several of {_names(system, slid)} at once would "
-                "be refused. Write f so that each of them adds a term of its own"
+                f"f is not affine in the signs of the guards around x: sliding on several of {_names(system, slid)} at once "
+                "would be refused. Write f so that each of them adds a term of its own"
             )
 
 
