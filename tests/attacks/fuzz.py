@@ -26,6 +26,7 @@ import bouligand as bd
 
 from .exact import follow
 from .kinds import KINDS
+from .stacks import Stack
 
 FACTOR = 100.0  # tolerances, times growth, that a state may be off
 RIGHT, REFUSED, NEEDLESS, DOUBT = "right", "refused", "refused without need", "in doubt"
@@ -45,6 +46,12 @@ class Verdict:
 
 def judge(problem):
     """Solve a problem in both ways and compare."""
+    if isinstance(problem, Stack):
+        try:
+            name, detail, events = problem.judge()
+        except bd.SolveError as error:
+            return Verdict(NEEDLESS, f"{type(error).__name__}: {error}")
+        return Verdict(name, detail, events=events)
     exact = follow(problem)
     if exact.status == "many":
         return Verdict(DOUBT, "the closed form has too many events")

@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 
 from .affine import Leg, Problem
 from .exact import follow, generator, rows
+from .stacks import stacks
 
 METHODS = ("auto", "auto", "dopri5", "dop853", "bosh3")
 
@@ -207,5 +208,6 @@ KINDS = {
     kind.__name__.replace("_", "-"): kind
     for kind in (
         plain, sums, spans, observers, one_sided, terminal, breakpoints, starts, ends, constant_ends, corners, dips, combined,
+        stacks,
     )
 }  # fmt: skip

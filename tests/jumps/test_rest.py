@@ -31,12 +31,42 @@ def test_a_ball_comes_to_rest_when_its_bounces_end(e):
     np.testing.assert_allclose(sol(np.linspace(ends + 1e-6, 5.0, 20)), 0.0, atol=1e-12)
 
 
+def test_when_a_table_throws_the_ball():
+    """Rest ends where the table falls away faster than the ball: the time of that, its derivatives, and the next impact."""
+    system = bd.System(
+        lambda t, x, b, p: (x[1], -p[2]),
+        lambda t, x, p: (x[0] - p[0] * np.sin(p[1] * t),),
+        n=2,
+        guards=("table",),
+        params={"A": 0.05, "w": 20.0, "g": G},
+        jumps={"table": lambda t, x, b, p: (x[0], p[0] * p[1] * np.cos(p[1] * t))},
+        rest="table",
+    )
+
+    def run(p):
+        return bd.solve(system, (0.0, 0.3), [0.0, p[0] * p[1]], p, rtol=1e-10, atol=1e-12)
+
+    p = np.array([0.05, 20.0, G])
+    sol, root = run(p), np.sqrt(1.0 - (G / 20.0) ** 2)  # A w^2 = 20
+    known = np.array([-G / 20.0 / root / 20.0 / p[0], 0.0, 1.0 / (20.0 * 20.0 * root)])
+    known[1] = -2.0 * G / 20.0 / root / 20.0**2 - np.arcsin(G / 20.0) / 20.0**2
+    B, at_exit = sol.bderivative(params=True), sol.bderivative(event=0, params=True)
+    for k, dx in enumerate(([0.0, p[1]], [0.0, p[0]], [0.0, 0.0])):  # (it starts with the table)
+        dp = np.eye(3)[k]
+        high, low = run(p + 1e-6 * p[k] * dp), run(p - 1e-6 * p[k] * dp)
+        later = B.event_times(dx, dp)
+        assert later[0] == pytest.approx(known[k], rel=1e-7)
+        assert later[1] == pytest.approx((high.events.t - low.events.t)[1] / (2e-6 * p[k]), rel=1e-4, abs=1e-6)
+        moved = (high.events.x[0] - low.events.x[0]) / (2e-6 * p[k])
+        np.testing.assert_allclose(at_exit(dx, dp), moved, rtol=1e-4, atol=2e-6)
+
+
 def test_without_rest_the_end_of_bounces_is_an_error():
     with pytest.raises(bd.ZenoError):
         bd.solve(ball(0.5), (0.0, 5.0), [1.0, 0.0])
 
 
-@pytest.mark.parametrize("rtol", [1e-4, 1e-7, 1e-10])
+@pytest.mark.parametrize("rtol", [1e-4, 1e-7, 1e-10, 1e-11])
 def test_a_table_throws_the_ball_once_a_period(rtol):
     sol = bd.solve(bd.models.shaking_table(), (0.0, 2.0), START, rtol=rtol, atol=1e-2 * rtol)
     period = 2.0 * np.pi / 15.0

@@ -167,6 +167,29 @@ def test_what_is_not_unique_is_refused():
     assert caught.value.t == pytest.approx(2.0, abs=1e-6)
 
 
+def test_the_check_of_a_system_with_sliding_modes():
+    """It is not asked to be event-selected: guards that are slid on are named, and what would be refused is a problem."""
+    report = oscillator().check([0.1, 0.0])
+    assert report.ok
+    assert "towards 'reversal' on both sides" in str(report)
+    assert oscillator(sliding=None).check([0.1, 0.0]).problems
+    assert coupled().check([0.0, 0.0]).ok
+    products = bd.System(
+        lambda t, x, b, p: (-b[0] + 0.3 * b[0] * b[1], -b[1]),
+        lambda t, x, p: (x[0], x[1]),
+        n=2,
+        m=2,
+        sliding="filippov",
+    )
+    assert "not affine" in products.check([0.0, 0.0]).problems[0]
+
+
+def test_no_absolute_tolerance_on_a_corner_at_zero():
+    """Both states are zero on the guards that are slid on: without atol nothing is within the tolerance."""
+    with pytest.raises(bd.StepSizeError, match="atol"):
+        bd.solve(coupled(), (0.0, 3.0), [1.0, 1.0], rtol=1e-9, atol=0.0)
+
+
 def test_what_does_not_go_together():
     with pytest.raises(ValueError, match="bands"):
         bd.solve(oscillator(), (0.0, 1.0), [1.0, 1.0], eps=0.1)
@@ -174,11 +197,61 @@ def test_what_does_not_go_together():
         bd.solve(oscillator(), (0.0, 1.0), [1.0, 1.0], method="stiff")
 
 
-def test_the_end_of_sliding_as_an_outcome_is_refused():
-    sol = bd.solve(coupled(), (0.0, 3.0), [1.0, 1.0])
-    with pytest.raises(bd.DerivativeError, match="end of a sliding mode"):
-        sol.bderivative(event=2)
-    assert np.isnan(sol.bderivative().event_times([1.0, 0.0])[2])
+def belt():
+    """A mass on a belt, held by a spring; friction becomes weaker with the speed of sliding."""
+    return bd.System(
+        lambda t, x, b, p: (x[1], -p[1] * x[0] - p[2] * b[0] * (0.6 + 0.4 / (1.0 + 3.0 * (x[1] - p[0]) ** 2))),
+        lambda t, x, p: (x[1] - p[0],),
+        states=("x", "v"),
+        guards=("slip",),
+        params={"belt": 0.3, "k": 1.1, "mu": 0.7},
+        sliding="filippov",
+    )
+
+
+@pytest.mark.parametrize("which", ["x", "belt", "k", "mu"])
+def test_the_time_and_state_at_the_end_of_sliding(which):
+    """It is carried along from x, and tears off where k x = mu; later tears and catches against differences of tight solves."""
+    system, p, x0 = belt(), np.array([0.3, 1.1, 0.7]), np.array([-0.2, 0.3])
+    dx = np.array([float(which == "x"), float(which == "belt")])  # (the start moves with the belt)
+    dp = np.array([float(which == name) for name in ("belt", "k", "mu")])
+
+    def run(s):
+        return bd.solve(system, (0.0, 12.0), x0 + s * dx, p + s * dp, rtol=1e-11, atol=1e-13)
+
+    sol, high, low = run(0.0), run(1e-4), run(-1e-4)
+    later = sol.bderivative(params=True).event_times(dx, dp)
+    position = p[2] / p[1]
+    known = {
+        "x": -1.0 / p[0],
+        "belt": -(position - x0[0]) / p[0] ** 2,
+        "k": -position / p[1] / p[0],
+        "mu": 1.0 / p[1] / p[0],
+    }
+    assert later[0] == pytest.approx(known[which], rel=1e-8)
+    np.testing.assert_allclose(later, (high.events.t - low.events.t) / 2e-4, rtol=1e-6, atol=1e-6)
+    for k in (0, 2):
+        B = sol.bderivative(event=k, params=True)
+        moved = (high.events.x[k] - low.events.x[k]) / 2e-4
+        np.testing.assert_allclose(B(dx, dp), moved, rtol=1e-6, atol=1e-6)
+        by_x, by_p = B.vjp([1.0, 2.0])
+        assert by_x @ dx + by_p @ dp == pytest.approx(moved @ [1.0, 2.0], rel=1e-6, abs=1e-6)
+
+
+def test_when_one_of_two_guards_is_left():
+    """In codimension two: the multiplier of the first is at its limit where a t = 5/3."""
+    sol = bd.solve(coupled(), (0.0, 3.0), [1.0, 1.0], rtol=1e-10, atol=1e-12)
+    high, low = (bd.solve(coupled(), (0.0, 3.0), [1.0, 1.0], [1.0 + s], rtol=1e-10, atol=1e-12) for s in (1e-5, -1e-5))
+    later = sol.bderivative(params=True).event_times([0.0, 0.0], [1.0])
+    np.testing.assert_allclose(later, (high.events.t - low.events.t) / 2e-5, atol=1e-6)
+    assert later[2] == pytest.approx(-5.0 / 3.0, rel=1e-9)
+
+
+def test_differences_stay_near_the_trajectory():
+    """Far away the friction of `belt` is constant, and long steps of differences agree very well, on a wrong slope."""
+    sol = bd.solve(belt(), (0.0, 9.0), [-0.2, 0.3], rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(sol.bderivative()(sol.rate(0.0)), sol.rate(9.0), atol=1e-7)
+    np.testing.assert_allclose(sol.bderivative(t=5.0)(sol.rate(0.0)), sol.rate(5.0), atol=1e-7)
 
 
 @pytest.mark.parametrize("force", [0.5, 3.0])

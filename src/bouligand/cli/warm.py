@@ -57,6 +57,7 @@ DERIVATIVE = (
 OTHER = (
     Part("sliding modes", "sliding.modes", "slide"),
     Part("jumps of the state", "jumps.instant", "jump"),
+    Part("starts on guards", "steps.start_word", "find_word"),
     Part("ensembles", "steps.block", "run_block"),
     Part("stiff systems", "stiff.choice", "weigh", quickly=True),
 )

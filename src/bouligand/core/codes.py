@@ -63,14 +63,16 @@ JUMPS_BACK = 49  # a jump leaves the state on its guard, and the flow leads back
 
 NOT_AFFINE = 50  # sliding on several guards, and f is not affine in their signs
 NO_SLIDING_MODE = 51  # no mode, sliding or not, is consistent
+NO_WORD = 52  # guards are zero at the start, and no mode is consistent
+SEVERAL_WORDS = 53  # and several are
 
 
 class Failure(NamedTuple):
     """What a failure means to the user.
 
     ``error`` is the name of the exception in `bouligand.errors`. In ``message`` the caller fills in {where}, {x}, {dt},
-    {max_steps}, {margin}, {effect} and, of the guard concerned, {guard}, {sign} and {h}. ``function`` is the user's function
-    that failed, by its name in `System`; empty if none did.
+    {max_steps}, {margin}, {effect}; at a start on guards, {zero} and {words}; and, of the guard concerned, {guard}, {sign} and
+    {h}. ``function`` is the user's function that failed, by its name in `System`; empty if none did.
     """
 
     error: str
@@ -139,7 +141,8 @@ FAILURES = {
     ZENO: Failure(
         "ZenoError",
         "the jumps at guard {guard!r} accumulate {where}: each interval is {ratio:.3g} times the one before, and they end at "
-        "t = {t_end:.10g}. What comes behind is not determined by f and the jumps.",
+        "t = {t_end:.10g}. What comes behind is not determined by f and the jumps: give the System rest={guard!r} to let it stay "
+        "there, or stop before with terminal=.",
     ),
     JUMPS_BACK: Failure(
         "SlidingError",
@@ -154,6 +157,15 @@ FAILURES = {
         "SlidingError",
         "at guard {guard!r} {where} no mode is consistent, neither one that crosses it nor one that slides on it (a two-fold "
         "point, or grazing while sliding).",
+    ),
+    NO_WORD: Failure(
+        "StartError",
+        "{zero}, and no word is consistent: under each, the flow leads back to the guard (sliding), or along it. "
+        "Start beside the guard, or give b0.",
+    ),
+    SEVERAL_WORDS: Failure(
+        "StartError",
+        "{zero}, and {words} words are consistent: the start is ambiguous. Give b0, a sign for each guard.",
     ),
     WRONG_WORD: Failure(
         "StartError",

@@ -2,8 +2,10 @@
 
 import importlib
 import sys
+import threading
 
 _said: set[str] = set()
+_compiling = threading.Lock()  # (one thread compiles, others wait)
 
 
 def say_if_compiling(dispatcher, what):
@@ -41,10 +43,22 @@ class Kernel:
     def __call__(self, *arguments):
         if self._function is None:
             from .compiler import jit
-            from .compiler.compiling import compile_for
 
-            function = getattr(importlib.import_module(f".{self._module}", __package__), self._name)
-            say_if_compiling(function, self._what)
-            compile_for(function, arguments, self._quickly)
+            function = self._compiled(arguments)
             self._function = jit.direct(function) if self._direct else function
         return self._function(*arguments)
+
+    def address(self):
+        """Of its machine code, for `intrinsics.call_entry`: of an entry that is given the address of a workspace."""
+        from .compiler import jit
+
+        return jit.address_of(self._compiled((0,)))
+
+    def _compiled(self, arguments):
+        from .compiler.compiling import compile_for
+
+        function = getattr(importlib.import_module(f".{self._module}", __package__), self._name)
+        with _compiling:
+            say_if_compiling(function, self._what)
+            compile_for(function, arguments, self._quickly)
+        return function

@@ -238,7 +238,8 @@ ORDERS = {**{HOP + rung: rung for rung in range(1, 6)}, SPAN: 5}  # of the formu
 # ------------------------------------------------------------------------------------------------------ functions
 
 _CALLED = ("f", "h", "fh", "Dh", "g", "g_many", "jump_many", "multipliers", "project", "contact_rates")
-FUNCTIONS = record(*(f"{name}: int" for name in (*_CALLED, "context")))
+_ENTERED = ("enter_jump", "enter_slide")  # entries of the core that the loop calls; 0: not compiled yet
+FUNCTIONS = record(*(f"{name}: int" for name in (*_CALLED, "context", *_ENTERED)))
 # addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced. A, of a
 # bridge, is a matrix near Df for stiff steps; it is called directly after f with the same arguments, and may use what f has left
 JACOBIANS = record(
@@ -430,8 +431,7 @@ BLOCK_PLAN = record(
             "run",  # the addresses of the entries; 0: not compiled yet
             "judge",
             "span",
-            "jump",
-            "slide",
+            "find_word",
             "next",  # the present trajectory, counted from the beginning of the block,
             "count",  # of so many
             "phase",  # of it: see below

@@ -59,6 +59,22 @@ class RowsView:
         return self._matrix[first : first + count] if count else self._matrix[first]
 
 
+def quick_rows(rows, matrix):
+    """The same, in a quarter of the time for each access."""
+    return _with_rows(rows)(rows, matrix)
+
+
+@cache
+def _with_rows(rows):
+    """The class of `quick_rows`: a property for each name."""
+
+    def row(first, count):
+        get = (lambda self: self._matrix[first : first + count]) if count else (lambda self: self._matrix[first])
+        return property(get)
+
+    return type("RowsView", (RowsView,), {name: row(*place) for name, place in rows.places.items()})
+
+
 class KeptRowsView(RowsView):
     """The same, for one call of the core without the JIT: each row is made once."""
 

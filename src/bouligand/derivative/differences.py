@@ -33,6 +33,8 @@ RATIO = np.sqrt(10.0)  # between the steps of a ladder
 RUNGS = 64  # most of them
 ROUND_OFF = 1000.0  # units in the last place by which a function may change for no reason
 PLACES = 5  # records at which a step is measured
+EXTENT = 1e5  # guessed steps: about as far as the trajectory goes
+USABLE = 1e-7  # error of a difference that is taken before steps that are longer than that are looked at
 NOTICED = 100.0, 1e-8  # a warning is due where the error is larger than both: the first times rtol, and the second
 
 
@@ -119,6 +121,11 @@ def _measured(solution: Solution, memory: TangentMemory, of_h: bool, what: int, 
         of_three = np.maximum(*(_relative(size[i : i + 1], apart[i : i + 1])[0][q : RUNGS - 2 + q] for q in (0, 1)))
         # (where nothing changes over three steps, these are too small)
         of_three[size[i, 1:-1] == 0.0] = np.inf
+        # (steps beyond the trajectory itself may agree because f is linear far away: only where none that is shorter will do)
+        near = of_three.copy()
+        near[: np.searchsorted(-tops[i] / RATIO ** np.arange(1, RUNGS - 1), -EXTENT * steps[i])] = np.inf
+        if near.min() <= USABLE:
+            of_three = near
         best = of_three.min()
         if not np.isfinite(best):
             errors[i] = np.inf

@@ -56,7 +56,13 @@ class Crossings:
         reached = self.events[self.events["record"] == flight.last_row]
         self._met = [int(k) for k in dict.fromkeys(reached["guard"]) if not self.system.observers[k]]
         self.guards = tuple(self.system.guards[k] for k in self._met)
+        # one guard, whose jump makes no other fire
+        self._single = len(self._met) == 1 and following.first_row == flight.last_row + 1 and len(events) <= 2
         self._crossings: dict[tuple[int, ...], Crossing] = {}
+        bound = self.system._bind()
+        # (machine code called directly is quicker than by way of Python)
+        direct = bound.compiled and self.system._contexts is None
+        self._field = bound.field if direct else self.system.function("f")
 
     # ---------------------------------------------------------------------------------------------------- crossings
 
@@ -76,7 +82,7 @@ class Crossings:
 
     def _find(self, passed: tuple[int, ...], k: int) -> Crossing:
         x, word = self._after(passed)
-        f, t, p = self.system.function("f"), self.t, self._p
+        f, t, p = self._field, self.t, self._p
         rows, slopes = rows_of_guards(self._walk, t, x, [k])
         before = f(t, x, word, p)
         hdot = float(rows[0, : self.system.n] @ before + slopes[0])
@@ -87,8 +93,12 @@ class Crossings:
         if not hdot * word[k] < 0.0:
             raise self._no_derivative(passed, k)
         ahead = [j for j in self._met if j not in (*passed, k)]
-        fired, x_after, word_after = self._jumps(k, x, word.copy(), ahead)
-        if not ahead:  # what the integration has found
+        if self._single:
+            fired = [([k], x, np.where(word == 0.0, 1.0, word))]
+            x_after, word_after = self._x_after, self._word_after
+        else:
+            fired, x_after, word_after = self._jumps(k, x, word.copy(), ahead)
+        if not ahead and not self._single:  # what the integration has found
             if not self._agrees(x_after):
                 raise self._no_derivative(passed, k)
             x_after, word_after = self._x_after, self._word_after
@@ -122,7 +132,7 @@ class Crossings:
         Guards ``ahead`` are reached at the same instant by themselves; one that the jump carries across fires now.
         """
         system, jumps, applied = self.system, self.system.jumps, []
-        h, f, t, p = system.function("h"), system.function("f"), self.t, self._p
+        h, f, t, p = system.function("h"), self._field, self.t, self._p
         firing = [k]
         word[word == 0.0] = 1.0  # (as the core does where the trajectory has stayed on a guard)
         for _ in range(2 * system.m + 10):
@@ -168,6 +178,6 @@ class Crossings:
         rows, slopes = rows_of_guards(self._walk, self.t, x, every)
         n = self.system.n
         size = self._atol + self._rtol * np.abs(x)
-        rate = rows[:, :n] @ self.system.function("f")(self.t, x, self._word, self._p) + slopes
+        rate = rows[:, :n] @ self._field(self.t, x, self._word, self._p) + slopes
         out: FloatArray = NEAR * (np.abs(rows[:, :n]) @ size + np.abs(rate) * self._rtol * self._elapsed)
         return out

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.state import DUAL, LANES
-from ..system.exact import dual_function
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
     from ..system.functions import UserFunction
     from ..system.system import System
 
+# of a jump, with b, or with fired and b
+_KINDS = {count: ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * count) for count in (5, 6)}
 _STEP = 6e-6  # of central differences, relative to what is varied
 
 
@@ -75,12 +76,8 @@ def _along(
 ) -> FloatArray:
     """The same for one function of the user's: by dual numbers, else by differences along each perturbation."""
     out = np.empty_like(dx)
-    try:
-        if system._jacobians == "differences":
-            raise TypeError
-        address, _ = dual_function(user)
-        _by_duals(system, address, modes, t, x, p, dx, dp, out)
-    except TypeError:
+    address = system._bind().dual_jump(system, user)
+    if not address or not _by_duals(system, address, modes, t, x, p, dx, dp, out):
         scale = np.concatenate([np.abs(x), np.abs(p)])
         scale = np.maximum(scale, 1e-3 * max(scale.max(initial=0.0), 1e-6))
         for a in range(len(dx)):
@@ -107,15 +104,15 @@ def _by_duals(
     dx: FloatArray,
     dp: FloatArray,
     out: FloatArray,
-) -> None:
-    """Dual numbers whose tangents are the perturbations, LANES of them at a time."""
+) -> bool:
+    """Dual numbers whose tangents are the perturbations, LANES of them at a time. False if the jump fails for them."""
     n, parameters = x.size, p.size
     X, P, Y = np.zeros((n, DUAL)), np.zeros((parameters, DUAL)), np.zeros((n, DUAL))
     X[:, 0], P[:, 0] = x, p
     context = np.array([system.n, system.m, parameters, 0], dtype=np.int64)
     words = [np.ascontiguousarray(mode) for mode in modes]
     arguments = [a.ctypes.data for a in (X, *words, P, Y, context)]
-    call = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * len(arguments))(address)
+    call = _KINDS[len(arguments)](address)
     for first in range(0, len(dx), LANES):
         part = slice(first, min(first + LANES, len(dx)))
         many = part.stop - first
@@ -125,8 +122,9 @@ def _by_duals(
             P[:, 1 : many + 1] = dp[part].T
         Y[:] = X
         if call(t, *arguments) != 0:
-            raise TypeError("the jump failed for dual numbers")
+            return False
         out[part] = Y[:, 1 : many + 1].T
+    return True
 
 
 def _slope_in_time(

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import DerivativeError
 from ..system.arguments import index, number
+from .sliding_exit import exits_among
 
 if TYPE_CHECKING:
     from ..solution.solution import Solution
@@ -47,10 +48,10 @@ def outcome_of(solution: Solution, t: float | None, since: float | None, event: 
         event %= len(shown)
         row = int(shown[event])
         end = float(record.events["t"][row])
-        if solution.system._stays and record.events["jumped"][row]:
+        if solution.system._stays and record.events["jumped"][row] and row not in exits_among(solution, record.events):
             raise DerivativeError(
-                f"event {event} is the end of a sliding mode: the derivative of the state at such an event is not implemented. "
-                "Give a fixed time t"
+                f"event {event} is the end of a sliding mode at the start, at a breakpoint or because another guard is crossed: "
+                "the derivative of the state at such an event is not implemented. Give a fixed time t, or the event of that guard"
             )
     if not end > begin:
         raise ValueError(f"t must be after since; got t = {end:g}, since = {begin:g}")

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.state import AT_END, AT_START, SHOWN, TO_GUARD
+from ..core.state import AT_END, AT_START, SHOWN, TO_GUARD, WITH_CROSSING
 from .chain import Chain
+from .sliding_exit import exit_at, exits_among
 from .sliding_start import sliding_start
 
 if TYPE_CHECKING:
-    from .._typing import FloatArray, MaybeNone
+    from .._typing import FloatArray, MaybeNone, RecordArray
     from ..solution.solution import Solution
     from .chain import AnyCorner
     from .compiled_corner import Passage
@@ -43,14 +44,20 @@ class TangentMap:
     def __init__(
         self, solution: Solution, outcome: Outcome, params: bool, merge: float | None, rtol: float | None
     ) -> None:
-        end = outcome.t if outcome.row is None else solution.record.t[-1]
+        row = outcome.row
+        # (at the end of sliding, or of rest, the state is that at this time, and at its own time what `_exit` adds)
+        left = row is not None and solution.system._stays and row in exits_among(solution, solution.record.events)
+        row = None if left else row
+        end = outcome.t if row is None else solution.record.t[-1]
         self._solution, self._rtol = solution, rtol
-        self._arguments = (outcome.since, end, outcome.row, params, merge)
+        self._arguments = (outcome.since, end, row, params, merge)
         self.chain = Chain(solution, *self._arguments, observers=False, rtol=rtol)
         self._links: list[Link] | None = None
         self._calls = 0
         self._sliding_start = sliding_start(self.chain.parts[0].walk)
         self.n, self.np, self.width = self.chain.n, self.chain.np, self.chain.n + self.chain.np
+        guard = int(solution.record.events["guard"][outcome.row]) if left else -1
+        self._exit = exit_at(solution, guard, outcome.t, self.width) if left else None
 
     @property
     def corners(self) -> list[AnyCorner]:
@@ -141,6 +148,8 @@ class TangentMap:
                         times[row] = when
                         if chain.merge > 0.0:  # (with offsets, the first time is relative to the corner's own)
                             times[row, 0] += corner.t - chain.events["t"][row]
+        if self._exit is not None:
+            D[:, : self.n] += np.outer(D @ self._exit.row, self._exit.f)
         return passages
 
     def _linear_parts(
@@ -162,7 +171,7 @@ class TangentMap:
     def matrix(self, z: FloatArray, dt0: float, wrt: str) -> FloatArray:
         """The linear piece of the perturbation z, dt0, with respect to "x", "p" or "t0"."""
         n = self.n
-        stored = self._links is not None and not self.corners and self._sliding_start is None
+        stored = self._links is not None and not self.corners and self._sliding_start is self._exit is None
         whole = self._links[0].matrix if self._links is not None and stored else None
         if whole is not None and wrt != "t0":
             return (whole[:n] if wrt == "x" else whole[n:])[:, :n].T.copy()
@@ -181,16 +190,27 @@ class TangentMap:
         if not self.store_matrices_of_few_states(times=True):
             self._watch_observers()
         events, on_way = self.chain.events, self.chain.rows
+        count = on_way.stop - on_way.start
         times = np.full((len(events), 1), np.nan)
-        self.propagate(z[None].copy(), np.array([dt0]), times)
         # (a guard that jumps across the trajectory does so at the breakpoint; not one that a jump of the state carries across)
         at_breaks = events["jumped"] == 1
         for part in self.chain.parts:
             if part.jump is not None:
                 at_breaks[part.jump.offset : part.jump.offset + len(part.jump.events)] = False
-        # (when sliding ends is not known to first order)
-        times[at_breaks] = np.nan if self._solution.system._stays else 0.0
-        count = on_way.stop - on_way.start
+        left = np.empty(0, dtype=np.int64)
+        if self._solution.system._stays:
+            left = exits_among(self._solution, events[:count])
+            left = left[at_breaks[left]]
+        at_exits = np.zeros((left.size, self.n))
+        D = z[None].copy()
+        self.propagate(D, np.array([dt0]), times, requested=(events["t"][left], at_exits) if left.size else ())
+        times[at_breaks] = 0.0
+        if self._solution.system._stays:  # (of what happens at the very start nothing is known)
+            times[at_breaks & (events["t"] <= np.nextafter(self._solution.record.t[0], np.inf))] = np.nan
+        for row, dx in zip(left, at_exits, strict=True):
+            found = exit_at(self._solution, int(events["guard"][row]), float(events["t"][row]), self.width)
+            times[row] = found.row @ np.concatenate([dx, z[self.n :]])
+        _times_of_crossings(times, events)
         return times[:count][events["shown"][:count] == SHOWN, 0]
 
     # --------------------------------------------------------------------------------------------------- backwards
@@ -242,6 +262,13 @@ class TangentMap:
             _adjoint_along(part.walk, passages[first:last], g, asked)
             last = first
         return g
+
+
+def _times_of_crossings(times: FloatArray, events: RecordArray) -> None:
+    """Guards that are left because another is crossed are left at its time."""
+    for row in np.flatnonzero((events["jumped"] == WITH_CROSSING) & np.isnan(times[:, 0])):
+        if row > 0 and events["t"][row - 1] == events["t"][row]:
+            times[row] = times[row - 1]
 
 
 def _adjoint_along(walk: Walk, passages: list[Passage], g: FloatArray, requested: Requested | tuple[()]) -> None:

@@ -11,12 +11,10 @@ from ..core import codes
 from ..core.entries import say_if_compiling
 from ..core.state import BLOCK, BLOCK_PLAN, COUNTED, TO_KEEP
 from ..core.views import record_view
-from ..errors import StartError
 from ..integration import stiff
 from ..integration.failures import failure
 from ..integration.options import TO_THE_END
-from ..integration.running import borrow_spans, give_back, slide_from_start
-from ..integration.start_word import find_word
+from ..integration.running import borrow_spans, find_word, give_back, let_enter
 from ..memory.tables import TableMemory
 from ..system import interrupts
 from . import outcomes
@@ -136,22 +134,16 @@ class Worker:
             plan.span = _address("span")
         elif codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
             plan.judge = _address("judge")
-        elif code == codes.JUMP:
-            plan.jump = _address("jump")
-        elif code == codes.SLIDE:
-            plan.slide = _address("slide")
+        elif code in (codes.JUMP, codes.SLIDE):
+            let_enter(stepper, code)
         elif code == codes.WEIGH:
             self._set_parameters()
             stiff.weigh(stepper)
         elif code == codes.NEED_WORD:
-            self._set_parameters()
-            try:
-                find_word(stepper)
-            except StartError as error:
-                if memory.s.may_slide:
-                    slide_from_start(memory)
-                else:
-                    self._end(error)
+            plan.find_word = _address("find_word")
+            found = find_word(memory.address)  # (for this trajectory; for later ones the compiled loop calls it)
+            if found >= codes.FIRST_FAILURE:
+                self._respond(found)
         elif code >= codes.FIRST_FAILURE:
             self._set_parameters()
             self._end(failure(stepper, code))
@@ -180,8 +172,7 @@ class Worker:
 _ENTRIES = {
     "run": ("steps.loop", "the integrator", True),
     "judge": ("steps.judge", "breakpoints and grazing", False),
-    "jump": ("jumps.instant", "jumps of the state", False),
-    "slide": ("sliding.modes", "sliding modes", False),
+    "find_word": ("steps.start_word", "starts on guards", False),
     "span": ("spans.span", "steps across many contacts", False),
     "run_block": ("steps.block", "ensembles", False),
 }

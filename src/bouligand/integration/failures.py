@@ -30,6 +30,8 @@ def failure(stepper: Stepper, code: int) -> BaseException:
     system, s, g = stepper.system, stepper._memory.s, stepper._memory.g
     if code in (codes.JUMP_ORDER, codes.ZENO):
         return _about_jumps(stepper, code, text)
+    if code in (codes.NO_WORD, codes.SEVERAL_WORDS):
+        return _about_start(stepper, text)
     k = s.target
     about_a_guard = 0 <= k < system.m and "{guard" in text
     guard = system.guards[k] if about_a_guard else None
@@ -62,6 +64,11 @@ def failure(stepper: Stepper, code: int) -> BaseException:
                 f"({message})"
             )
             return errors.StiffnessError(message, rate=rate, states=states, t=t, x=x)
+    if code == codes.STEP_TOO_SMALL and (zero := _without_tolerance(stepper)):
+        message = (
+            f"the step became too small at t = {t:.10g} (dt = {s.dt:.1e}): {', '.join(zero)} is nearly zero there, and so "
+            "small a tolerance (atol + rtol |x|) cannot be kept. Give a larger atol (the default is rtol / 100)"
+        )
     error: type[errors.SolveError] = getattr(errors, name)
     return error(message, t=t, x=x, guard=guard, hdot=hdot)
 
@@ -83,6 +90,16 @@ def _about_jumps(stepper: Stepper, code: int, text: str) -> BaseException:
     return errors.ZenoError(message, t_end=t_end, ratio=ratio, t=t, x=x, guard=guard)
 
 
+def _about_start(stepper: Stepper, text: str) -> errors.StartError:
+    """The exception for a start on guards where no mode, or more than one, is consistent."""
+    system, g, t = stepper.system, stepper._memory.g, stepper.t
+    on = np.flatnonzero((g.held != 0.0) & (g.observer == 0.0) & (g.rest == 0.0))
+    names = ", ".join(repr(system.guards[k]) for k in on[:5]) + (" ..." if len(on) > 5 else "")
+    zero = f"at the start, t = {t:g}, {f'guards {names} are' if len(on) > 1 else f'guard {names} is'} zero"
+    message = text.format(zero=zero, words=stepper._memory.s.target)
+    return errors.StartError(message, t=t, x=stepper.x, guard=system.guards[on[0]])
+
+
 def _advice(stepper: Stepper) -> str:
     """What to try against stiffness."""
     if stepper._memory.s.stiffness == EXPLICIT_ONLY:
@@ -90,6 +107,17 @@ def _advice(stepper: Stepper) -> str:
     if stepper.system.n > stiff.LARGEST and stepper._stiff is None:
         return f"Give method='stiff' (with more than {stiff.LARGEST} states it is not chosen by itself)"
     return "Loosen rtol"
+
+
+def _without_tolerance(stepper: Stepper) -> list[str]:
+    """States that are so small that their tolerances are below the round-off of what they have been."""
+    memory = stepper._memory
+    states = memory.states[: memory.s.record_count]
+    if not len(states):
+        return []
+    tolerance = memory.v.atol + memory.s.rtol * np.abs(stepper.x)
+    small = tolerance < 1e-16 * np.abs(states).max(axis=0)
+    return [name for name, is_small in zip(stepper.system.states, small, strict=True) if is_small]
 
 
 def _has_a_pole(system: System, t: float, x: FloatArray, p: FloatArray, k: int) -> bool:

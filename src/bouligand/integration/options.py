@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
     from .. import _typing as ty
     from ..core.views import RowsView
-    from ..memory.working import IntegrationMemory
+    from ..memory.working import Declared, IntegrationMemory
     from ..system.system import System
 
 FIRST_LOOK = 16  # steps after which to see for the first time whether stability limits them
 TO_THE_END = 2**62  # steps: more than any integration takes
+_SIGNS = {-1.0, 1.0}
 FEW = 16  # parameters up to which a sum of them is quicker than a product of arrays
 PROJECTIONS: dict[str | int, int] = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
 
@@ -209,34 +210,39 @@ def mark(
 ) -> None:
     """Write the properties of guards to a workspace: one-sided, observers, with bands, terminal."""
     work.marked = True
+    s = work.s
     if system._special:
-        work.g.direction[:] = system.direction
-        work.g.observer[:] = system.observers
-        if system.jumps:
-            use_jumps(work, system)
-        if system._stays:
-            work.s.may_slide = system.sliding is not None
-            work.g.b.fill(1.0)  # (0 means that the trajectory stays on it)
-            work.g.rest[:] = system.rests
-            work.g.still.fill(0.0)
-            work.g.left.fill(0.0)
+        declared = work.declared or declare(work, system)
+        work.g._matrix[:], s.one_sided, s.observers, s.may_slide, s.order_given = declared
     if eps is not None or projection is not None:
         bands(work, system, eps, projection)
     if terminal is not None:
         terminal_guards(work.g, system, terminal)
-    work.s.one_sided = np.count_nonzero(system.direction)
-    work.s.observers = np.count_nonzero(work.g.observer)
+        s.observers = np.count_nonzero(work.g.observer)
 
 
-def use_jumps(work: IntegrationMemory, system: System) -> None:
-    """Let the core change the state at events."""
-    work.g.jump[:] = system.jumps.has
-    mine = {"jumps": system._bind().jumps, "jump_order": system.jumps.order}
-    if work.usual["jumps"] is not mine["jumps"]:
+def declare(work: IntegrationMemory, system: System) -> Declared:
+    """Keep what all integrations of this system begin with in this memory: the rows of the guards, and four scalars."""
+    g = work.g
+    g.direction[:] = system.direction
+    g.observer[:] = system.observers
+    if system.jumps:
+        g.jump[:] = system.jumps.has
+        mine = {"jumps": system._bind().jumps, "jump_order": system.jumps.order}
         for name, array in mine.items():
             work.put(name, array)
         work.usual |= mine  # (they stay for the next integrations)
-    work.s.order_given = system.jumps.order_given
+    if system._stays:
+        g.b.fill(1.0)  # (0 means that the trajectory stays on it)
+        g.rest[:] = system.rests
+    declared = work.declared = (
+        g._matrix.copy(),
+        int(np.count_nonzero(system.direction)),
+        int(np.count_nonzero(system.observers)),
+        int(system.sliding is not None),
+        int(system.jumps.order_given),
+    )
+    return declared
 
 
 def bands(work: IntegrationMemory, system: System, eps: ty.PerGuard | None, projection: ty.Projection | None) -> None:
@@ -286,8 +292,10 @@ def terminal_guards(g: RowsView, system: System, terminal: ty.Terminal) -> None:
 
 def word(system: System, b0: ArrayLike) -> ty.FloatArray:
     """The word at the start."""
+    if type(b0) is np.ndarray and b0.shape == (system.m,) and b0.dtype.kind in "if" and set(b0.tolist()) <= _SIGNS:
+        return b0
     signs = numbers("b0", b0)
-    if signs.shape != (system.m,) or not np.isin(signs, (-1.0, 1.0)).all():
+    if signs.shape != (system.m,) or not set(signs.tolist()) <= _SIGNS:
         raise ValueError(f"b0 must have {system.m} signs, -1 or +1, one for each guard; got {b0!r}")
     return signs
 

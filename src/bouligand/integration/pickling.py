@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..memory.pool import pool_of
 from . import stiff
-from .options import use_jumps
+from .options import declare
 from .running import borrow_spans
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def restored(
     memory = stepper._memory = pool_of(system).integration(system)
     stepper._lease = bound.lease(system)
     memory.bind(stepper._lease.fn, bound.has_jacobian)
+    if system.jumps and memory.declared is None:
+        declare(memory, system)
     memory.restore(contents)
-    if system.jumps:
-        use_jumps(memory, system)
     memory.s.looked, memory.s.look_at = 0.0, memory.s.f_calls  # (a time of another process's clock means nothing here)
     if "_spans" in extra:
         borrow_spans(stepper).restore(extra["_spans"])

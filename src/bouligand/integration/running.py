@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING
 
 from ..core import codes
 from ..core.entries import Kernel
-from ..errors import StartError
 from ..memory.pool import pool_of
 from ..solution.solution import Solution
 from ..system import interrupts
 from . import compiled_entries, stiff
 from .failures import failure
-from .start_word import find_word
 
 if TYPE_CHECKING:
     from ..memory.extras import SpanMemory
     from ..memory.working import IntegrationMemory
     from .stepper import Stepper
 
-_jump = Kernel("jumps.instant", "jump", "jumps of the state", direct=True)
-_slide = Kernel("sliding.modes", "slide", "sliding modes", direct=True)
-_judge = Kernel("steps.judge", "judge", "breakpoints and grazing")
-
+_judge = Kernel("steps.judge", "judge", "breakpoints and grazing", direct=True)
+find_word = Kernel("steps.start_word", "find_word", "starts on guards", direct=True)
+# entries that the loop calls itself, when they are compiled
+_ENTERED = {
+    codes.JUMP: ("enter_jump", Kernel("jumps.instant", "jump", "jumps of the state")),
+    codes.SLIDE: ("enter_slide", Kernel("sliding.modes", "slide", "sliding modes")),
+}
 # which table is to grow when the core reports that it is full
 _FULL = {codes.RECORDS_FULL: "record", codes.EVENTS_FULL: "events"}
 _FINISHED = codes.FINISHED
@@ -66,14 +67,12 @@ def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
     while (code := run(table)) != _FINISHED:
         if code == codes.NEED_SPAN:
             code = _span(stepper, look)
+        elif code == codes.NEED_WORD:
+            code = find_word(table)
         if codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
             if code == codes.CHANGED and stepper._until is not None and pauses(memory, stepper._until):
                 return  # (the question stays: the judge answers it when the integration goes on)
             code = _judge(table)
-        elif code == codes.JUMP:
-            code = _jump(table)
-        if code == codes.SLIDE:
-            code = _slide(table)
         if code == codes.LOOK:
             if look is not None:
                 look()
@@ -81,14 +80,8 @@ def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
             memory.grow(_FULL[code])
         elif code == codes.WEIGH:
             stiff.weigh(stepper)
-        elif code == codes.NEED_WORD:
-            try:
-                find_word(stepper)
-            except StartError as error:
-                if not memory.s.may_slide:
-                    _fail(stepper, error)
-                    return
-                slide_from_start(memory)
+        elif code in _ENTERED:
+            let_enter(stepper, code)
         elif code == codes.BUDGET_SPENT:
             return
         elif code == codes.TERMINATED:
@@ -102,12 +95,10 @@ def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
     stepper.status = "finished"
 
 
-def slide_from_start(memory: IntegrationMemory) -> None:
-    """At the start guards are zero, and no mode without sliding is consistent: let the core find a sliding one."""
-    on = memory.g.held != 0.0
-    memory.g.b[on] = 1.0
-    memory.s.word_given = 1
-    memory.s.question, memory.s.target = codes.SLIDE, int(on.argmax())
+def let_enter(stepper: Stepper, code: int) -> None:
+    """Compile the entry for jumps, or for sliding modes: the loop calls it from now on, also in later integrations."""
+    name, entry = _ENTERED[code]
+    stepper.system._bind().fn[name] = stepper._memory.fn[name] = entry.address()
 
 
 def next_stop(memory: IntegrationMemory) -> float:

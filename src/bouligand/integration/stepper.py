@@ -177,9 +177,11 @@ class Stepper:
         if on_graze != "raise":
             work.s.on_graze = one_of("on_graze", on_graze, ("raise", "go on")) == "go on"
         bound = system._bound or system._bind()
-        self._lease = bound if system._shares_context else bound.lease(system)
+        self._lease = bound if system._shares_context else work.lease or bound.lease(system)
         if work.fn is not self._lease.fn:
             work.bind(self._lease.fn, bound.has_jacobian)
+            if system._contexts is None and self._lease is not bound:
+                work.lease = self._lease
         if not system._settled:
             system._look(t0, work.v, self._p)
         if system._is_sum and not special and spanning.possible(system, rtol, method):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..system.system import System
 
 MOST_KEPT = 100_000  # size (in 8-byte numbers) up to which a workspace is kept
-MOST_SPARE = 4  # workspaces of a kind that are kept
+MOST_SPARE = 4  # workspaces of that size, of a kind, that are kept; or more smaller ones
 ROOM = 64  # initial number of rows of the record and of the event table
 MORE = 4 * ROOM  # the same, for a system whose integrations needed more than that
 
@@ -53,7 +53,8 @@ class Pool:
     def give_back(self, kind: str, memory: Any) -> None:
         """Return a borrowed workspace for reuse."""
         spare = self._spare[kind]
-        if memory.size <= MOST_KEPT and len(spare) < MOST_SPARE:
+        # (a derivative through many jumps has a small one for each flight)
+        if memory.size <= MOST_KEPT and (len(spare) + 1) * memory.size <= MOST_SPARE * MOST_KEPT:
             spare.append(memory)
 
     def integration(self, system: System) -> IntegrationMemory:

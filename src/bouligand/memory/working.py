@@ -12,19 +12,23 @@ import struct
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from ..core.state import EVENT, FUNCTIONS, GUARD_ROWS, SCALARS, START_SIZE, STATE_ROWS, STEP, WORD, WORK
-from ..core.views import KeptRowsView, RowsView, record_view
+from ..core.views import KeptRowsView, RowsView, quick_rows, record_view
 from .tables import TableMemory, place_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import FloatArray, IntArray, RecordArray
+    from ..core.state import Rows
     from ..system.system import System
+    from ..system.user_memory import Lease
+
+    Declared: TypeAlias = tuple[FloatArray, int, int, int, int]
 
 write_times = struct.Struct(f"{START_SIZE}d").pack_into  # like a memory's own ``write``, without the state
 
@@ -50,7 +54,7 @@ class Working(TableMemory):
     # what each integration uses, for faster access (what `put` sets stands in the instance's dictionary)
     __slots__ = ("address", "begin", "buffer", "g", "head", "p", "parameters", "s", "state", "v", "write")
 
-    rows_view: type[RowsView] = KeptRowsView
+    rows_view: Callable[[Rows, FloatArray], RowsView] = KeptRowsView
     # set by `put`
     fn: RecordArray
     Dh: FloatArray
@@ -127,9 +131,9 @@ class IntegrationMemory(Working):
 
     ``room``: number of steps, and at least of crossings, that it can hold before it has to grow."""
 
-    __slots__ = ("idle", "marked", "room", "solution", "usual")
+    __slots__ = ("declared", "idle", "lease", "marked", "replaced", "room", "solution", "usual")
 
-    rows_view = RowsView  # (kept rows would count as users of the memory: see `pool`)
+    rows_view = staticmethod(quick_rows)  # (kept rows would count as users of the memory: see `pool`)
 
     def __init__(self, system: System, room: int) -> None:
         rows = max(8, min(room, 4_000_000 // (system.n + 5)))
@@ -138,13 +142,17 @@ class IntegrationMemory(Working):
         super().__init__(system.n, system.m, len(system.defaults), rows, events, system.unit, system.reset)
         self.usual = {name: getattr(self, name) for name in _OWN_OF_ONE_RUN}
         self.room = room
-        self.marked = False  # whether an integration left options in ``g``, or arrays of its own
+        self.marked = False  # whether an integration left options in ``g``, or arrays of its own:
+        self.replaced = False  # the latter
+        # what each integration of a system begins with, if that has one-sided guards, observers or jumps: see `options.declare`
+        self.declared: Declared | None = None
+        self.lease: Lease | None = None  # of a context that belongs to this memory
         self.idle = 0  # number of references to it and to its buffer while it is not in use
         self.solution: Callable[[], Any] = _no_solution  # a weak reference to the solution that reads from it
 
     def put(self, name: str, array: NDArray[Any] | TableMemory) -> None:
         super().put(name, array)
-        self.marked = True
+        self.marked = self.replaced = True
 
     def bind(self, fn: RecordArray, has_jacobian: bool) -> None:
         super().bind(fn, has_jacobian)
@@ -168,11 +176,13 @@ class IntegrationMemory(Working):
 
     def clear(self) -> None:
         """Undo what an integration with special options has left."""
-        self.g._matrix.fill(0.0)
-        for name, array in self.usual.items():
-            if getattr(self, name) is not array:
-                self.put(name, array)
-        self.marked = False
+        if self.declared is None:  # (else all of it is written before the next one)
+            self.g._matrix.fill(0.0)
+        if self.replaced:
+            for name, array in self.usual.items():
+                if getattr(self, name) is not array:
+                    self.put(name, array)
+        self.marked = self.replaced = False
 
     @property
     def has_grown(self) -> bool:

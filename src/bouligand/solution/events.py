@@ -69,7 +69,7 @@ class Events:
     def __init__(self, system: System, record: Record) -> None:
         # (not the solution, which has these events: two objects that hold each other wait for the garbage collector)
         self._system, self._record = system, record
-        self._rows: RecordArray = record.events[record.shown]
+        self._rows: RecordArray = record.events.compress(record.shown)
 
     @property
     def t(self) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import threading
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray, RecordArray
     from .functions import UserFunction
     from .system import System
+
+
+_FIELD = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * 5)  # of f, in the core
 
 
 class Compiled:
@@ -82,6 +86,9 @@ class Bound:
         # how derivatives are propagated, without parameters and with them, once the Jacobians that these need are bound
         self.ways: dict[bool, Ways] = {}
         self.pattern: Any = None  # of Dh, with many states: see `derivative.patterns`
+        self._dual_jumps: dict[
+            int, int
+        ] = {}  # the addresses of jumps of dual numbers; 0: they do not compile for these
         self._no_duals: dict[str, str] = {}  # functions that do not compile for dual numbers, and why
         if system._stays:
             self._let_stay(system)
@@ -119,17 +126,20 @@ class Bound:
 
     def field(self, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
         """f, also in sliding modes and at rest (b = 0), called from Python."""
-        return self._call("f", t, x, b, p)
+        return self._call("f", t, x, b, p, np.size(x))
 
     def onto_guards(self, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
         """The state x, moved onto the guards on which the trajectory stays (b = 0)."""
-        return self._call("project", t, x, b, p)
+        return self._call("project", t, x, b, p, np.size(x))
 
-    def _call(self, name: str, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
+    def multipliers(self, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
+        """The multipliers of the guards on which the trajectory stays (see `core.sliding.field`), one for each guard."""
+        return self._call("multipliers", t, x, b, p, np.size(b))
+
+    def _call(self, name: str, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike, size: int) -> FloatArray:
         given = [np.array(a, dtype=float) for a in (x, b, p)]
-        out = np.full(given[0].size, np.nan)
-        kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * 5)
-        if kind(int(self.fn[name][0]))(t, *(a.ctypes.data for a in (*given, out, self.context))) != 0:
+        out = np.full(size, np.nan)
+        if _FIELD(int(self.fn[name][0]))(t, *(a.ctypes.data for a in (*given, out, self.context))) != 0:
             raise self.failures.take() or FunctionError(f"f failed at t = {t}", t=t, x=given[0])
         return out
 
@@ -192,6 +202,18 @@ class Bound:
             return
         self._jacobians[user.name + "_dual"] = address
         self.keep.append(keep)
+
+    def dual_jump(self, system: System, user: UserFunction) -> int:
+        """The address of a jump of dual numbers; 0 where its derivatives come from differences."""
+        address = self._dual_jumps.get(id(user))
+        if address is None:
+            address = 0
+            if system._jacobians != "differences":
+                with contextlib.suppress(TypeError):
+                    address, keep = dual_function(user)
+                    self.keep.append(keep)
+            self._dual_jumps[id(user)] = address
+        return address
 
     def sources(self, system: System) -> Jacobians:
         """Where all Jacobians come from."""

@@ -34,7 +34,8 @@ class Report:
     ok : bool
         Whether there are no problems.
     problems : list of str
-        What is wrong: Jacobians that differ from differences, guards at which the system is not event-selected.
+        What is wrong: Jacobians that differ from differences, guards at which the system is not event-selected (or, with
+        sliding modes, f that is not affine in the signs of several guards that are slid on).
     notes : list of str
         What is worth knowing, but not wrong.
     jacobians : dict from str to float
@@ -305,11 +306,12 @@ def _check_words(
             report.notes.append(f"words of the {MOST_GUARDS} guards nearest to x tried, of {len(flow)}")
     else:
         near = [guard_index(system.guards, k, "guards") for k in _several(guards)]
-    found, words = [], []
+    found, words, fields = [], [], []
     for signs in product((-1.0, 1.0), repeat=len(near)):
         candidate = word.copy()
         candidate[near] = signs
         rate = f(t, x, candidate, p)
+        fields.append(rate)
         found.append((h(t + step, x + step * rate, p) - h(t - step, x - step * rate, p)) / (2 * step))
         words.append(candidate)
     rates = np.array(found)
@@ -334,12 +336,47 @@ def _check_words(
         report.notes.append(
             f"hdot of {_names(system, far)} changes sign between words at x, which is not near: it matters if it does so there"
         )
-    if report.margin <= 0 and report.worst is not None:
+    if system.sliding is not None:
+        _check_sliding(system, report, near, np.array(words), rates, np.array(fields))
+    elif report.margin <= 0 and report.worst is not None:
         guard, mode = report.worst
         report.problems.append(
             f"not event-selected around x: hdot of guard {guard!r} changes sign between words (relative margin "
             f"{report.margin:.3g}, under {np.array2string(mode, threshold=12)}); it matters where these guards meet"
         )
+
+
+def _check_sliding(
+    system: System, report: Report, near: list[int], words: FloatArray, rates: FloatArray, fields: FloatArray
+) -> None:
+    """Of a system with sliding modes: on which guards it may slide around x, which it can only leave, and whether f is affine in
+    the signs where several are slid on."""
+    slid, left = [], []
+    for k in near:
+        if system.jumps.has[k]:
+            continue
+        ahead, behind = rates[words[:, k] > 0, k], rates[words[:, k] < 0, k]  # (in the same order of the other signs)
+        if ((ahead < 0.0) & (behind > 0.0)).any():
+            slid.append(k)
+        if ((ahead > 0.0) & (behind < 0.0)).any():
+            left.append(k)
+    if slid:
+        report.notes.append(
+            f"the flow points towards {_names(system, slid)} on both sides, in some words: sliding modes"
+        )
+    if left:
+        report.notes.append(
+            f"the flow points away from {_names(system, left)} on both sides, in some words: a trajectory that gets there may "
+            "leave to either side"
+        )
+    if len(slid) > 1:
+        basis = np.column_stack([np.ones(len(words)), words[:, near]])
+        off = np.abs(basis @ np.linalg.lstsq(basis, fields, rcond=None)[0] - fields).max()
+        if off > 1e-8 * max(np.abs(fields).max(), 1e-300):
+            report.problems.append(
+                f"f is not affine in the signs of the guards around x: sliding on several of {_names(system, slid)} at once "
+                "would be refused. Write f so that each of them adds a term of its own"
+            )
 
 
 def _slopes(h: Callable[..., FloatArray], t: float, x: FloatArray, p: FloatArray, k: int) -> tuple[float, float]:

@@ -97,6 +97,7 @@ class UserFunction:
         self.is_dispatcher = hasattr(function, "py_func")
         self.in_place = self.is_low_level or self._writes_in_place()
         self.given = function  # (binding puts machine code in place of ``function``)
+        self._timeless: bool | None = None  # whether it is known to ignore the time
         self._read_only = False  # whether its machine code takes arguments that cannot be written to, and no others
 
     def __getstate__(self) -> dict[str, Any]:
@@ -116,6 +117,11 @@ class UserFunction:
 
     def ignores_time(self) -> bool:
         """Whether its code never reads its first argument, t. False also where the code cannot be inspected."""
+        if self._timeless is None:
+            self._timeless = self._never_reads_time()
+        return self._timeless
+
+    def _never_reads_time(self) -> bool:
         function = getattr(self.function, "py_func", self.function)
         if not inspect.isfunction(function) or not function.__code__.co_argcount:
             return False

@@ -18,6 +18,7 @@ from .contacts import caught
 from .field import NOT_AFFINE_STATUS
 
 BEYOND = 1e-9  # by which a multiplier is beyond 1 if it is
+AT_FIRST = 0.01  # of a step, or a tenth of that of the time at rest: the first step behind it, which does not land on the contact
 MOST_CANDIDATES = 3**6  # modes that are tried one by one
 
 
@@ -264,11 +265,14 @@ def begin(w, ends):
         put_onto_guards(w)
     if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
         return s.status
+    rested = 0.0  # for how long, on a contact that opens now
     for k in range(g.width):
         if g.b[k] == 0.0:
             g.held[k] = 0.0
             g.t_last[k] = s.t
         elif g.fired[k] == 5.0 or g.still[k] != 0.0:
+            if g.fired[k] == 5.0 and g.rest[k] != 0.0:
+                rested = max(rested, min(s.t - g.t_last[k], s.t - s.t0))
             hold(w, k)
             g.hdot[k] = g.b[k] * max(g.b[k] * g.hdot[k], 1e-290)
             g.t_last[k] = -1e300
@@ -280,4 +284,8 @@ def begin(w, ends):
         v.third[i] = 0.0
     s.fresh, s.rates_known, s.judged, s.question, s.gap, s.reach = 1, 1, 1, 0, 0.0, 0.0
     s.A_at = -1
+    if rested > 0.0:
+        # A contact opens with the third power of time: at first h is nothing but round-off, and so is its rate. (Not fresh: that
+        # step is not to be made longer; f has no jump.)
+        s.dt, s.no_landing, s.fresh = max(AT_FIRST * s.dt, 0.1 * AT_FIRST * rested), 1, 0
     return codes.GO_ON

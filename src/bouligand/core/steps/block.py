@@ -74,14 +74,12 @@ def advance(plan):
     code = codes.GO_ON
     while code == codes.GO_ON:
         code = call_entry(plan.run, plan.work)
+        if code == codes.NEED_WORD and plan.find_word != 0:
+            code = call_entry(plan.find_word, plan.work)
         if code == codes.NEED_SPAN and plan.span != 0:
             code = call_entry(plan.span, plan.work)
         if code >= codes.FIRST_QUESTION and code <= codes.LAST_QUESTION and plan.judge != 0:
             code = call_entry(plan.judge, plan.work)
-        if code == codes.JUMP and plan.jump != 0:
-            code = call_entry(plan.jump, plan.work)
-        if code == codes.SLIDE and plan.slide != 0:
-            code = call_entry(plan.slide, plan.work)
     return code
 
 

@@ -1,13 +1,14 @@
 """The main loop: smooth steps, hops and crossings.
 
-``run`` continues until the end, a failure, or a full buffer, and can be called again where it stopped. One pass through its
-loop is one of: a crossing at the present state, a smooth step, a hop onto a guard. Where many guards are ahead and f is a sum
-over contacts, it returns NEED_SPAN: spanning steps are an entry of their own (see ``spans.span``).
+``run`` continues until the end, a failure, or a full buffer, and can be called again where it stopped. One pass through the
+loop of ``advance`` is one of: a crossing at the present state, a smooth step, a hop onto a guard. Where many guards are ahead
+and f is a sum over contacts, it returns NEED_SPAN: spanning steps are an entry of their own (see ``spans.span``). So are jumps
+of the state and sliding modes: once these are compiled, ``run`` calls them by their addresses.
 """
 
 from .. import codes
 from ..clock import time_to_look
-from ..compiler.intrinsics import compact
+from ..compiler.intrinsics import call_entry, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_h, in_tolerances
@@ -34,6 +35,21 @@ def run(table):
     """Integrate until something has to be reported to the caller; returns its code."""
     compact()
     w = work(table)
+    code = codes.GO_ON
+    while code == codes.GO_ON:
+        code = advance(w)
+        if code == codes.JUMP and w.fn.enter_jump != 0:
+            code = call_entry(w.fn.enter_jump, table)
+        if code == codes.SLIDE and w.fn.enter_slide != 0:
+            code = call_entry(w.fn.enter_slide, table)
+    w.s.status = code
+    return code
+
+
+@core
+def advance(w):
+    """The loop itself: integrate until another entry is needed, or something has to be reported. Returns a code."""
+    compact()
     s = w.s
     code = codes.GO_ON
     if s.started == 0:
@@ -85,7 +101,6 @@ def run(table):
             s.trial_not_finite = 1 if outcome == outcomes.NOT_FINITE else 0
         else:
             code = accept(w, outcome == outcomes.LANDED)
-    s.status = code
     return code
 
 
@@ -138,7 +153,8 @@ def resolve_corner(w):
     here = max(4e-16 * max(abs(t), s.dt), 1.001 * s.gap, s.soon if ending else 0.0)
     if j >= 0 and g.level[j] == 0.0 and tau <= max(here, 0.01 * s.soon, 1e-9 * s.dt):
         # (nearer than a landing resolves, it is crossed on the spot if it is here to round-off)
-        found = 1 if tau <= here else on_surface(w, j, tau)
+        # (f has no jump where sliding or rest ends: so small a time makes no difference)
+        found = 1 if tau <= here or g.b[j] == 0.0 else on_surface(w, j, tau)
         if found < 0:
             return s.status, False, tau, j
         if found == 1:

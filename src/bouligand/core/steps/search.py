@@ -155,6 +155,8 @@ def found(w, k, place, value, length, whole, target):
     compact()
     s, v, g = w.s, w.v, w.g
     if value < 0.0:
+        if g.rest[k] != 0.0 and g.held[k] != 0.0 and -value <= g.unsure[k]:
+            return 0.0  # (it opens from rest, at first by less than round-off)
         return 0.0 if k == target and place > 0.99 else max(place, 1e-3)
     if value > g.unsure[k] or g.level[k] != 0.0 or k == target:
         return 0.0
