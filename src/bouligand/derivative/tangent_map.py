@@ -94,6 +94,13 @@ class TangentMap:
         if self._calls > 1:
             self.store_matrices_of_few_states()
 
+    def first_with_parameters(self) -> bool:
+        """Whether this is the first request and there are parameters: then a matrix in states or in parameters is propagated by
+        itself, since the other one may never be asked for."""
+        first = self.np > 0 and self._links is None and self._calls == 0
+        self._calls += first
+        return first
+
     def _watch_observers(self) -> None:
         """Cut the stretch again, with a row at each event of an observer, because their times are requested."""
         if self._solution.system.observers.any():
