@@ -90,37 +90,53 @@ def sampled_modes(
     return Modes(eigenvalues[right], rows, stretch, t[turn], rate_at[rows] / fastest[right][stretch])
 
 
+class Decay(NamedTuple):
+    """The rate for which steps must be accurate, at some places of each stretch (a row): it becomes smaller as modes decay. A
+    place is a time since the begin of its stretch."""
+
+    places: FloatArray
+    rates: FloatArray
+    fastest: FloatArray  # mode of each stretch, decayed or not
+
+    @classmethod
+    def of(cls, eigenvalues: ComplexArray, longest: FloatArray, rtol: float, order: int) -> Decay:
+        """That of formulas of an order, up to the place ``longest`` of each stretch.
+
+        The error of a step may be the tolerance; that of a mode which has decayed by a factor may be larger by this factor, so
+        that steps grow like the ``order + 1``-th root of it."""
+        sizes, decay = np.abs(eigenvalues), -eigenvalues.real
+        fastest = sizes.max(axis=1)
+        decay[np.abs(eigenvalues.imag) > DAMPED * np.maximum(decay, 0.0)] = 0.0
+        places = longest[:, None] * _PLACES
+        left = log(MARGIN) - places[:, :, None] * decay[:, None, :]  # the logarithm of what is left of each mode
+        rates = sizes[:, None, :] * np.exp(np.minimum(left, 0.0) / (order + 1))
+        rates[left < log(rtol)] = 0.0
+        return cls(places, np.minimum(MARGIN * rates.max(axis=2), fastest[:, None]), fastest)
+
+
 class Grading:
     """How many steps of one formula perturbations need in each stretch, and where: the integral of their density.
 
-    ``accurate`` and ``stable`` are the longest steps that are so, in units of a mode's time. The error of a step may be the
-    tolerance; that of a mode which has decayed by a factor may be larger by this factor, so that steps grow like the
-    ``order + 1``-th root of it. A place is a time since the begin of its stretch; ``longest`` is the last one of each.
+    ``accurate`` and ``stable`` are the longest steps that are so, in units of a mode's time.
     """
 
-    def __init__(
-        self, eigenvalues: ComplexArray, longest: FloatArray, rtol: float, order: int, accurate: float, stable: float
-    ) -> None:
-        sizes, decay = np.abs(eigenvalues), -eigenvalues.real
-        fastest = sizes.max(axis=1, keepdims=True)
-        decay[(decay <= 0.0) | (np.abs(eigenvalues.imag) > DAMPED * decay)] = 0.0
-        places = longest[:, None] * _PLACES
-        left = log(MARGIN) - places[:, :, None] * decay[:, None, :]  # the logarithm of what is left of each mode
-        needed = np.where(left > log(rtol), sizes[:, None, :] * np.exp(np.minimum(left, 0.0) / (order + 1)), 0.0)
-        rates = np.minimum(MARGIN * needed.max(axis=2), fastest)
+    def __init__(self, decay: Decay, accurate: float, stable: float) -> None:
+        places, rates, fastest = decay
+        lengths = places[:, -1]
         # all stretches one after the other, so that one table has them all
-        self._begins = np.cumsum(longest) - longest
+        self._begins = np.cumsum(lengths) - lengths
         self._places = (self._begins[:, None] + places).ravel()
         self._accurate = _integrals(rates / accurate, places)
-        self._all = _integrals(np.maximum(rates / accurate, fastest / stable), places)
-        self._stable = fastest[:, 0] / stable
+        self._all = _integrals(np.maximum(rates / accurate, fastest[:, None] / stable), places)
+        self._stable = fastest / stable
 
-    def parts(self, stretch: IntArray, first: FloatArray, last: FloatArray, worth: float) -> FloatArray:
+    def parts(self, stretch: IntArray, first: FloatArray, last: FloatArray, worth: float) -> IntArray:
         """The number of steps between each two places; one where it is accurate but for the factor ``worth``."""
         ends = np.array([first, last]) + self._begins[stretch]
-        accurate, needed = (np.diff(np.interp(ends, self._places, of), axis=0)[0] for of in (self._accurate, self._all))
-        enough = (accurate <= worth) & ((last - first) * self._stable[stretch] <= 1.0)
-        return np.where(enough, 1.0, np.maximum(np.ceil(needed), 1.0))
+        low, high = np.interp(ends, self._places, self._accurate)
+        enough = (high - low <= worth) & ((last - first) * self._stable[stretch] <= 1.0)
+        low, high = np.interp(ends, self._places, self._all)
+        return np.where(enough, 1.0, np.maximum(np.ceil(high - low), 1.0)).astype(np.int64)
 
     def points(self, stretch: IntArray, first: FloatArray, last: FloatArray, parts: IntArray) -> FloatArray:
         """The places that divide the steps between each two places into so many parts; those of all steps, in order."""

@@ -18,7 +18,7 @@ from ..core.schemes import METHODS, SCHEMES, STIFF, ros34pw2
 from ..core.state import BACK, HOP, ORDERS, SMALL, SPAN
 from ..errors import DerivativeError
 from ..system.interrupts import answered
-from .damping import Grading, inner_fractions, sampled_modes, stable_bounds
+from .damping import Decay, Grading, inner_fractions, sampled_modes, stable_bounds
 from .failures import raise_failed
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _lengths_of_rungs(rtol: float) -> FloatArray:
 
 
 def cheaper_kinds(kinds: IntArray, lengths: FloatArray, wholes: FloatArray, rates: Rates) -> IntArray:
-    """The kinds of parts of steps, where a formula of lower order, with fewer stages, is accurate enough for a part that is short.
+    """The kinds of parts of steps: a formula of lower order, with fewer stages, where that is accurate enough for a short part.
 
     ``lengths`` are those of the parts, ``wholes`` those of the steps, as long as the trajectory allowed; ``rates.at`` belongs to
     these. Parts that are no shorter stay as they are.
@@ -152,14 +152,12 @@ def _grade(modes: Modes, t: FloatArray, kinds: IntArray, rtol: float, parts: Flo
     longest = np.zeros(len(modes.eigenvalues))
     np.maximum.at(longest, modes.stretch, last)
 
-    def grading(kind: int) -> Grading:
-        return Grading(modes.eigenvalues, longest, rtol, _ORDERS[kind], table[kind], stable[kind])
-
     base = kinds[rows] % BACK
     base[base == SPAN] = _DOPRI5  # (which it is between its crossings)
     stiff = base == STIFF
     needed = {*base.tolist(), _DOPRI5} if stiff.any() else set(base.tolist())
-    gradings = {kind: grading(kind) for kind in needed}
+    decay = Decay.of(modes.eigenvalues, longest, rtol, max(_ORDERS[kind] for kind in needed))
+    gradings = {kind: Grading(decay, table[kind], stable[kind]) for kind in needed}
     if stiff.any():
         # a stiff step is replaced by explicit ones where fewer of these are accurate (and stable) enough
         ends = modes.stretch[stiff], first[stiff], last[stiff]
@@ -167,14 +165,13 @@ def _grade(modes: Modes, t: FloatArray, kinds: IntArray, rtol: float, parts: Flo
         base[np.flatnonzero(stiff)[fewer]] = _DOPRI5
         kinds[rows[stiff][fewer]] = _DOPRI5
     for kind, graded in gradings.items():
-        mine = base == kind
+        mine = np.flatnonzero(base == kind)
         ends = modes.stretch[mine], first[mine], last[mine]
         count = graded.parts(*ends, _WORTH)
         parts[rows[mine]] = count
-        if count.sum() <= MOST:  # (or an error will say so)
-            step, _ = inner_fractions(count.astype(np.int64))
-            places = graded.points(*ends, count.astype(np.int64))
-            times.append(modes.since[mine][step] + places / modes.scale[mine][step])
+        if (count > 1).any() and count.sum() <= MOST:  # (with more, an error will say so)
+            of = np.repeat(mine, count - 1)
+            times.append(modes.since[of] + graded.points(*ends, count) / modes.scale[of])
     return times
 
 

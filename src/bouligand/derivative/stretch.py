@@ -137,8 +137,8 @@ def _inside(record: Record, system: System, first: int, wanted: int, observers: 
 def _with_rows(
     solution: Solution, steps: RecordArray, since: float, times: FloatArray, rates: Rates | None
 ) -> tuple[RecordArray, FloatArray]:
-    """Steps and states from ``since`` on, with additional rows at these times. The parts of a divided step keep its kind, or get a
-    cheaper one."""
+    """Steps and states from ``since`` on, with additional rows at these times. The parts of a divided step keep its kind, or
+    get a cheaper one."""
     t = steps["t"]
     times = np.unique(times)
     times = times[(times >= since) & ~np.isin(times, t, assume_unique=True)]
