@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import DerivativeError
 from ..system.arguments import finite_numbers, number, numbers
-from .at_times import in_order, summed
+from .moments import in_order, summed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

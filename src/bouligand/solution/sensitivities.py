@@ -220,7 +220,7 @@ class Sensitivities:
                [[ 0.2  , -0.02 ],
                 [ 1.   , -0.2  ]]])
         """
-        from ..derivative.at_times import columns_of
+        from ..derivative.moments import columns_of
 
         solution = cast("Solution", self)
         columns = columns_of(solution.system, wrt)
