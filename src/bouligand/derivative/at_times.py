@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..solution.solution import Solution
     from .compiled_corner import Passage
 
+_MOST_NUMBERS = 3_000_000  # in matrices at all times, where they are not asked for themselves
 START = -1  # (instead of the place of a time)
 
 
@@ -247,11 +248,12 @@ class BDerivativeAtTimes(StructureAtTimes, Generic[Gradient]):
         dp: Parameters | None,
         dt0: float = 0.0,
         by_start: bool = False,
+        what: str = "matrix",
     ) -> FloatArray:
         """The columns of these states and parameters, at each time; ``by_start``: and that of the start time."""
         if not self.params and any(column >= self.n for column in columns):
             raise ValueError("parameters in wrt need a derivative with parameters: sol.bderivative(t, params=True)")
-        selecting = self._selecting(dx, dp, dt0, "matrix")
+        selecting = self._selecting(dx, dp, dt0, what)
         D = np.zeros((len(columns) + by_start, self.n + self.np))
         D[np.arange(len(columns)), columns] = 1.0
         starts = np.zeros(len(D))
@@ -287,6 +289,11 @@ class BDerivativeAtTimes(StructureAtTimes, Generic[Gradient]):
         M = self._columns(list(range(self.n + self.np)), dx, dp, dt0, by_start=start != 0.0)
         return self(dx, dp, dt0) - M @ (np.append(z, start) if start else z)
 
+    def _by_columns(self, count: int) -> bool:
+        """Whether a gradient in so many unknowns is computed by columns of matrices, forwards (see `TangentMap.gradient`)."""
+        few = len(self._moments) * count * self.n <= _MOST_NUMBERS
+        return bool(self.system._stays) or (few and self._whole._map.gradient_by_columns(count))
+
     def vjp(
         self, w: ArrayLike, dx: ArrayLike | None = None, dp: Parameters | None = None, dt0: float = 0.0
     ) -> Gradient:
@@ -316,9 +323,9 @@ class BDerivativeAtTimes(StructureAtTimes, Generic[Gradient]):
             raise ValueError(
                 f"w must be a finite (times, states) array, here {(len(self.t), self.n)}; got shape {w.shape}"
             )
-        if self.system._stays:  # (see `TangentMap.gradient`)
+        if self._by_columns(self.n + self.np):
             columns = list(range(self.n + self.np))
-            total = np.einsum("ti,tij->j", w, self._columns(columns, dx, dp, dt0))
+            total = np.einsum("ti,tij->j", w, self._columns(columns, dx, dp, dt0, what="vjp"))
             by_columns: Any = (total[: self.n].copy(), total[self.n :].copy()) if self.params else total
             return by_columns
         weights = summed(w, self._places, len(self._moments))

@@ -202,13 +202,15 @@ class TangentMap:
 
     # --------------------------------------------------------------------------------------------------- backwards
 
+    def gradient_by_columns(self, count: int) -> bool:
+        """Whether a gradient in so many unknowns is computed by matrices: with dual numbers an adjoint takes as many evaluations
+        of f as all tangents, and more besides."""
+        return count <= _SMALL and self.chain.by_duals
+
     @property
     def _forwards(self) -> bool:
-        """Whether a gradient is computed by matrices: with dual numbers an adjoint takes as many evaluations of f as all
-        tangents, and more besides."""
         # (where sliding ends, the sign before is not the opposite one: gradients are not propagated backwards there)
-        sliding = self._solution.system._stays
-        return sliding or (self.width <= _SMALL and self.chain.by_duals)
+        return bool(self._solution.system._stays) or self.gradient_by_columns(self.width)
 
     def prepare_gradient(self) -> None:
         """Store what `gradient` needs (and find the corners on the way)."""

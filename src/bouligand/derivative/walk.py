@@ -6,6 +6,7 @@ record is cut to the stretch, these steps are divided, and the workspace of the 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
@@ -143,7 +144,7 @@ class Walk:
 
     def __del__(self) -> None:
         # (without it __init__ has failed, and `walk_along` has given the workspace back; when Python ends, names are gone)
-        if hasattr(self, "_kind") and pool_of is not None:
+        if hasattr(self, "_kind") and pool_of is not None and not sys.is_finalizing():
             self.memory.release()
             pool_of(self.system).give_back(self._kind, self.memory)
 
