@@ -85,12 +85,14 @@ def table(rtol=1e-6):
         for jacobians in ("exact", "differences"):
             _row(f"{name}, {jacobians}", plain(system, jacobians), span, np.asarray(x0), rtol)
     try:
-        from .robot_jacobians import solo
+        from .robot_jacobians import driven_solo, solo
     except ImportError:
         return
     robot, x0 = solo()
     for span in ((0.0, 0.16), (0.0, 0.4)):
         _row(f"Solo12, {span[1]} s, formulas", robot, span, x0, rtol)
+    driven, start = driven_solo()
+    _row("Solo12, 0.4 s, 120 controls", driven, (0.0, 0.4), start, rtol, gradient_in_parameters=True)
     robot._functions = {
         name: user for name, user in robot._functions.items() if not name.startswith(("Df", "Dp", "Dt"))
     }
@@ -98,10 +100,14 @@ def table(rtol=1e-6):
     _row("Solo12, 0.16 s, differences", robot, (0.0, 0.16), x0, rtol, rounds=1)
 
 
-def _row(name, system, span, x0, rtol, rounds=5):
+def _row(name, system, span, x0, rtol, rounds=5, gradient_in_parameters=False):
     sol, dx = bd.solve(system, span, x0, rtol=rtol), np.linspace(1.0, -1.0, system.n)
     arms = [lambda: bd.solve(system, span, x0, rtol=rtol), lambda: anew(sol)(dx)]
-    if system.n <= 100:  # (the whole matrix of a thousand states is nobody's wish)
+    if gradient_in_parameters:
+        print("  and B.vjp(w) in states and parameters, in place of the last column:")
+        arms += [lambda: anew(sol).matrix(dx), lambda: anew(sol).vjp(dx, dx)]
+        arms.append(lambda: anew(sol, params=True).vjp(dx, dx))
+    elif system.n <= 100:  # (the whole matrix of a thousand states is nobody's wish)
         arms += [lambda: anew(sol).matrix(dx), lambda: anew(sol).vjp(dx, dx)]
         if len(system.defaults):
             arms.append(lambda: anew(sol, params=True).matrix(dx, wrt="p"))

@@ -1,10 +1,10 @@
-"""How long a user waits for the first gradient in a new process: with an empty cache, with a filled one, and for a system that was used before.
+"""How long a user waits for the first gradient in a new process.
 
     python -m benchmarks first_gradient
 
-Seconds of the processor, each in a process of its own, of the first solve and of the first gradient behind it (`B.vjp(w)` with parameters, which
-compiles f and h once more for dual numbers). "empty": nothing is compiled yet. "filled": the library is, this system is not (its
-functions differ from all before). "again": the same script once more.
+Seconds of the processor, each in a process of its own, of the first solve and of the first gradient behind it: `B.vjp(w)` with
+parameters, which compiles f and h once more for dual numbers. "empty cache": nothing is compiled yet. "filled cache": the library
+is, this system is not (its functions differ from all before). "again": the same script once more.
 """
 
 import os
@@ -81,7 +81,9 @@ def seconds(text, cache, folder):
 
 
 def main(rounds=3):
-    print(f"{'seconds of the processor: solve + gradient':42s} {'empty cache':>14s} {'filled cache':>14s} {'again':>14s}")
+    print(
+        f"{'seconds of the processor: solve + gradient':42s} {'empty cache':>14s} {'filled cache':>14s} {'again':>14s}"
+    )
     for name, text in SYSTEMS.items():
         with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as folder:
             empty = seconds(text.format(number=0.001), cache, folder)
