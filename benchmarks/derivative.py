@@ -1,15 +1,17 @@
 """The B-derivative: what it costs, next to differences of the flow, and how a corner's cost grows with its guards.
 
-Times as ratios within one run, to one solve at the same tolerance; errors relative, against the derivative at rtol = 1e-12.
+Times (of this thread, whatever else the machine does) as ratios within one run, to one solve at the same tolerance; errors
+relative, against the derivative at rtol = 1e-12.
 """
+
+import time
 
 import numpy as np
 
 import bouligand as bd
 from bouligand.models.hand import start as hand_start
 from bouligand.models.plate import START
-
-from .speed import interleaved
+from bouligand.reporting.timing import interleaved
 
 SPAN = (0.0, 0.8)
 
@@ -45,7 +47,7 @@ def plate(rtol, contacts=20):
         "matrix, by differences (2 n solves)": (lambda: differences(np.eye(n)), exact),
         "with 26 parameters, B.matrix(wrt='p')": (lambda: first(params=True).matrix(wrt="p"), None),
     }
-    times = interleaved([arm for arm, _ in arms.values()])
+    times = interleaved([arm for arm, _ in arms.values()], clock=time.thread_time)
     print(
         f"plate on {contacts} springs, {len(sol.events)} events, rtol = {rtol:.0e}: time in solves ({times[0] * 1e6:.0f} us each)"
     )
@@ -111,7 +113,7 @@ def _row(name, system, span, x0, rtol, rounds=5, gradient_in_parameters=False):
         arms += [lambda: anew(sol).matrix(dx), lambda: anew(sol).vjp(dx, dx)]
         if len(system.defaults):
             arms.append(lambda: anew(sol, params=True).matrix(dx, wrt="p"))
-    whole, *times = interleaved(arms, rounds=rounds)
+    whole, *times = interleaved(arms, rounds=rounds, clock=time.thread_time)
     row = "".join(f"{seconds / whole:8.2f}" for seconds in times)
     sizes = f"n = {system.n}, {len(system.defaults)} parameters, {len(sol.events)} events"
     print(f"  {name:30s} {row:32s}  ({sizes}; a solve {whole * 1e6:.0f} us)", flush=True)
@@ -122,7 +124,7 @@ def corners(sizes=(125, 250, 500, 1000, 2000)):
     cases = {"oscillators (n = 2 m)": (_oscillators, sizes), "level plate (n = 6)": (_level_plate, sizes)}
     for name, (make, counts) in cases.items():
         functions = [make(m) for m in counts]
-        times = interleaved(functions, rounds=5)
+        times = interleaved(functions, rounds=5, clock=time.thread_time)
         growth = np.polyfit(np.log(counts[1:]), np.log(times[1:]), 1)[0]
         row = "  ".join(f"{m}: {t * 1e3:.2f}" for m, t in zip(counts, times, strict=True))
         print(f"  {name:24s} {row}   time ~ m^{growth:.2f}")

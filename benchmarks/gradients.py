@@ -6,8 +6,8 @@ Each side is compared with the truth of its own contact law: ours with central d
 MuJoCo's with central differences of its own runs with steps of 20 us. Errors are relative to the largest entry.
 
 - hopper: a ball on a spring (k/m = 1000) is dropped. From which height is it 0.45 m high after 0.9 s? BFGS from four starts.
-- Solo12 (see `benchmarks.scenes`) is dropped with a tilt onto four feet with friction: the matrix dx(0.4 s)/dx(0). (What is true of
-  MuJoCo's flow is not known better than its differences with two steps agree; that is in brackets.)
+- Solo12 (see `benchmarks.scenes`) is dropped with a tilt onto four feet with friction: the matrix dx(0.4 s)/dx(0). (The truth of
+  MuJoCo's flow is not known better than its differences with two steps agree: in brackets.)
 """
 
 import time
@@ -78,13 +78,13 @@ def search(run, start):
 
 
 def seconds_of(task, rounds=3):
-    """The least time of some runs, behind one that may compile."""
+    """The least time of some runs (of this thread, since the machine may be busy), behind one that may compile."""
     task()
     best = np.inf
     for _ in range(rounds):
-        began = time.perf_counter()
+        began = time.thread_time()
         task()
-        best = min(best, time.perf_counter() - began)
+        best = min(best, time.thread_time() - began)
     return best
 
 
@@ -186,9 +186,9 @@ def solo(until=0.4, eps=1e-6, rtol=1e-7):
     for dt, ours_too in ((1e-3, (said(our_error), took(ours))), (2e-4, ("", ""))):
         model = scene.model("Euler", dt)
         data = mujoco.MjData(model)
-        began = time.perf_counter()
+        began = time.thread_time()
         product = run(model, data, x0, True)[1]
-        seconds = time.perf_counter() - began
+        seconds = time.thread_time() - began
         error = np.abs(product @ directions.T - known[0]).max() / size
         name = f"{about}; its steps {1e3 * dt:g} ms" if not rows else f"the same; its steps {1e3 * dt:g} ms"
         rows.append((name, *ours_too, f"{said(error)} (known to {said(doubt / size)})", took(seconds)))
@@ -201,7 +201,10 @@ def said(error):
 
 
 def took(seconds):
-    return f"{1e6 * seconds:.0f} us" if seconds < 1e-3 else f"{1e3 * seconds:.3g} ms"
+    for unit, name in ((1.0, "s"), (1e-3, "ms")):
+        if seconds >= unit:
+            return f"{seconds / unit:.3g} {name}"
+    return f"{1e6 * seconds:.0f} us"
 
 
 def main():

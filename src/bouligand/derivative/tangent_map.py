@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.state import AT_END, AT_START, SHOWN, TO_GUARD
+from ..core.state import AT_END, AT_START, LANES, SHOWN, TO_GUARD
 from .chain import Chain
 from .sliding_start import sliding_start
 
@@ -94,12 +94,13 @@ class TangentMap:
         if self._calls > 1:
             self.store_matrices_of_few_states()
 
-    def first_with_parameters(self) -> bool:
-        """Whether this is the first request and there are parameters: then a matrix in states or in parameters is propagated by
-        itself, since the other one may never be asked for."""
-        first = self.np > 0 and self._links is None and self._calls == 0
-        self._calls += first
-        return first
+    def alone(self, wrt: str) -> bool:
+        """Whether the matrix in states, parameters or the start time is propagated without the others: where that takes fewer
+        groups of tangents, and nothing has been asked for before (all are stored at the second request)."""
+        columns = {"x": self.n, "p": self.np, "t0": 1}[wrt]
+        alone = self._links is None and self._calls == 0 and columns // LANES < (self.width - 1) // LANES
+        self._calls += alone
+        return alone
 
     def _watch_observers(self) -> None:
         """Cut the stretch again, with a row at each event of an observer, because their times are requested."""
@@ -180,7 +181,7 @@ class TangentMap:
         start[0] = dt0
         if wrt == "t0":
             start[1] = 1.0
-        self.propagate(D, start)
+        self.propagate(D, start if start.any() else None)
         return D[1, :n].copy() if wrt == "t0" else D[1:, :n].T.copy()
 
     def event_times(self, z: FloatArray, dt0: float) -> FloatArray:
@@ -189,7 +190,7 @@ class TangentMap:
             self._watch_observers()
         events, on_way = self.chain.events, self.chain.rows
         times = np.full((len(events), 1), np.nan)
-        self.propagate(z[None].copy(), np.array([dt0]), times)
+        self.propagate(z[None].copy(), np.array([dt0]) if dt0 else None, times)
         # (a guard that jumps across the trajectory does so at the breakpoint; not one that a jump of the state carries across)
         at_breaks = events["jumped"] == 1
         for part in self.chain.parts:
@@ -222,7 +223,8 @@ class TangentMap:
     def gradient(self, w: FloatArray, z: FloatArray, dt0: float) -> FloatArray:
         """The gradient of ``w . x(t)`` in the piece of the perturbation z, dt0; after `prepare_gradient`."""
         if not self._forwards:
-            return self.pull(w, self.propagate(z[None].copy(), np.array([dt0]), jumps=True) if self.corners else [])
+            start = np.array([dt0]) if dt0 else None
+            return self.pull(w, self.propagate(z[None].copy(), start, jumps=True) if self.corners else [])
         D = np.eye(self.width)
         if self.corners:
             start = np.zeros(self.width + 1)
