@@ -182,7 +182,8 @@ def solo(until=0.4, eps=1e-6, rtol=1e-7):
         sides = [[run(fine, fine_data, moved(x0, s * d))[0] for s in (step, -step)] for d in directions]
         known.append(np.array([apart(high, low) / (2.0 * step) for high, low in sides]).T)
     size, doubt = np.abs(known[0]).max(), np.abs(known[1] - known[0]).max()
-    rows, about = [], f"Solo12 dropped, {len(sol.events)} contact events: dx({until:g} s)/dx(0)"
+    rows: list[tuple[str, ...]] = []
+    about = f"Solo12 dropped, {len(sol.events)} contact events: dx({until:g} s)/dx(0)"
     for dt, ours_too in ((1e-3, (said(our_error), took(ours))), (2e-4, ("", ""))):
         model = scene.model("Euler", dt)
         data = mujoco.MjData(model)
