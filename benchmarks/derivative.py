@@ -1,15 +1,17 @@
 """The B-derivative: what it costs, next to differences of the flow, and how a corner's cost grows with its guards.
 
-Times as ratios within one run, to one solve at the same tolerance; errors relative, against the derivative at rtol = 1e-12.
+Times (of this thread, whatever else the machine does) as ratios within one run, to one solve at the same tolerance; errors
+relative, against the derivative at rtol = 1e-12.
 """
+
+import time
 
 import numpy as np
 
 import bouligand as bd
 from bouligand.models.hand import start as hand_start
 from bouligand.models.plate import START
-
-from .speed import interleaved
+from bouligand.reporting.timing import interleaved
 
 SPAN = (0.0, 0.8)
 
@@ -45,7 +47,7 @@ def plate(rtol, contacts=20):
         "matrix, by differences (2 n solves)": (lambda: differences(np.eye(n)), exact),
         "with 26 parameters, B.matrix(wrt='p')": (lambda: first(params=True).matrix(wrt="p"), None),
     }
-    times = interleaved([arm for arm, _ in arms.values()])
+    times = interleaved([arm for arm, _ in arms.values()], clock=time.thread_time)
     print(
         f"plate on {contacts} springs, {len(sol.events)} events, rtol = {rtol:.0e}: time in solves ({times[0] * 1e6:.0f} us each)"
     )
@@ -85,12 +87,14 @@ def table(rtol=1e-6):
         for jacobians in ("exact", "differences"):
             _row(f"{name}, {jacobians}", plain(system, jacobians), span, np.asarray(x0), rtol)
     try:
-        from .robot_jacobians import solo
+        from .robot_jacobians import driven_solo, solo
     except ImportError:
         return
     robot, x0 = solo()
     for span in ((0.0, 0.16), (0.0, 0.4)):
         _row(f"Solo12, {span[1]} s, formulas", robot, span, x0, rtol)
+    driven, start = driven_solo()
+    _row("Solo12, 0.4 s, 120 controls", driven, (0.0, 0.4), start, rtol, gradient_in_parameters=True)
     robot._functions = {
         name: user for name, user in robot._functions.items() if not name.startswith(("Df", "Dp", "Dt"))
     }
@@ -98,14 +102,18 @@ def table(rtol=1e-6):
     _row("Solo12, 0.16 s, differences", robot, (0.0, 0.16), x0, rtol, rounds=1)
 
 
-def _row(name, system, span, x0, rtol, rounds=5):
+def _row(name, system, span, x0, rtol, rounds=5, gradient_in_parameters=False):
     sol, dx = bd.solve(system, span, x0, rtol=rtol), np.linspace(1.0, -1.0, system.n)
     arms = [lambda: bd.solve(system, span, x0, rtol=rtol), lambda: anew(sol)(dx)]
-    if system.n <= 100:  # (the whole matrix of a thousand states is nobody's wish)
+    if gradient_in_parameters:
+        print("  and B.vjp(w) in states and parameters, in place of the last column:")
+        arms += [lambda: anew(sol).matrix(dx), lambda: anew(sol).vjp(dx, dx)]
+        arms.append(lambda: anew(sol, params=True).vjp(dx, dx))
+    elif system.n <= 100:  # (the whole matrix of a thousand states is nobody's wish)
         arms += [lambda: anew(sol).matrix(dx), lambda: anew(sol).vjp(dx, dx)]
         if len(system.defaults):
             arms.append(lambda: anew(sol, params=True).matrix(dx, wrt="p"))
-    whole, *times = interleaved(arms, rounds=rounds)
+    whole, *times = interleaved(arms, rounds=rounds, clock=time.thread_time)
     row = "".join(f"{seconds / whole:8.2f}" for seconds in times)
     sizes = f"n = {system.n}, {len(system.defaults)} parameters, {len(sol.events)} events"
     print(f"  {name:30s} {row:32s}  ({sizes}; a solve {whole * 1e6:.0f} us)", flush=True)
@@ -116,7 +124,7 @@ def corners(sizes=(125, 250, 500, 1000, 2000)):
     cases = {"oscillators (n = 2 m)": (_oscillators, sizes), "level plate (n = 6)": (_level_plate, sizes)}
     for name, (make, counts) in cases.items():
         functions = [make(m) for m in counts]
-        times = interleaved(functions, rounds=5)
+        times = interleaved(functions, rounds=5, clock=time.thread_time)
         growth = np.polyfit(np.log(counts[1:]), np.log(times[1:]), 1)[0]
         row = "  ".join(f"{m}: {t * 1e3:.2f}" for m, t in zip(counts, times, strict=True))
         print(f"  {name:24s} {row}   time ~ m^{growth:.2f}")

@@ -19,7 +19,7 @@ from bouligand.reporting.tables import ratio, seconds
 ROOT = pathlib.Path(__file__).parent.parent
 PAPER, BENCH = ROOT / "results" / "paper", ROOT / "results" / "bench"
 PAGES = (
-    *(ROOT / "docs" / f"{name}.md" for name in ("benchmarks", "benchmarks_tables", "planning")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("benchmarks", "benchmarks_tables", "derivative", "planning")),
     ROOT / "README.md",
 )
 THREE = (
@@ -39,7 +39,8 @@ def blocks(paper, bench):
     out = {}
     for folder in (paper, bench):
         for table in sorted(folder.glob("*/table.txt")):
-            out[table.parent.name] = fenced(table.read_text())
+            text = table.read_text()
+            out[table.parent.name] = text.rstrip() if text.startswith("| ") else fenced(text)  # (some are Markdown)
     for folder in (paper, bench):
         for result in sorted(folder.glob("*/result.json")):
             document = load(result.parent)

@@ -15,7 +15,6 @@ import subprocess
 import time
 
 import numpy as np
-from scipy.optimize import minimize
 from tqdm import tqdm
 
 import bouligand as bd
@@ -209,55 +208,17 @@ def crocoddyl():
 
 # ---------------------------------------------------------------------------------------------- a gradient's wrong sign
 
-BOUNCE = """<mujoco><option timestep="0.005"/><worldbody><geom type="plane" size="5 5 .1"/>
-<body><joint type="slide" axis="0 0 1"/><geom type="sphere" size="0.1" mass="1" solref="-1000 0"/></body></worldbody></mujoco>"""
 
-
-def bounce(starts=(0.6, 0.8, 1.0, 1.3), T=0.9, target=0.45):
+def bounce():
     """From which height must it be dropped to be 0.45 m high after 0.9 s? BFGS with both gradients, from four starts."""
-    import mujoco
+    from .gradients import STARTS, OurBall, TheirBall, search
 
-    model = mujoco.MjModel.from_xml_string(BOUNCE)
-    fine = mujoco.MjModel.from_xml_string(BOUNCE)
-    fine.opt.timestep = 2e-5
-    data = mujoco.MjData(model)
-
-    def theirs(z0, m=model, derive=True):
-        mujoco.mj_resetData(m, data)
-        data.qpos[0] = z0
-        D, A = np.eye(2), np.zeros((2, 2))
-        for _ in range(round(T / m.opt.timestep)):
-            if derive:
-                mujoco.mjd_transitionFD(m, data, 1e-7, 1, A, None, None, None)
-                D = A @ D
-            mujoco.mj_step(m, data)
-        return float(data.qpos[0]), float(D[0, 0])
-
-    shot = bd.Shooting(bd.models.hopper(k=1000.0, rest=0.1), (0.0, T), [1.0, 0.0], free="z", rtol=1e-9)
-
-    def ours(z0):
-        return float(shot([z0])[0]), float(shot.jacobian([z0])[0, 0])
-
-    def objective(run):
-        def function(theta):
-            z, slope = run(float(theta[0]))
-            return 0.5 * (z - target) ** 2, np.array([(z - target) * slope])
-
-        return function
-
-    rows = []
-    for start in starts:
-        known = [theirs(start + s, fine, False)[0] for s in (-1e-3, 1e-3)]
-        sides = [bd.solve(shot.system, (0.0, T), [start + s, 0.0], rtol=1e-12).x[-1, 0] for s in (-1e-5, 1e-5)]
+    rows, runs = [], (OurBall(), TheirBall())
+    for start in STARTS:
         row = [f"{start:g}"]
-        for run, slope in ((ours, (sides[1] - sides[0]) / 2e-5), (theirs, (known[1] - known[0]) / 2e-3)):
-            found = minimize(objective(run), [start], jac=True, method="BFGS", options={"maxiter": 50})
-            row += [
-                f"{slope:.3f}",
-                f"{run(start)[1]:.3f}",
-                f"{abs(run(float(found.x[0]))[0] - target):.0e}",
-                found.nfev,
-            ]
+        for run in runs:
+            left, calls = search(run, start)
+            row += [f"{run.true_slope(start):.3f}", f"{run(start)[1]:.3f}", f"{left:.0e}", calls]
         rows.append(row)
     print(
         "\nA drop that is to be 0.45 m high after 0.9 s: dz(T)/dz(0), and BFGS (hopper of k/m = 1000; MuJoCo with 5 ms)\n"

@@ -46,12 +46,25 @@ def hexapod():
     return robot, robot.neutral()
 
 
-def solo():
-    robot = robots.solo(friction=FRICTION)
+def solo(**options):
+    robot = robots.solo(friction=FRICTION, **options)
     x = robots.above_floor(robot, 0.05)
     x[3:7] += [0.0, 0.02, 0.01, 0.0]
     x[3:7] /= np.linalg.norm(x[3:7])
     return robot, x
+
+
+def driven_solo(intervals=10, length=0.04):
+    """The same with position actuators, whose targets are held over intervals: 12 controls for each."""
+    import mujoco
+
+    def drive(spec):
+        for joint in robots.STANCE:
+            actuator = spec.add_actuator(name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+            actuator.set_to_position(kp=30.0, kv=0.5)
+
+    held = np.tile(list(robots.STANCE.values()), (intervals, 1))
+    return solo(control=mj.Hold(length * np.arange(intervals), u=held), edit=drive)
 
 
 @njit

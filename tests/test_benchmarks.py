@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from benchmarks import (
     fits,
+    gradients,
     jump_peers,
     jump_problems,
     jumps,
@@ -191,6 +192,16 @@ def test_filling_a_page(tmp_path):
     assert page.fill(target, {"one": "new \\1"}) == ["two"]
     want = "before\n<!-- one -->\nnew \\1\n<!-- /one -->\n<!-- two -->\nkept\n<!-- /two -->\nafter\n"
     assert target.read_text() == want
+
+
+def test_a_search_by_gradients_through_contacts():
+    """Ours is right and arrives; a product of mjd_transitionFD has the wrong sign."""
+    ours, theirs = gradients.OurBall(), gradients.TheirBall()
+    assert ours(1.0)[1] == pytest.approx(ours.true_slope(1.0), rel=1e-7)
+    left, calls = gradients.search(ours, 1.0)
+    assert left < gradients.ARRIVED
+    assert calls < 20
+    assert theirs(1.0)[1] < 0.0 < theirs.true_slope(1.0)
 
 
 def test_fits(capsys):

@@ -11,6 +11,7 @@ from numba.core.errors import NumbaError
 import bouligand as bd
 
 from ..helpers.dual_jacobians import dual_jacobian
+from ..helpers.many_digits import exact_jacobian
 
 # ---------------------------------------------------------------------------------------------- rules, one by one
 
@@ -90,6 +91,28 @@ def test_models_agree_with_their_hand_written_jacobians():
                 assert pytest.approx(by_hand, rel=1e-13, abs=1e-13 * np.abs(by_hand).max()) == J
                 compared += 1
     assert compared >= 3
+
+
+MODELS = ("adex", "chua", "exciter", "goodwin", "hexapod", "plate", "predator_prey", "simplest_walker", "tap_changer")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_agree_with_their_own_code_in_40_digits(name):
+    """Dual numbers, and the Jacobians that a model has, against differences of the same Python code run by mpmath."""
+    system, rng = getattr(bd.models, name)(), np.random.default_rng(4)
+    system._bind()
+    f, x, word = (
+        system._functions["f"].given,
+        rng.uniform(0.2, 0.8, system.n),
+        np.where(rng.random(system.m) < 0.5, 1.0, -1.0),
+    )
+    for wrt, given in (("x", "Df"), ("p", "Dp_f")):
+        exact = exact_jacobian(f, x, system.defaults, word, wrt, 0.1)
+        _, J = dual_jacobian(f, x, system.defaults, word, wrt, 0.1)
+        assert np.abs(J - exact).max() < 1e-13 * np.abs(exact).max()
+        if system.has(given):
+            by_hand = system.function(given)(0.1, x, word, system.defaults)
+            assert np.abs(by_hand - exact).max() < 1e-13 * np.abs(exact).max()
 
 
 # --------------------------------------------------------------------- written to break it: right, or refused
@@ -238,6 +261,28 @@ def concatenated(t, x, b, p):
     return np.concatenate((x[:1] * x[1:], x[1:] ** 2))
 
 
+def arrays_in_a_tuple(t, x, b, p, dx):
+    pair = (x[:1] * x[1:], np.array([x[1], p[0]]))
+    dx[0] = pair[0][0] + pair[1][1]
+    dx[1] = pair[1][0] ** 2
+
+
+def arrays_in_a_list(t, x, b, p, dx):
+    rows = [x * x[0], np.ones(2)]
+    rows.append(x + rows[0])
+    total = np.zeros(2)
+    for row in rows:
+        total += row
+    dx[:] = total
+
+
+def rows_of_a_matrix(t, x, b, p, dx):
+    M = np.zeros((2, 2))
+    M[0] = x
+    M[1, :] = x[::-1] * x[0]
+    dx[:] = M.T[1] + M[1]
+
+
 def single_precision(t, x, b, p, dx):
     y = np.zeros(2, dtype=np.float32)
     y[0] = x[0]
@@ -279,6 +324,9 @@ RIGHT = {
     root_at_zero: [[0.0, 1.0], [0.0, 1.0]],
     products: [[2.0 * A - 1.0, 4.0 * B], [2.0 * A, 2.0 * B]],
     concatenated: [[B, A], [0.0, 2.0 * B]],
+    arrays_in_a_tuple: [[B, A], [0.0, 2.0 * B]],
+    arrays_in_a_list: [[4.0 * A + 1.0, 0.0], [2.0 * B, 2.0 * A + 1.0]],
+    rows_of_a_matrix: [[B, 1.0 + A], [4.0 * A, 0.0]],
 }
 
 

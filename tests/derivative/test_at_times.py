@@ -354,3 +354,99 @@ def test_the_points_that_divide_steps():
     known = [np.linspace(a, b, count + 1)[1:-1] for a, b, count in zip(t[:-1], t[1:], parts[1:], strict=True)]
     np.testing.assert_array_equal(inner_points(t, parts), np.concatenate(known))
     assert inner_points(t, np.ones(5, dtype=int)).size == 0
+
+
+# ------------------------------------------------------------------------------- start time, events, orders, pieces, batches
+
+
+def test_the_start_time_of_the_hopper_by_formulas():
+    """Started later by dt0 it is where it was dt0 ago: -x'."""
+    sol = bd.solve(HOPPER, (0.0, 2.0), [2.0, 0.3], rtol=1e-10, atol=1e-12)
+    theta, t = np.array([2.0, 0.3, *HOPPER.defaults], dtype=complex), np.array([0.0, 0.3, 1.1, 1.99])
+    known = -np.array([hopping(theta, s + 1e-30j).imag / 1e-30 for s in t[1:]])
+    B = sol.bderivative(t, params=True)
+    close(B.matrix(wrt="t0")[1:], known, 1e-5)
+    close(B.matrix(wrt="t0")[0], [-0.3, 9.81], 1e-12)
+    close(B(dt0=0.1), 0.1 * B.matrix(wrt="t0"), 1e-12)
+    together = B([0.2, -1.0], {"g": 0.5}, 0.1)
+    close(together, B([0.2, -1.0]) + B(dp={"g": 0.5}) + B(dt0=0.1), 1e-9)
+    close(B.offset([0.2, -1.0], {"g": 0.5}, 0.1), np.zeros((4, 2)), 1e-9)
+
+
+def test_batches_have_the_times_first():
+    sol = bd.solve(HOPPER, (0.0, 2.0), [2.0, 0.3], rtol=1e-8)
+    B, batch = sol.bderivative([0.7, 0.2]), np.array([[1.0, 0.0], [0.3, -2.0], [0.0, 0.0]])
+    assert B(batch).shape == (2, 3, 2)
+    close(B(batch), np.stack([B(dx) for dx in batch], axis=1), 1e-12)
+    close(B(batch[0], dt0=[0.0, 0.1]), np.stack([B(batch[0]), B(batch[0], dt0=0.1)], axis=1), 1e-12)
+    assert B(np.empty((0, 2))).shape == (2, 0, 2)
+    corner = bd.solve(systems.corner, (0.0, 2.0), [-1.0, -1.0], rtol=1e-9).bderivative([0.5, 1.0, 1.5])
+    both = np.array([[-0.25, 0.0], [0.25, 0.0]])
+    close(corner(both), np.stack([corner(dx) for dx in both], axis=1), 0.0)
+
+
+def test_event_times_against_solves_nearby():
+    span, t, step = (0.0, 1.2), [0.3, 1.2], 1e-6
+    dx, dk, dt0 = np.array([0.7, -0.4]), 30.0, 0.2
+    sol = bd.solve(HOPPER, span, [2.0, 0.0], rtol=1e-12, atol=1e-14)
+    later = [
+        bd.solve(
+            HOPPER, (e * dt0, 1.2), [2.0 + e * dx[0], e * dx[1]], {"k": 1000.0 + e * dk}, rtol=1e-12, atol=1e-14
+        ).events.t
+        for e in (step, -step)
+    ]
+    B = sol.bderivative(t, params=True)
+    assert B.events.tolist() == [0, 1]
+    close(B.event_times(dx, {"k": dk}, dt0), (later[0] - later[1]) / (2.0 * step), 1e-6)
+
+
+def flown(dx, dt0, t, step=1e-7):
+    """The perturbation of the corner's flow at some times, by one-sided differences."""
+    out = []
+    for e in (0.0, step):
+        sol = bd.solve(systems.corner, (e * dt0, 2.0), np.array([-1.0, -1.0]) + e * np.asarray(dx), rtol=1e-12)
+        out.append(sol(np.maximum(t, e * dt0)))
+    return (out[1] - out[0]) / step
+
+
+def test_pieces_and_orders_at_many_times():
+    """A corner at t = 1, and a time there, at which only crossings in time count: pieces of both, together."""
+    sol = bd.solve(systems.corner, (0.0, 2.0), [-1.0, -1.0], rtol=1e-9)
+    t, rng = np.array([1.5, 0.5, 1.0, 2.0]), np.random.default_rng(2)
+    B = sol.bderivative(t)
+    assert [corner.kind for corner in B.corners] == ["tie", "end"]
+    found = B.pieces()
+    assert len(found) > 2  # (at t = 1 it matters which guards are crossed already)
+    for piece in found:
+        assert piece.matrix.shape == (4, 2, 2)
+        close(piece.matrix, B.matrix(piece.dx), 1e-9)
+        assert tuple(B.orders(piece.dx)) in piece.orders
+        close(piece.matrix @ piece.dx, flown(piece.dx, 0.0, t), 1e-5)
+    for _ in range(20):
+        dx, dt0 = rng.normal(size=2), rng.normal()
+        close(B(dx), flown(dx, 0.0, t), 1e-5)
+        assert min(np.abs(piece.matrix @ dx - B(dx)).max() for piece in found) < 1e-9
+        close(B(dx, dt0=dt0), flown(dx, dt0, t), 1e-5)
+    assert sol.bderivative([0.2, 0.4]).orders() == []
+    assert len(sol.bderivative([0.2, 0.4]).pieces()) == 1
+    # (clear of the crossings: one piece for each order)
+    assert sorted(len(piece.orders) for piece in sol.bderivative([0.5, 1.5]).pieces()) == [1, 1]
+
+
+def test_pieces_with_parameters_and_several_corners():
+    level = bd.solve(bd.models.three_legs(), (0.0, 0.9), [0.7, 0, 0, 0, 0, 0, 0], rtol=1e-8)
+    B = level.bderivative([0.25, 0.6], params=True)
+    assert len(B.corners) >= 1
+    pieces = B.pieces()
+    for piece in pieces:
+        both = np.concatenate(
+            [B.matrix(piece.dx[:7], piece.dx[7:]), B.matrix(piece.dx[:7], piece.dx[7:], wrt="p")], axis=2
+        )
+        close(piece.matrix, both, 1e-8 * np.abs(both).max())
+
+
+def test_what_the_start_cannot_tell():
+    sol = bd.solve(systems.corner, (0.0, 1.0), [0.0, -0.5], rtol=1e-9, b0=[-1, -1])
+    with pytest.raises(bd.DerivativeError, match="t has the time of the start, 0, where the trajectory is on a guard"):
+        sol.bderivative([0.0, 0.5])([0.1, 0.0], dt0=0.1)
+    close(sol.bderivative([0.3, 0.9])([0.1, 0.0], dt0=0.1)[1], sol.bderivative(0.9)([0.1, 0.0], dt0=0.1), 1e-9)

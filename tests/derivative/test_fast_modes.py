@@ -133,3 +133,27 @@ def test_damped_modes_do_not_divide_steps_that_are_stable():
     stiff = bd.solve(system, (0.0, 2.0), [1.0, 0.0, 0.5], rtol=1e-6)
     assert stiff.counts.f < 0.3 * sol.counts.f
     assert stiff.bderivative().matrix() == pytest.approx(known.matrix(), abs=1e-4)
+
+
+def _follower(t, x, b, p, dx):
+    dx[0] = 1.0
+    dx[1] = -p[0] * (x[1] - x[2]) + (b[0] + 1.0) * x[2]
+    dx[2] = -x[1]
+
+
+FOLLOWER = bd.System(_follower, lambda t, x, p: (x[0] - 0.5,), n=3, m=1, params=[1000.0])
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])
+def test_steps_grow_as_a_damped_mode_decays(rtol):
+    """At rest the trajectory takes a few long steps. The mode must be resolved behind the start and behind the crossing only."""
+    sol = bd.solve(FOLLOWER, (0.0, 1.0), [0.0, 0.0, 0.0], rtol=rtol)
+    exact = np.eye(2)
+    for more in (0.0, 2.0):
+        exact = expm(0.5 * np.array([[-1000.0, 1000.0 + more], [-1.0, 0.0]])) @ exact
+    B = sol.bderivative()
+    assert len(sol.t) < 40
+    assert np.abs(B.matrix()[1:, 1:] - exact).max() < 20.0 * rtol
+    assert np.abs(B.vjp([0.0, 1.0, -2.0])[1:] - [1.0, -2.0] @ exact).max() < 60.0 * rtol
+    # (accurate steps all along would be 1,000 / longest, from 1,500 to 7,000; stable ones about 300)
+    assert len(B._map.chain.stretch.t) < 800

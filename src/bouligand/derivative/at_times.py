@@ -9,39 +9,29 @@ crossings.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
+from ..errors import DerivativeError
 from ..system.arguments import finite_numbers, numbers
 from .bderivative import BDerivative, Gradient
+from .moments import Units, columns_of, in_order, summed
+from .perturbations import batch_of
+from .structure_at_times import Branch, StructureAtTimes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .._typing import FloatArray, IntArray, Parameters
     from ..solution.solution import Solution
-    from ..system.system import System
     from .compiled_corner import Passage
-    from .trajectory_corners import TrajectoryCorner
 
-    Places: TypeAlias = IntArray | slice
-
-_START = -1  # (instead of the place of a time)
+_MOST_NUMBERS = 3_000_000  # in matrices at all times, where they are not asked for themselves
+START = -1  # (instead of the place of a time)
 
 
-@dataclass(frozen=True)
-class _Branch:
-    """A derivative that ends at a time at which guards are crossed: from the time at ``base`` (or the start) to that at
-    ``place``."""
-
-    place: int
-    base: int
-    B: BDerivative[Any]
-
-
-class BDerivativeAtTimes(Generic[Gradient]):
+class BDerivativeAtTimes(StructureAtTimes, Generic[Gradient]):
     """The Bouligand derivatives of ``x(since) -> x(t)`` for many times t, in one pass.
 
     Made by `Solution.bderivative` with several times. All of them together cost about as much as that at the last time.
@@ -60,8 +50,14 @@ class BDerivativeAtTimes(Generic[Gradient]):
         The time of the start.
     corners : list of TrajectoryCorner
         Where several guards are crossed together, or one at the start, or at one of the times.
+    events : array of int
+        The events between the start and the last time, as numbers in ``solution.events``.
+    margins : list of Margin
+        Grazes on the way to the last time (see `BDerivative`).
     is_linear : bool or None
         Whether the derivative at each time is a matrix.
+    error : float
+        The relative error of Jacobians that come from differences; zero if none does.
     params : bool
         Whether it includes the parameters.
     solution, system
@@ -100,94 +96,86 @@ class BDerivativeAtTimes(Generic[Gradient]):
         self._moments, self._places = in_order(times)
         solution._within(self._moments)
         # (errors in other arguments are found here)
-        self._whole = whole = BDerivative[Any](solution, float(self._moments[-1]), since, None, params, merge, rtol)
-        self.since: float = whole.since
+        self._whole = last = BDerivative[Any](solution, float(self._moments[-1]), since, None, params, merge, rtol)
+        self.since: float = last.since
         if self._moments[0] < self.since:
             raise ValueError(f"t must not be before since; got t = {self._moments[0]:g}, since = {self.since:g}")
-        self.solution, self.system, self.params = solution, solution.system, whole.params
-        self.n: int = whole.n
-        self.np: int = whole.np
+        self.solution, self.system, self.params = solution, solution.system, last.params
+        self.n: int = last.n
+        self.np: int = last.np
         # which times are passed on the way, and which have a branch of their own
         self._on_way, self._branches = self._plan(merge, rtol)
-        self._units = _Units(solution, self._moments)
+        self._units = Units(solution, self._moments)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._made_of
 
-    def _plan(self, merge: float | None, rtol: float | None) -> tuple[IntArray, list[_Branch]]:
+    def _plan(self, merge: float | None, rtol: float | None) -> tuple[IntArray, list[Branch]]:
         """The places of the times that are read off on the way, and the branches to the others."""
         moments, windows = self._moments, self._whole._map.chain.uncertain_times()
         begins, ends = np.searchsorted(moments, windows[:, 0]), np.searchsorted(moments, windows[:, 1], side="right")
         on_way: IntArray = np.arange(int(moments[0] == self.since), len(moments) - 1)
-        branches: list[_Branch] = []
+        branches: list[Branch] = []
         if (begins == ends).all():
             return on_way, branches
         near = np.unique(np.concatenate([np.arange(*window) for window in zip(begins, ends, strict=True)]))
         near, on_way = np.intersect1d(on_way, near), np.setdiff1d(on_way, near)
         for place in near:
             before = on_way[on_way < place]
-            base = int(before[-1]) if len(before) else _START
-            begin = self.since if base == _START else float(moments[base])
+            base = int(before[-1]) if len(before) else START
+            begin = self.since if base == START else float(moments[base])
             B = BDerivative[Any](self.solution, float(moments[place]), begin, None, self.params, merge, rtol)
-            branches.append(_Branch(int(place), base, B))
+            branches.append(Branch(int(place), base, B))
         return on_way, branches
 
-    @property
-    def _all(self) -> list[BDerivative[Any]]:
-        return [self._whole, *(branch.B for branch in self._branches)]
-
-    @property
-    def corners(self) -> list[TrajectoryCorner]:
-        """Where several guards are crossed together, or one at the start, or at one of the times; in order."""
-        return sorted((corner for B in self._all for corner in B.corners), key=lambda corner: corner.t)
-
-    @property
-    def is_linear(self) -> bool | None:
-        """Whether the derivative at each time is a matrix; None if there are too many orders of crossing to decide."""
-        known = [B.is_linear for B in self._all]
-        return True if all(known) else False if False in known else None
-
-    def _selecting(self, dx: ArrayLike | None, dp: Parameters | None, what: str) -> FloatArray | None:
-        """The perturbation that selects the piece; None if there are no corners."""
-        if dx is not None or dp is not None:
-            z: FloatArray = self._whole._perturbations.vector(dx, dp, 0.0)[0]
-            return z if any(B.corners for B in self._all) else None
-        selecting = [B._selecting(None, None, 0.0, what)[0] for B in self._all if B.corners]
-        return selecting[0] if selecting else None
-
-    def _forwards(self, start: FloatArray, jumps: bool = False) -> tuple[FloatArray, list[list[Passage]]]:
+    def _forwards(
+        self, start: FloatArray, dt0: FloatArray | None = None, jumps: bool = False
+    ) -> tuple[FloatArray, list[list[Passage]]]:
         """The tangents ``start`` (rows; the first selects the piece) at each moment, array (moments, rows, n); and how they
-        passed the corners of each part."""
+        passed the corners of each part. ``dt0``: perturbations of the start time, None if all are zero."""
         n, rows, D = self.n, len(start), start.copy()
         out, read = np.empty((len(self._moments), rows, n)), np.empty((len(self._on_way) * rows, n))
         requested = (self._moments[self._on_way], read) if len(self._on_way) else ()
-        passages = [self._whole._map.propagate(D, None, jumps=jumps, requested=requested)]
+        passages = [self._whole._map.propagate(D, dt0, jumps=jumps, requested=requested)]
         out[self._on_way] = read.reshape(len(self._on_way), rows, n)
         self._units.project(out)
         out[-1] = D[:, :n]
         if self._moments[0] == self.since:
             out[0] = start[:, :n]
+            if dt0 is not None:
+                out[0] -= np.outer(dt0, self._rate_at_start())
         for branch in self._branches:
             D[:] = start
-            if branch.base != _START:
+            if branch.base != START:
                 D[:, :n] = out[branch.base]
-            passages.append(branch.B._map.propagate(D, None, jumps=jumps))
+            passages.append(branch.B._map.propagate(D, dt0 if branch.base == START else None, jumps=jumps))
             out[branch.place] = D[:, :n]
         return out, passages
 
-    def __call__(self, dx: ArrayLike | None = None, dp: Parameters | None = None) -> FloatArray:
+    def _rate_at_start(self) -> FloatArray:
+        """x' at the start."""
+        if self._whole._map.chain.starts_on_guard:
+            raise DerivativeError(
+                f"t has the time of the start, {self.since:g}, where the trajectory is on a guard: the state there depends on a "
+                "perturbation of the start time (dt0) in no mode that is known. Leave this time out"
+            )
+        return self._whole._map._rate()
+
+    def __call__(self, dx: ArrayLike | None = None, dp: Parameters | None = None, dt0: ArrayLike = 0.0) -> FloatArray:
         """The perturbation of the state at each time, to first order.
 
         Parameters
         ----------
-        dx : array (n,), optional
+        dx : array (n,) or (nbatch, n), optional
             Perturbation of the state at the start.
-        dp : array (parameters,) or mapping from str to float, optional
+        dp : array (parameters,), (nbatch, parameters) or mapping from str to float, optional
             Perturbation of the parameters; needs ``params=True``.
+        dt0 : float or array (nbatch,)
+            Perturbation of the start time.
 
         Returns
         -------
-        array (times, n)
+        array (times, n), or (times, nbatch, n) if any argument is a batch
 
         Examples
         --------
@@ -196,26 +184,43 @@ class BDerivativeAtTimes(Generic[Gradient]):
         >>> B([0.0, 1.0]).round(6)
         array([[0.1, 1. ],
                [0.2, 1. ]])
+        >>> B(dt0=0.01).round(6)  # (a start that is later: it has fallen less)
+        array([[0.00981, 0.0981 ],
+               [0.01962, 0.0981 ]])
         """
-        z, _ = self._whole._perturbations.vector(dx, dp, 0.0)
-        return self._forwards(z[None])[0][self._places, 0]
+        batch = batch_of(dx, dp, dt0)
+        if batch is None:
+            z, start = self._whole._perturbations.vector(dx, dp, dt0)  # type: ignore[arg-type]
+            return self._forwards(z[None], np.array([start]) if start else None)[0][self._places, 0]
+        vectors = [self._whole._perturbations.vector(*one) for one in batch]
+        if not vectors:
+            return np.empty((len(self.t), 0, self.n))
+        Z, starts = np.array([z for z, _ in vectors]), np.array([start for _, start in vectors])
+        if any(B.corners for B in self._all):  # (each has its own piece)
+            each = [self._forwards(z[None], starts[q : q + 1])[0][:, 0] for q, z in enumerate(Z)]
+            return np.stack(each, axis=1)[self._places]
+        return self._forwards(Z, starts if starts.any() else None)[0][self._places]
 
     def matrix(
-        self, dx: ArrayLike | None = None, dp: Parameters | None = None, wrt: str | Iterable[str] = "x"
+        self,
+        dx: ArrayLike | None = None,
+        dp: Parameters | None = None,
+        dt0: float = 0.0,
+        wrt: str | Iterable[str] = "x",
     ) -> FloatArray:
         """The linear piece to which a perturbation belongs, at each time.
 
         Parameters
         ----------
-        dx, dp
-            The perturbation (see `__call__`), which selects the piece. Not needed if there are no corners.
-        wrt : {"x", "p"}, or a sequence of str
-            With respect to the state at the start, to the parameters, or to these states and parameters, by name. Parameters need
-            ``params=True``. Only the columns that are asked for are computed.
+        dx, dp, dt0
+            One perturbation (see `__call__`), which selects the piece. Not needed if there are no corners.
+        wrt : {"x", "p", "t0"}, or a sequence of str
+            With respect to the state at the start, to the parameters, to the start time, or to these states and parameters, by
+            name. Parameters need ``params=True``. Only the columns that are asked for are computed.
 
         Returns
         -------
-        array (times, n, columns)
+        array (times, n, columns), or (times, n) for "t0"
 
         Raises
         ------
@@ -232,30 +237,74 @@ class BDerivativeAtTimes(Generic[Gradient]):
         array([[ 0.2 , -0.02],
                [ 1.  , -0.2 ]])
         """
-        return self._columns(columns_of(self.system, wrt), dx, dp)
+        if isinstance(wrt, str) and wrt == "t0" and wrt not in (*self.system.states, *self.system.params):
+            return self._columns([], dx, dp, dt0, by_start=True)[:, :, 0]
+        return self._columns(columns_of(self.system, wrt), dx, dp, dt0)
 
-    def _columns(self, columns: list[int], dx: ArrayLike | None, dp: Parameters | None) -> FloatArray:
-        """The columns of these states and parameters, at each time."""
+    def _columns(
+        self,
+        columns: list[int],
+        dx: ArrayLike | None,
+        dp: Parameters | None,
+        dt0: float = 0.0,
+        by_start: bool = False,
+        what: str = "matrix",
+    ) -> FloatArray:
+        """The columns of these states and parameters, at each time; ``by_start``: and that of the start time."""
         if not self.params and any(column >= self.n for column in columns):
             raise ValueError("parameters in wrt need a derivative with parameters: sol.bderivative(t, params=True)")
-        z = self._selecting(dx, dp, "matrix")
-        start = np.zeros((len(columns), self.n + self.np))
-        start[np.arange(len(columns)), columns] = 1.0
-        if z is None:
-            out = self._forwards(start)[0]
+        selecting = self._selecting(dx, dp, dt0, what)
+        D = np.zeros((len(columns) + by_start, self.n + self.np))
+        D[np.arange(len(columns)), columns] = 1.0
+        starts = np.zeros(len(D))
+        starts[len(columns) :] = 1.0
+        if selecting is None:
+            out = self._forwards(D, starts if by_start else None)[0]
         else:
-            out = self._forwards(np.vstack([z, start]))[0][:, 1:]
+            z, start = selecting
+            moved = np.concatenate([[start], starts]) if by_start or start else None
+            out = self._forwards(np.vstack([z, D]), moved)[0][:, 1:]
         return np.ascontiguousarray(out[self._places].transpose(0, 2, 1))
 
-    def vjp(self, w: ArrayLike, dx: ArrayLike | None = None, dp: Parameters | None = None) -> Gradient:
+    def offset(self, dx: ArrayLike | None = None, dp: Parameters | None = None, dt0: float = 0.0) -> FloatArray:
+        """``B(dx) - matrix(dx) @ dx`` at each time: zero, unless ``merge`` keeps the times between near crossings.
+
+        Parameters
+        ----------
+        dx, dp, dt0
+            One perturbation (see `__call__`).
+
+        Returns
+        -------
+        array (times, n)
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> B = bd.solve(bd.models.hopper(), (0.0, 1.0), [2.0, 0.0]).bderivative([0.1, 0.2])
+        >>> bool(abs(B.offset([1.0, 1.0])).max() < 1e-9)
+        True
+        """
+        z, start = self._whole._perturbations.vector(dx, dp, dt0)
+        M = self._columns(list(range(self.n + self.np)), dx, dp, dt0, by_start=start != 0.0)
+        return self(dx, dp, dt0) - M @ (np.append(z, start) if start else z)
+
+    def _by_columns(self, count: int) -> bool:
+        """Whether a gradient in so many unknowns is computed by columns of matrices, forwards (see `TangentMap.gradient`)."""
+        few = len(self._moments) * count * self.n <= _MOST_NUMBERS
+        return bool(self.system._stays) or (few and self._whole._map.gradient_by_columns(count))
+
+    def vjp(
+        self, w: ArrayLike, dx: ArrayLike | None = None, dp: Parameters | None = None, dt0: float = 0.0
+    ) -> Gradient:
         """The vector-Jacobian product: the gradient of the sum over all times of ``w[k] @ x(t[k])``, by one adjoint.
 
         Parameters
         ----------
         w : array (times, n)
             Weights of the states, such as the gradient of a cost with respect to each.
-        dx, dp
-            The perturbation (see `__call__`), which selects the piece. Not needed if there are no corners.
+        dx, dp, dt0
+            One perturbation (see `__call__`), which selects the piece. Not needed if there are no corners.
 
         Returns
         -------
@@ -274,22 +323,23 @@ class BDerivativeAtTimes(Generic[Gradient]):
             raise ValueError(
                 f"w must be a finite (times, states) array, here {(len(self.t), self.n)}; got shape {w.shape}"
             )
-        if self.system._stays:  # (see `TangentMap.gradient`)
+        if self._by_columns(self.n + self.np):
             columns = list(range(self.n + self.np))
-            whole = np.einsum("ti,tij->j", w, self._columns(columns, dx, dp))
-            by_columns: Any = (whole[: self.n].copy(), whole[self.n :].copy()) if self.params else whole
+            total = np.einsum("ti,tij->j", w, self._columns(columns, dx, dp, dt0, what="vjp"))
+            by_columns: Any = (total[: self.n].copy(), total[self.n :].copy()) if self.params else total
             return by_columns
         weights = summed(w, self._places, len(self._moments))
-        z = self._selecting(dx, dp, "vjp")
+        selecting = self._selecting(dx, dp, dt0, "vjp")
         for B in self._all:
             B._map.chain.record_crossings()
         passages: list[list[Passage]] = [[] for _ in self._all]
-        if z is not None:
-            passages = self._forwards(z[None], jumps=True)[1]
+        if selecting is not None:
+            z, start = selecting
+            passages = self._forwards(z[None], np.array([start]) if start else None, jumps=True)[1]
         total = np.zeros(self.n + self.np)
         for branch, passed in zip(self._branches, passages[1:], strict=True):
             back = branch.B._map.pull(weights[branch.place], passed)
-            if branch.base != _START:
+            if branch.base != START:
                 weights[branch.base] += back[: self.n]
                 back[: self.n] = 0.0
             total += back
@@ -307,58 +357,3 @@ class BDerivativeAtTimes(Generic[Gradient]):
         text += f"in that at t = {self.since:g}" + " and the parameters" * self.params
         count = len(self.corners)
         return text + (f", {count} corner{'s' * (count > 1)}" if count else ": matrices, all crossings are isolated")
-
-
-class _Units:
-    """Parts of the state with unit length: at a time inside a step, tangents and gradients lose their components along these."""
-
-    def __init__(self, solution: Solution, moments: FloatArray) -> None:
-        self._parts = solution.system.unit
-        self._x = solution(moments) if len(self._parts) else np.empty((0, 0))
-
-    def project(self, vectors: FloatArray) -> None:
-        """Remove these components from vectors (moments, rows, n), in place."""
-        for first, stop in self._parts:
-            x, part = self._x[:, None, first:stop], vectors[:, :, first:stop]
-            part -= (x * part).sum(axis=2, keepdims=True) * x
-
-
-def columns_of(system: System, wrt: str | Iterable[str]) -> list[int]:
-    """The places among states and parameters that ``wrt`` names."""
-    n = system.n
-    if isinstance(wrt, str) and wrt in ("x", "p"):
-        return list(range(n)) if wrt == "x" else list(range(n, n + len(system.params)))
-    try:
-        names = [wrt] if isinstance(wrt, str) else list(wrt)
-    except TypeError:
-        raise TypeError(f"wrt must be 'x', 'p', or names of states and parameters; got {wrt!r}") from None
-    out = []
-    for name in names:
-        if name in system.states and name in system.params:
-            raise ValueError(f"wrt: {name!r} is both a state and a parameter")
-        if name in system.states:
-            out.append(system.states.index(name))
-        elif name in system.params:
-            out.append(n + system.params.index(name))
-        else:
-            raise ValueError(
-                f"wrt: {name!r} is neither a state nor a parameter; states: {', '.join(system.states)}; "
-                f"parameters: {', '.join(system.params) or 'none'}"
-            )
-    return out
-
-
-def in_order(times: FloatArray) -> tuple[FloatArray, Places]:
-    """Times in increasing order, each once, and where those that were given are among them."""
-    if (times[1:] > times[:-1]).all():
-        return times, slice(None)
-    return np.unique(times, return_inverse=True)
-
-
-def summed(rows: FloatArray, places: Places, count: int) -> FloatArray:
-    """The rows of each of these places, added up."""
-    if isinstance(places, slice):
-        return rows.copy()
-    out = np.zeros((count, rows.shape[1]))
-    np.add.at(out, places, rows)
-    return out

@@ -181,6 +181,14 @@ class BDerivative(Structure, Generic[Gradient]):
         one_of("wrt", wrt, ("x", "p", "t0"))
         if wrt == "p" and not self.params:
             raise ValueError("wrt='p' needs a derivative with parameters: sol.bderivative(params=True)")
+        if self._map.alone(wrt):
+            # (a piece is selected on the way; whether it had to be given is known behind it)
+            z, start = self._perturbations.vector(dx, dp, dt0)
+            if dx is None and dp is None and not start:
+                z[:] = 1.0
+            out = self._map.matrix(z, start, wrt)
+            self._selecting(dx, dp, dt0, "matrix")
+            return out
         self._map.store_matrices_of_few_states()
         z, dt0 = self._selecting(dx, dp, dt0, "matrix")
         return self._map.matrix(z, dt0, wrt)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import DerivativeError
 from ..system.arguments import finite_numbers, number, numbers
-from .at_times import in_order, summed
+from .moments import in_order, summed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -182,7 +182,7 @@ class Fit:
         return (self.weights[:, :, None] * (slope @ S)).reshape(self.data.size, -1)
 
     def cost_and_gradient(self, theta: ArrayLike) -> tuple[float, ty.FloatArray]:
-        """Half the sum of the squared residuals, and its gradient by one adjoint.
+        """Half the sum of the squared residuals, and its gradient: by one adjoint, or by columns where that costs less.
 
         Parameters
         ----------
@@ -209,8 +209,11 @@ class Fit:
         residuals = self.weights * (value - self.data)
         w = summed(((self.weights * residuals)[:, None, :] @ slope)[:, 0], self._places, len(self._moments))
         B, direction = self._derivative(solution)
-        back = B.vjp(w, *direction)
-        gradient = self.shot._gather(*(back if self.shot._params else (back, None)))
+        if B._by_columns(len(self.shot.free)):
+            gradient = np.einsum("ti,tij->j", w, B.matrix(*direction, wrt=self.shot.free))
+        else:
+            back = B.vjp(w, *direction)
+            gradient = self.shot._gather(*(back if self.shot._params else (back, None)))
         return 0.5 * float(np.sum(residuals**2)), gradient
 
     def __repr__(self) -> str:

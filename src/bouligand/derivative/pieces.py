@@ -35,8 +35,8 @@ class Piece(Generic[GuardName]):
 
     Attributes
     ----------
-    matrix : array (n, n + parameters)
-        The derivative for all perturbations of this piece.
+    matrix : array (n, n + parameters), or (times, n, n + parameters)
+        The derivative for all perturbations of this piece; at many times, that at each.
     orders : list
         The orders of crossing that lead to it: for each, a tuple of guards for every corner.
     dx : array (n + parameters,)
@@ -60,12 +60,14 @@ class Piece(Generic[GuardName]):
 
 
 @dataclass
-class _Path:
-    """One sequence of crossings so far: the images of the unit perturbations (columns), its cone, its orders."""
+class Path:
+    """One sequence of crossings so far: the images of the unit perturbations (columns), its cone, its orders; and images that
+    have been read off on the way, by number."""
 
     M: FloatArray
     cone: Cone
     orders: tuple[tuple[Any, ...], ...]
+    read: tuple[tuple[int, FloatArray], ...] = ()
 
 
 def pieces(links: Sequence[tuple[FloatArray, Corner[GuardName] | None]], n: int, limit: int) -> list[Piece[GuardName]]:
@@ -73,10 +75,15 @@ def pieces(links: Sequence[tuple[FloatArray, Corner[GuardName] | None]], n: int,
 
     The first n entries of an image are the state."""
     width = links[0][0].shape[0]
-    paths = [_Path(np.eye(width), [], ())]
+    paths = follow([Path(np.eye(width), [], ())], links, limit)
+    return distinct([(path.M[:n], path) for path in paths])
+
+
+def follow(paths: list[Path], links: Sequence[tuple[FloatArray, Corner[GuardName] | None]], limit: int) -> list[Path]:
+    """Continue paths over ``links``, through their corners in every order."""
     for matrix, corner in links:
-        for path in paths:
-            path.M = matrix.T @ path.M
+        width = matrix.shape[0]
+        paths = [Path(matrix.T @ path.M, path.cone, path.orders, path.read) for path in paths]
         if corner is None:
             continue
         if corner.units > MOST_GUARDS:
@@ -84,9 +91,10 @@ def pieces(links: Sequence[tuple[FloatArray, Corner[GuardName] | None]], n: int,
                 f"a corner of {corner.units} guards has too many orders of crossing to go through (at most {MOST_GUARDS} "
                 "guards); ask for the piece of a perturbation, matrix(dx), instead"
             )
-        following: list[_Path] = []
+        following: list[Path] = []
         for path in paths:
             for found in _through(corner, path, width):
+                found.read = path.read
                 following.append(found)
                 if len(following) > limit:
                     raise TooManyPiecesError(
@@ -94,26 +102,25 @@ def pieces(links: Sequence[tuple[FloatArray, Corner[GuardName] | None]], n: int,
                         "give a larger limit"
                     )
         paths = following
-    return _distinct(paths, n, width)
+    return paths
 
 
-def _distinct(paths: list[_Path], n: int, width: int) -> list[Piece[Any]]:
+def distinct(found: list[tuple[FloatArray, Path]]) -> list[Piece[Any]]:
     """One piece for all paths with the same matrix."""
     out: list[Piece[Any]] = []
-    for path in paths:
-        matrix = path.M[:n]
+    for matrix, path in found:
         for piece in out:
             if np.abs(piece.matrix - matrix).max() <= 1e-9 * max(np.abs(matrix).max(), 1e-300):
                 piece.orders.append(path.orders)
                 break
         else:
-            dx = _interior(path.cone, width)
+            dx = _interior(path.cone, matrix.shape[-1])
             assert dx is not None  # (no other cones are followed)
             out.append(Piece(matrix, [path.orders], dx))
     return out
 
 
-def _through(corner: AnyCorner, path: _Path, width: int) -> Iterator[_Path]:
+def _through(corner: AnyCorner, path: Path, width: int) -> Iterator[Path]:
     """Continue a path through a corner, in every order of crossing that a perturbation in its cone can produce."""
     stack: list[Branch] = [(path.M, path.cone, (), corner._word, frozenset(range(corner.units)))]
     if corner.mode == AT_START:
@@ -124,7 +131,7 @@ def _through(corner: AnyCorner, path: _Path, width: int) -> Iterator[_Path]:
         word, ahead = _without_effect(corner, word, ahead, field)
         rates = {u: corner._rows[u, : corner.n] @ field + corner._slopes[u] for u in ahead}
         times = {u: -(corner._rows[u] @ M) / rates[u] for u in ahead}
-        done = [_Path(M, cone, (*path.orders, tuple(corner.guards[u] for u in order)))]
+        done = [Path(M, cone, (*path.orders, tuple(corner.guards[u] for u in order)))]
         if corner.mode == AT_END:
             # no other guard is reached before the end
             rest = [*cone, *times.values()]
@@ -146,7 +153,7 @@ def _through(corner: AnyCorner, path: _Path, width: int) -> Iterator[_Path]:
             image = M.copy()
             if corner.mode == TO_GUARD and u == corner.target:
                 image[: corner.n] += np.outer(field, times[u])
-                yield _Path(image, wedge, (*path.orders, tuple(corner.guards[v] for v in (*order, u))))
+                yield Path(image, wedge, (*path.orders, tuple(corner.guards[v] for v in (*order, u))))
                 continue
             image[: corner.n] -= np.outer(corner._field(after) - field, times[u])
             stack.append((image, wedge, (*order, u), after, ahead - {u}))
@@ -165,7 +172,7 @@ def _without_effect(
     return word, ahead
 
 
-def _starts(corner: AnyCorner, path: _Path, width: int) -> list[Branch]:
+def _starts(corner: AnyCorner, path: Path, width: int) -> list[Branch]:
     """The branches at a start on guards: a perturbed start may be on either side of each."""
     choices: list[tuple[Cone, FloatArray, frozenset[int]]] = [(path.cone, corner._word, frozenset())]
     for u in range(corner.units):

@@ -18,7 +18,7 @@ from ..core.schemes import METHODS, SCHEMES, STIFF, ros34pw2
 from ..core.state import BACK, HOP, ORDERS, SMALL, SPAN
 from ..errors import DerivativeError
 from ..system.interrupts import answered
-from .damping import rates_that_count, stable_bounds
+from .damping import Decay, Grading, inner_fractions, sampled_modes, stable_bounds
 from .failures import raise_failed
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..memory.extras import TangentMemory
     from ..solution.record import Record
     from ..system.system import System
+    from .damping import Modes
 
 _fastest_modes = Kernel("tangents.fastest_mode", "fastest_modes", "what derivatives need", quickly=True, direct=True)
 
@@ -38,16 +39,8 @@ _ORDERS = {
 _SLACK = 1.0  # error of a perturbation's step that is accepted, in tolerances
 _MANY = 1.5  # times as many steps after division: fewer might do (see `damping`)
 _WORTH = 1.7  # a step that is too long by less than this factor is not divided: dividing means copying the whole record
+_RUNGS = (1, 2, 3, 4)  # of a hop, with as many stages as their order
 MOST = 200_000  # largest number of steps after division
-
-
-class Rates(NamedTuple):
-    """For each row of a record the rate of the fastest mode in the step to it, and the largest factor by which a step is too
-    long for perturbations, to the tolerance ``rtol``."""
-
-    rtol: float
-    at: FloatArray
-    worst: float
 
 
 @dataclass(frozen=True)
@@ -56,6 +49,16 @@ class Division:
 
     times: FloatArray
     kinds: IntArray
+
+
+class Rates(NamedTuple):
+    """For each row of a record the rate of the fastest mode in the step to it, the largest factor by which a step is too long for
+    perturbations, to the tolerance ``rtol``, and how such steps are divided (None: there are none)."""
+
+    rtol: float
+    at: FloatArray
+    worst: float
+    division: Division | None = None
 
 
 def longest(order: int, rtol: float) -> float:
@@ -70,6 +73,26 @@ def bounds(rtol: float) -> FloatArray:
     for kind, order in _ORDERS.items():
         table[kind] = longest(order, max(rtol, 1e-13))
     return table
+
+
+@lru_cache(maxsize=64)
+def _lengths_of_rungs(rtol: float) -> FloatArray:
+    """For each rung of a hop, up to which length it replaces a part of a longer step (of dopri5): as accurate for its length."""
+    budget = max(rtol, 1e-13) / bounds(rtol)[_DOPRI5]
+    return np.array([(budget * factorial(rung + 1)) ** (1.0 / rung) for rung in _RUNGS])
+
+
+def cheaper_kinds(kinds: IntArray, lengths: FloatArray, wholes: FloatArray, rates: Rates) -> IntArray:
+    """The kinds of parts of steps: a formula of lower order, with fewer stages, where that is accurate enough for a short part.
+
+    ``lengths`` are those of the parts, ``wholes`` those of the steps, as long as the trajectory allowed; ``rates.at`` belongs to
+    these. Parts that are no shorter stay as they are.
+    """
+    table = bounds(rates.rtol)
+    usable = (kinds < HOP) & (kinds != STIFF) & (lengths < wholes)
+    z = np.maximum(rates.at * lengths, table[_DOPRI5] * lengths / np.where(wholes > 0.0, wholes, 1.0))
+    rung = np.searchsorted(_lengths_of_rungs(rates.rtol), z)  # the first that is long enough
+    return np.where(usable & (rung < len(_RUNGS)), HOP + 1 + rung, kinds)
 
 
 def fastest_rates(system: System, rtol: float, rows: int, memory: TangentMemory) -> Rates:
@@ -103,29 +126,56 @@ def divide(system: System, record: Record, rates: Rates, memory: TangentMemory) 
     hops = (length > _WORTH * bound) & (base > HOP) & (base < SPAN)
     kinds[hops], bound[hops] = _DOPRI5, table[_DOPRI5]
     parts = np.where(length > _WORTH * bound, np.ceil(length / bound), 1.0)
+    times, modes = [], None
     if parts.sum() > _MANY * len(t):
-        stable = stable_bounds()[kinds % BACK]
-        counts = rates_that_count(system, record, memory, rates.rtol, rate_at, np.flatnonzero(parts > 1.0))
-        accurate = counts * np.diff(t, prepend=t[0])
-        fewer = np.where(accurate > _WORTH * bound, np.ceil(accurate / bound), 1.0)
-        rest = np.where(base == STIFF, fewer, parts)
-        parts = np.where(np.isfinite(stable), np.maximum(fewer, np.ceil(length / stable)), rest)
-        # a stiff step is replaced by explicit ones where fewer of these are accurate (and stable) enough
-        explicit = np.maximum(np.ceil(accurate / table[_DOPRI5]), np.ceil(length / stable_bounds()[_DOPRI5]))
-        swapped = (base == STIFF) & (explicit < parts)
-        kinds[swapped], parts[swapped] = _DOPRI5, explicit[swapped]
+        modes = sampled_modes(system, record, memory, rate_at, parts)
+    if modes is not None:
+        times = _grade(modes, t, kinds, rates.rtol, parts)
     if parts.sum() > MOST:
         k = int(np.argmax(parts))
         raise DerivativeError(
             f"stiff: perturbations would need {parts.sum():.0f} steps, most of them near t = {t[k]:g}, where a mode "
             f"has the rate {rate_at[k]:.2g} per unit of time. Make that mode slower, or loosen rtol."
         )
-    return Division(inner_points(t, parts.astype(np.int64)), kinds)
+    if modes is not None:
+        parts[modes.rows] = 1.0  # (these have their times)
+    return Division(np.concatenate([inner_points(t, parts.astype(np.int64)), *times]), kinds)
+
+
+def _grade(modes: Modes, t: FloatArray, kinds: IntArray, rtol: float, parts: FloatArray) -> list[FloatArray]:
+    """The times that divide the steps of stretches whose modes are known: fewer, where these are damped. Changes ``kinds`` and
+    ``parts``."""
+    table, stable = bounds(rtol), stable_bounds()
+    rows, times = modes.rows, []
+    # places in units of time in which the modes are those that were sampled
+    first, last = ((t[rows - ahead] - modes.since) * modes.scale for ahead in (1, 0))
+    longest = np.zeros(len(modes.eigenvalues))
+    np.maximum.at(longest, modes.stretch, last)
+
+    base = kinds[rows] % BACK
+    base[base == SPAN] = _DOPRI5  # (which it is between its crossings)
+    stiff = base == STIFF
+    needed = {*base.tolist(), _DOPRI5} if stiff.any() else set(base.tolist())
+    decay = Decay.of(modes.eigenvalues, longest, rtol, max(_ORDERS[kind] for kind in needed))
+    gradings = {kind: Grading(decay, table[kind], stable[kind]) for kind in needed}
+    if stiff.any():
+        # a stiff step is replaced by explicit ones where fewer of these are accurate (and stable) enough
+        ends = modes.stretch[stiff], first[stiff], last[stiff]
+        fewer = gradings[_DOPRI5].parts(*ends, _WORTH) < gradings[STIFF].parts(*ends, _WORTH)
+        base[np.flatnonzero(stiff)[fewer]] = _DOPRI5
+        kinds[rows[stiff][fewer]] = _DOPRI5
+    for kind, graded in gradings.items():
+        mine = np.flatnonzero(base == kind)
+        ends = modes.stretch[mine], first[mine], last[mine]
+        count = graded.parts(*ends, _WORTH)
+        parts[rows[mine]] = count
+        if (count > 1).any() and count.sum() <= MOST:  # (with more, an error will say so)
+            of = np.repeat(mine, count - 1)
+            times.append(modes.since[of] + graded.points(*ends, count) / modes.scale[of])
+    return times
 
 
 def inner_points(t: FloatArray, parts: IntArray) -> FloatArray:
     """The times that divide the step to each row into so many equal parts; those of all steps, in order."""
-    inner = parts - 1
-    step = np.repeat(np.arange(len(t)), inner)  # the step of each point, and its number in that step
-    number = np.arange(1, len(step) + 1) - np.repeat(np.cumsum(inner) - inner, inner)
-    return t[step - 1] + number * ((t[step] - t[step - 1]) / parts[step])
+    step, fraction = inner_fractions(parts)
+    return t[step - 1] + fraction * (t[step] - t[step - 1])

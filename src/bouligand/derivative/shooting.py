@@ -250,8 +250,11 @@ class Shooting:
         if solution is None:
             return np.zeros((self.system.n, len(self.free)))
         B, dx, dp = self._derivative(solution)
+        if self._params and self._states:
+            B._map.expect(2)  # (both matrices in one pass)
         by_parameter = B.matrix(dx, dp, wrt="p").T if self._params else None
-        return self._gather(B.matrix(dx, dp).T, by_parameter).T
+        by_state = B.matrix(dx, dp).T if self._states else np.empty((self.system.n, self.system.n))
+        return self._gather(by_state, by_parameter).T
 
     def value_and_gradient(
         self, cost: Callable[[ty.FloatArray], tuple[float, ArrayLike]]

@@ -11,13 +11,14 @@ from ..core.schemes import METHODS
 from ..core.state import MARGIN, SPAN
 from ..memory.tables import Placed
 from ..solution.record import word_after
+from .refinement import cheaper_kinds
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray, RecordArray
     from ..solution.record import Record
     from ..solution.solution import Solution
     from ..system.system import System
-    from .refinement import Division
+    from .refinement import Division, Rates
 
 
 @dataclass(slots=True)
@@ -58,10 +59,17 @@ class Stretch:
 
 
 def cut(
-    solution: Solution, since: float, until: float, wanted: int | None, observers: bool, division: Division | None
+    solution: Solution,
+    since: float,
+    until: float,
+    wanted: int | None,
+    observers: bool,
+    division: Division | None,
+    rates: Rates | None,
 ) -> Stretch:
     """The stretch from ``since`` to ``until``, with a row at both, at events that are inside a step, and at the times of
-    ``division`` (see `refinement`). ``observers``: whether events of observers get a row too."""
+    ``division`` (see `refinement`). ``observers``: whether events of observers get a row too. ``rates``: parts of steps may have
+    formulas of lower order."""
     record = solution.record
     steps, states, events = record.steps, record.states, record.events
     first, last = 0, len(events)
@@ -79,7 +87,7 @@ def cut(
             more, steps["kind"] = np.concatenate([more, division.times]), division.kinds
         steps["kind"][steps["kind"] == SPAN] = METHODS["dopri5"]  # what a spanning step is between its crossings
         more = np.concatenate([[since, until], more])
-        steps, states = _with_rows(solution, steps, since, more)
+        steps, states = _with_rows(solution, steps, since, more, rates)
         # an event's record is where its state is: the last one at or before its time
         after["record"] = np.maximum(np.searchsorted(steps["t"], after["t"], side="right") - 1, 0)
     t = steps["t"]
@@ -127,16 +135,28 @@ def _inside(record: Record, system: System, first: int, wanted: int, observers: 
 
 
 def _with_rows(
-    solution: Solution, steps: RecordArray, since: float, times: FloatArray
+    solution: Solution, steps: RecordArray, since: float, times: FloatArray, rates: Rates | None
 ) -> tuple[RecordArray, FloatArray]:
-    """Steps and states from ``since`` on, with additional rows at these times. The parts of a divided step keep its kind."""
+    """Steps and states from ``since`` on, with additional rows at these times. The parts of a divided step keep its kind, or
+    get a cheaper one."""
     t = steps["t"]
     times = np.unique(times)
-    times = times[(times >= since) & ~np.isin(times, t)]
-    added = np.zeros(times.size, dtype=steps.dtype)
-    added["t"], added["kind"] = times, steps["kind"][np.searchsorted(t, times)]
+    times = times[(times >= since) & ~np.isin(times, t, assume_unique=True)]
     keep = int(np.searchsorted(t, since))
-    steps = np.concatenate([steps[keep:], added])
-    states = np.concatenate([solution.record.states[keep:], solution(times)])
-    order = np.argsort(steps["t"], kind="stable")
-    return steps[order], np.ascontiguousarray(states[order])
+    if not times.size:
+        return steps[keep:], solution.record.states[keep:]
+    parents = np.searchsorted(t, times)
+    places = parents - keep + np.arange(times.size)  # among all rows
+    old = np.ones(len(t) - keep + times.size, dtype=bool)
+    old[places] = False
+    out, states = np.zeros(len(old), dtype=steps.dtype), np.empty((len(old), solution.record.states.shape[1]))
+    out[old], states[old] = steps[keep:], solution.record.states[keep:]
+    out["t"][places], states[places] = times, solution(times)
+    owner = np.empty(len(old), dtype=np.int64)  # the row of ``steps`` to whose step each belongs
+    owner[old], owner[places] = np.arange(keep, len(t)), parents
+    kinds = steps["kind"][owner]
+    if rates is not None:
+        lengths, wholes = np.diff(out["t"], prepend=out["t"][0]), np.diff(t, prepend=t[0])[owner]
+        kinds = cheaper_kinds(kinds, lengths, wholes, rates._replace(at=rates.at[owner]))
+    out["kind"] = kinds
+    return out, states

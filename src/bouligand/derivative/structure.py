@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -159,12 +160,20 @@ class Structure:
         from .pieces import pieces
 
         limit = whole("limit", limit, 1)
-        links: list[tuple[FloatArray, TrajectoryCorner | None]] = []
-        for link in self._map.links():
-            if isinstance(link.corner, Instant):
-                raise DerivativeError(
-                    f"at t = {link.corner.t:g} several guards fire, which perturbations meet in different orders: the pieces of "
-                    "such a derivative are not listed. Ask for the piece of a perturbation, B.matrix(dx)"
-                )
-            links.append((link.matrix, link.corner))
+        links = listed([(link.matrix, link.corner) for link in self._map.links()])
         return pieces(links, self._map.n, limit)
+
+
+def listed(
+    links: Sequence[tuple[FloatArray, TrajectoryCorner | Instant | None]],
+) -> list[tuple[FloatArray, TrajectoryCorner | None]]:
+    """These links, whose corners have orders that can be listed; an error if one has not."""
+    out: list[tuple[FloatArray, TrajectoryCorner | None]] = []
+    for matrix, corner in links:
+        if isinstance(corner, Instant):
+            raise DerivativeError(
+                f"at t = {corner.t:g} several guards fire, which perturbations meet in different orders: the pieces of "
+                "such a derivative are not listed. Ask for the piece of a perturbation, B.matrix(dx)"
+            )
+        out.append((matrix, corner))
+    return out

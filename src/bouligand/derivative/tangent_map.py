@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.state import AT_END, AT_START, SHOWN, TO_GUARD, WITH_CROSSING
+from ..core.state import AT_END, AT_START, LANES, SHOWN, TO_GUARD, WITH_CROSSING
 from .chain import Chain
 from .sliding_exit import exit_at, exits_among
 from .sliding_start import sliding_start
@@ -101,6 +101,14 @@ class TangentMap:
         if self._calls > 1:
             self.store_matrices_of_few_states()
 
+    def alone(self, wrt: str) -> bool:
+        """Whether the matrix in states, parameters or the start time is propagated without the others: where that takes fewer
+        groups of tangents, and nothing has been asked for before (all are stored at the second request)."""
+        columns = {"x": self.n, "p": self.np, "t0": 1}[wrt]
+        alone = self._links is None and self._calls == 0 and columns // LANES < (self.width - 1) // LANES
+        self._calls += alone
+        return alone
+
     def _watch_observers(self) -> None:
         """Cut the stretch again, with a row at each event of an observer, because their times are requested."""
         if self._solution.system.observers.any():
@@ -182,7 +190,7 @@ class TangentMap:
         start[0] = dt0
         if wrt == "t0":
             start[1] = 1.0
-        self.propagate(D, start)
+        self.propagate(D, start if start.any() else None)
         return D[1, :n].copy() if wrt == "t0" else D[1:, :n].T.copy()
 
     def event_times(self, z: FloatArray, dt0: float) -> FloatArray:
@@ -202,8 +210,8 @@ class TangentMap:
             left = exits_among(self._solution, events[:count])
             left = left[at_breaks[left]]
         at_exits = np.zeros((left.size, self.n))
-        D = z[None].copy()
-        self.propagate(D, np.array([dt0]), times, requested=(events["t"][left], at_exits) if left.size else ())
+        D, start = z[None].copy(), np.array([dt0]) if dt0 else None
+        self.propagate(D, start, times, requested=(events["t"][left], at_exits) if left.size else ())
         times[at_breaks] = 0.0
         if self._solution.system._stays:  # (of what happens at the very start nothing is known)
             times[at_breaks & (events["t"] <= np.nextafter(self._solution.record.t[0], np.inf))] = np.nan
@@ -215,13 +223,15 @@ class TangentMap:
 
     # --------------------------------------------------------------------------------------------------- backwards
 
+    def gradient_by_columns(self, count: int) -> bool:
+        """Whether a gradient in so many unknowns is computed by matrices: with dual numbers an adjoint takes as many evaluations
+        of f as all tangents, and more besides."""
+        return count <= _SMALL and self.chain.by_duals
+
     @property
     def _forwards(self) -> bool:
-        """Whether a gradient is computed by matrices: with dual numbers an adjoint takes as many evaluations of f as all
-        tangents, and more besides."""
         # (where sliding ends, the sign before is not the opposite one: gradients are not propagated backwards there)
-        sliding = self._solution.system._stays
-        return sliding or (self.width <= _SMALL and self.chain.by_duals)
+        return bool(self._solution.system._stays) or self.gradient_by_columns(self.width)
 
     def prepare_gradient(self) -> None:
         """Store what `gradient` needs (and find the corners on the way)."""
@@ -233,7 +243,8 @@ class TangentMap:
     def gradient(self, w: FloatArray, z: FloatArray, dt0: float) -> FloatArray:
         """The gradient of ``w . x(t)`` in the piece of the perturbation z, dt0; after `prepare_gradient`."""
         if not self._forwards:
-            return self.pull(w, self.propagate(z[None].copy(), np.array([dt0]), jumps=True) if self.corners else [])
+            start = np.array([dt0]) if dt0 else None
+            return self.pull(w, self.propagate(z[None].copy(), start, jumps=True) if self.corners else [])
         D = np.eye(self.width)
         if self.corners:
             start = np.zeros(self.width + 1)

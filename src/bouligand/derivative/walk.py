@@ -86,9 +86,10 @@ def walk_along(
         division = None
         if not frozen:
             if solution._rates is None or solution._rates.rtol != rtol:
-                solution._rates = fastest_rates(system, rtol, len(record), memory)
-            division = divide(system, record, solution._rates, memory)
-        stretch = cut(solution, since, until, wanted, observers, division)
+                rates = fastest_rates(system, rtol, len(record), memory)
+                solution._rates = rates._replace(division=divide(system, record, rates, memory))
+            division = solution._rates.division
+        stretch = cut(solution, since, until, wanted, observers, division, None if frozen else solution._rates)
         merge = -1.0 if merge is None else float(merge)
         return Walk(solution, stretch, lease, memory, kind, merge, ended, behind_jump, frozen)
     except BaseException:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..derivative.at_times import columns_of
+from ..derivative.moments import columns_of
 from ..integration import options as read
 from ..integration.stepper import Stepper
 

@@ -137,7 +137,7 @@ class Sensitivities:
         -------
         BDerivative
             ``B(dx)``, ``B.matrix(dx)``, ``B.vjp(w, dx)``, ``B.event_times(dx)``, ``B.pieces()`` and more. For several times, a
-            `BDerivativeAtTimes`: ``B(dx)``, ``B.matrix(dx)`` and ``B.vjp(w, dx)``, whose arrays have the times first.
+            `BDerivativeAtTimes`, which has the same; its arrays have the times first.
 
         Raises
         ------
@@ -220,7 +220,7 @@ class Sensitivities:
                [[ 0.2  , -0.02 ],
                 [ 1.   , -0.2  ]]])
         """
-        from ..derivative.at_times import columns_of
+        from ..derivative.moments import columns_of
 
         solution = cast("Solution", self)
         columns = columns_of(solution.system, wrt)
