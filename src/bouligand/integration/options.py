@@ -17,7 +17,7 @@ from ..core.schemes import METHODS, STIFF
 from ..core.state import ALWAYS, EXPLICIT_ONLY, IF_NEEDED, SCALARS
 from ..core.views import record_view
 from ..system.arguments import finite_numbers, number, numbers, whole
-from ..system.declarations import guard_index
+from ..system.declarations import guard_index, named_state
 from ..system.system import times
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def begin(
     work: IntegrationMemory,
     system: System,
     t_span: ty.TimeSpan,
-    x0: ArrayLike,
+    x0: ty.State,
     rtol: float,
     atol: ArrayLike | None,
     method: str,
@@ -146,8 +146,10 @@ def _scalar(name: str, value: Any) -> Any:
     return value
 
 
-def state(system: System, x0: ArrayLike) -> list[float]:
+def state(system: System, x0: ty.State) -> list[float]:
     """The state at the start, as a list."""
+    if isinstance(x0, Mapping):
+        x0 = named_state("x0", system.states, x0)
     try:
         x = numbers("x0", x0)
         fits = x.shape == (system.n,)

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from ..compiler.intrinsics import address, call, read, read_int, write
+from ..compiler.intrinsics import call, read, read_int, write
 from ..state import USERS_F, USERS_H, WORD
 from .rates import compiled, guard_rates
 from .rest import approach, impulse, rates_of_approach, rests, shift
@@ -102,7 +102,7 @@ def multipliers(t, x, b, p, out, ctx):
             for i in range(n):
                 affine[i] -= 0.0 if rests(ctx, k) else fields[q, i]
             q += 1
-    status = call(read_int(ctx, USERS_F), t, (x, address(word), p, address(low)), ctx)
+    status = call(read_int(ctx, USERS_F), t, (x, word, p, low), ctx)
     worst, size = 0.0, 1e-300
     for i in range(n):
         worst = max(worst, abs(affine[i] - low[i]))
@@ -132,7 +132,7 @@ def project(t, x, b, p, out, ctx):
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
     status = find_rates(t, x, p, ctx, word, which, fields, rates)
     values, speeds, moved = np.empty(m), np.empty(m), np.empty(n)
-    status = status or call(read_int(ctx, USERS_H), t, (x, p, address(values)), ctx)
+    status = status or call(read_int(ctx, USERS_H), t, (x, p, values), ctx)
     resting = False
     for q in range(count):
         resting = resting or rests(ctx, which[q])
@@ -188,13 +188,13 @@ def find_rates(t, x, p, ctx, word, which, fields, rates):
     n, m, count = read_int(ctx, 0), read_int(ctx, 1), which.shape[0]
     low = np.empty(n)
     f = read_int(ctx, USERS_F)
-    status = call(f, t, (x, address(word), p, address(fields[count])), ctx)
+    status = call(f, t, (x, word, p, fields[count]), ctx)
     for q in range(count):
         if rests(ctx, which[q]):
             status = status or impulse(t, x, word, p, ctx, which[q], fields[q])
             continue
         word[which[q]] = -1.0
-        status = status or call(f, t, (x, address(word), p, address(low)), ctx)
+        status = status or call(f, t, (x, word, p, low), ctx)
         word[which[q]] = 1.0
         for i in range(n):
             fields[q, i] = 0.5 * (fields[count, i] - low[i])

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from ..compiler.intrinsics import address, call, read, read_int
+from ..compiler.intrinsics import call, read, read_int
 from ..state import DUAL, LANES, USERS_H, USERS_H_DUAL
 
 STEP = 1e-5  # of differences of h, relative to the state
@@ -36,7 +36,7 @@ def rates_by_duals(t, x, p, ctx, fields, rates):
             T[1 + q] = 1.0 if first + q == many - 1 else 0.0
             for i in range(n):
                 X[DUAL * i + 1 + q] = fields[first + q, i]
-        status = call(read_int(ctx, USERS_H_DUAL), t, (address(T), address(X), address(P), address(out)), ctx)
+        status = call(read_int(ctx, USERS_H_DUAL), t, (T, X, P, out), ctx)
         if status != 0:
             return status
         for q in range(lanes):
@@ -60,10 +60,10 @@ def rates_by_differences(t, x, p, ctx, fields, rates):
         sigma = STEP * max(size, 1e-3) / largest
         for i in range(n):
             moved[i] = read(x, i) + sigma * fields[q, i]
-        status = call(read_int(ctx, USERS_H), t + timed * sigma, (address(moved), p, address(high)), ctx)
+        status = call(read_int(ctx, USERS_H), t + timed * sigma, (moved, p, high), ctx)
         for i in range(n):
             moved[i] = read(x, i) - sigma * fields[q, i]
-        status = status or call(read_int(ctx, USERS_H), t - timed * sigma, (address(moved), p, address(low)), ctx)
+        status = status or call(read_int(ctx, USERS_H), t - timed * sigma, (moved, p, low), ctx)
         if status != 0:
             return status
         for k in range(m):

@@ -43,7 +43,7 @@ def approach(t, x, word, p, ctx, out):
     """out = the rates of all guards, in a mode without sliding and rest. Returns a status."""
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     field, rates = np.empty((1, n)), np.empty((1, m))
-    status = call(read_int(ctx, USERS_F), t, (x, address(word), p, address(field)), ctx)
+    status = call(read_int(ctx, USERS_F), t, (x, word, p, field), ctx)
     status = status or guard_rates(t, x, p, ctx, field, rates)
     for k in range(m):
         out[k] = rates[0, k]
@@ -51,20 +51,20 @@ def approach(t, x, word, p, ctx, out):
 
 
 @compiled
-def jump_of(t, x, word, p, ctx, k, out):
-    """out = what the jump of guard k adds to the state x. Returns a status."""
+def jump_of(t, y, word, p, ctx, k, out):
+    """out = what the jump of guard k adds to the state y. Returns a status."""
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     for i in range(n):
-        out[i] = read(x, i)
+        out[i] = y[i]
     many = read_int(ctx, JUMP_MANY)
     if many != 0:
         fired = np.zeros(m)
         fired[k] = 1.0
-        status = call(many, t, (x, address(fired), address(word), p, address(out)), ctx)
+        status = call(many, t, (y, fired, word, p, out), ctx)
     else:
-        status = call(read_int(read_int(ctx, JUMPS), k), t, (x, address(word), p, address(out)), ctx)
+        status = call(read_int(read_int(ctx, JUMPS), k), t, (y, word, p, out), ctx)
     for i in range(n):
-        out[i] -= read(x, i)
+        out[i] -= y[i]
     return status
 
 
@@ -83,7 +83,7 @@ def impulse(t, x, word, p, ctx, k, d):
         if rates[k] < 0.0:
             break
         aside = -aside if aside > 0.0 else -30.0 * aside
-    status = status or jump_of(t, address(y), word, p, ctx, k, d)
+    status = status or jump_of(t, y, word, p, ctx, k, d)
     # --- and one that differs along that direction only, in velocities
     length = 0.0
     for i in range(n):
@@ -91,7 +91,7 @@ def impulse(t, x, word, p, ctx, k, d):
     length = np.sqrt(length)
     for i in range(n):
         y[i] = read(x, i) - size * (d[i] / length)
-    status = status or jump_of(t, address(y), word, p, ctx, k, d)
+    status = status or jump_of(t, y, word, p, ctx, k, d)
     for i in range(n):
         d[i] /= size
     return status
@@ -132,10 +132,10 @@ def shift(t, x, word, p, ctx, d, out):
     sigma = STEP * size / largest
     for i in range(n):
         y[i] = read(x, i) + sigma * d[i]
-    status = call(f, t, (address(y), address(word), p, address(high)), ctx)
+    status = call(f, t, (y, word, p, high), ctx)
     for i in range(n):
         y[i] = read(x, i) - sigma * d[i]
-    status = status or call(f, t, (address(y), address(word), p, address(low)), ctx)
+    status = status or call(f, t, (y, word, p, low), ctx)
     for i in range(n):
         out[i] = (high[i] - low[i]) / (2.0 * sigma)
     return status
