@@ -179,7 +179,7 @@ class Worker:
 
 _ENTRIES = {
     "run": ("steps.loop", "the integrator", True),
-    "judge": ("steps.judge", "breakpoints and grazing", False),
+    "judge": ("steps.judge", "breakpoints and grazing", True),
     "jump": ("jumps.instant", "jumps of the state", False),
     "slide": ("sliding.modes", "sliding modes", False),
     "span": ("spans.span", "steps across many contacts", False),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _jump = Kernel("jumps.instant", "jump", "jumps of the state", direct=True)
 _slide = Kernel("sliding.modes", "slide", "sliding modes", direct=True)
-_judge = Kernel("steps.judge", "judge", "breakpoints and grazing")
+_judge = Kernel("steps.judge", "judge", "breakpoints and grazing", quickly=True)
 
 # which table is to grow when the core reports that it is full
 _FULL = {codes.RECORDS_FULL: "record", codes.EVENTS_FULL: "events"}

@@ -3,18 +3,19 @@
 import numpy as np
 from numba import njit
 
-from ..compiler.intrinsics import call, read, read_int
+from ..compiler.intrinsics import call, compact, read, read_int
 from ..state import DUAL, LANES, USERS_H, USERS_H_DUAL
 
 STEP = 1e-5  # of differences of h, relative to the state
 
 # (unlike the rest of the core the functions of this folder allocate a few small arrays, in sliding modes and at rest only)
-compiled = njit(error_model="numpy", nogil=True)
+compiled = njit(error_model="numpy", nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 @compiled
 def guard_rates(t, x, p, ctx, fields, rates):
     """rates[q, k] = Dh_k fields[q]; along the last field with D_t h_k. Returns a status."""
+    compact()
     if read_int(ctx, USERS_H_DUAL) != 0:
         return rates_by_duals(t, x, p, ctx, fields, rates)
     return rates_by_differences(t, x, p, ctx, fields, rates)
@@ -23,6 +24,7 @@ def guard_rates(t, x, p, ctx, fields, rates):
 @compiled
 def rates_by_duals(t, x, p, ctx, fields, rates):
     """The same by h of dual numbers."""
+    compact()
     n, m, parameters, many = read_int(ctx, 0), read_int(ctx, 1), read_int(ctx, 2), fields.shape[0]
     T, X, P, out = np.zeros(DUAL), np.zeros(n * DUAL), np.zeros(max(parameters, 1) * DUAL), np.zeros(m * DUAL)
     T[0] = t
@@ -48,6 +50,7 @@ def rates_by_duals(t, x, p, ctx, fields, rates):
 @compiled
 def rates_by_differences(t, x, p, ctx, fields, rates):
     """The same by central differences of h."""
+    compact()
     n, m, many = read_int(ctx, 0), read_int(ctx, 1), fields.shape[0]
     moved, high, low = np.empty(n), np.empty(m), np.empty(m)
     size = 0.0

@@ -11,7 +11,7 @@ While u > 0 the contact is pressed together.
 
 import numpy as np
 
-from ..compiler.intrinsics import address, call, read, read_int
+from ..compiler.intrinsics import address, call, compact, read, read_int
 from ..state import JUMP_MANY, JUMPS, RESTS, USERS_F
 from .rates import compiled, guard_rates
 
@@ -26,12 +26,14 @@ SMALL = 1e-3  # the size of a state that is zero
 @compiled
 def rests(ctx, k):
     """Whether guard k is one on which the trajectory may come to rest."""
+    compact()
     return read_int(ctx, RESTS) != 0 and read(read_int(ctx, RESTS), k) != 0.0
 
 
 @compiled
 def size_of(x, n):
     """The size of a state."""
+    compact()
     size = SMALL
     for i in range(n):
         size = max(size, abs(read(x, i)))
@@ -41,6 +43,7 @@ def size_of(x, n):
 @compiled
 def approach(t, x, word, p, ctx, out):
     """out = the rates of all guards, in a mode without sliding and rest. Returns a status."""
+    compact()
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     field, rates = np.empty((1, n)), np.empty((1, m))
     status = call(read_int(ctx, USERS_F), t, (x, word, p, field), ctx)
@@ -53,6 +56,7 @@ def approach(t, x, word, p, ctx, out):
 @compiled
 def jump_of(t, y, word, p, ctx, k, out):
     """out = what the jump of guard k adds to the state y. Returns a status."""
+    compact()
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     for i in range(n):
         out[i] = y[i]
@@ -71,6 +75,7 @@ def jump_of(t, y, word, p, ctx, k, out):
 @compiled
 def impulse(t, x, word, p, ctx, k, d):
     """d = the direction in which the jump of guard k changes the state, pointing away from the contact. Returns a status."""
+    compact()
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     size = size_of(x, n)
     y, rates = np.empty(n), np.empty(m)
@@ -100,6 +105,7 @@ def impulse(t, x, word, p, ctx, k, d):
 @compiled
 def rates_of_approach(t, x, word, p, ctx, fields, out):
     """out[q, k] = D(rate_k) fields[q], of every guard; along the last field with D_t rate_k. Returns a status."""
+    compact()
     n, m, many = read_int(ctx, 0), read_int(ctx, 1), fields.shape[0]
     size, y, rates = size_of(x, n), np.empty(n), np.empty(m)
     for q in range(many):
@@ -124,6 +130,7 @@ def rates_of_approach(t, x, word, p, ctx, fields, out):
 @compiled
 def shift(t, x, word, p, ctx, d, out):
     """out = the change of x' by a change of the state along d: how the positions move if the impulse d acts. Returns a status."""
+    compact()
     n = read_int(ctx, 0)
     f, size, largest = read_int(ctx, USERS_F), size_of(x, n), 1e-300
     high, low, y = np.empty(n), np.empty(n), np.empty(n)
