@@ -304,7 +304,8 @@ def requested(t_eval: ArrayLike, t0: float, tf: float, n: int) -> tuple[ty.Float
     """The times of ``t_eval``, and an array for the states at these times."""
     wanted = finite_numbers("t_eval", t_eval)
     if wanted.ndim != 1 or (np.diff(wanted) < 0).any():
-        raise ValueError("t_eval must be a vector of increasing times")
+        few = f"; got {t_eval!r}. np.linspace({t0:g}, {tf:g}, N) makes N of them" if wanted.ndim == 0 else ""
+        raise ValueError(f"t_eval must be a vector of increasing times{few}")
     if wanted.size and not (wanted[0] >= t0 and wanted[-1] <= tf):
         raise ValueError(f"t_eval must lie within t_span, [{t0:g}, {tf:g}]; got [{wanted[0]:g}, {wanted[-1]:g}]")
     return wanted, np.full((wanted.size, n), np.nan)

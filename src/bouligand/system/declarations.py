@@ -174,6 +174,8 @@ def per_guard(guards: Names, what: str, values: PerGuard, default: float = 0.0) 
 
 def directions(guards: Names, direction: PerGuard) -> FloatArray:
     """-1, 0 or +1 for each guard: which crossings are events (0: those in both directions)."""
+    if isinstance(direction, str):
+        raise TypeError(f"direction must be -1, 0 or +1, for all guards or by name, {{'guard': -1}}; got {direction!r}")
     out = per_guard(guards, "direction", direction)
     if not np.isin(out, (-1, 0, 1)).all():
         raise ValueError(f"direction must be -1, 0 or +1 for each guard; got {direction!r}")

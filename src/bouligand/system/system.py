@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["System", "times"]
 
 _OPTIONAL = ("fh", "Dh", "Dh_row", "Df", "Dt_h", "Dp_f", "Dp_h", "f0", "g", "g_many")
+_OF_SOLVE = ("rtol", "atol", "method", "t_eval", "max_step", "max_steps", "terminal", "b0", "on_graze", "on_failure")
 _MADE_ANEW = ("_bound", "_lock", "_pool")  # what a pickled system does without
 
 
@@ -219,7 +220,9 @@ class System:
         **unknown: Never,
     ) -> None:
         if unknown:
-            raise TypeError(f"System does not know {sorted(unknown)}; functions it knows: {', '.join(_OPTIONAL)}")
+            later = [name for name in sorted(unknown) if name in _OF_SOLVE]
+            what = f"{later[0]} is an option of solve" if later else f"functions it knows: {', '.join(_OPTIONAL)}"
+            raise TypeError(f"System does not know {sorted(unknown)}; {what}")
         if not isinstance(compile, bool) and not (isinstance(compile, str) and compile == "auto"):
             raise ValueError(f"compile must be 'auto', True or False; got {compile!r}")
         one_of("jacobians", jacobians, KINDS)
