@@ -9,7 +9,7 @@ from ..state import DUAL, LANES, USERS_H, USERS_H_DUAL
 STEP = 1e-5  # of differences of h, relative to the state
 
 # (unlike the rest of the core the functions of this folder allocate a few small arrays, in sliding modes and at rest only)
-_NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # (only compiled code calls them)
+_NO_WRAPPERS: dict = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # (only compiled code calls them)
 compiled = njit(error_model="numpy", nogil=True, **_NO_WRAPPERS)
 
 
