@@ -19,6 +19,7 @@ from bouligand.reporting.timing import interleaved, rms
 MARKS = tuple(10.0**-k for k in range(2, 11))  # errors at which times are compared
 SLOW = 15.0  # seconds: a peer whose run takes longer is not tried at tighter settings
 OURS = "bouligand"
+LEAST = 1e-13  # the smallest error that is drawn
 
 
 def measure(problem, peers, quick):
@@ -149,16 +150,20 @@ def compare(out, name, todo, peers, skipped, quick, able):
 
 
 def draw(plt, cells):
-    """A panel for each problem: time over error, a colour for each peer."""
-    columns = min(4, len(cells) + 1)
+    """A panel for each problem: time over error, a colour for each peer. Errors below LEAST are drawn there."""
+    columns = min(3, len(cells) + 1)  # (of more, the texts would be too small on a page)
     lines = -(-(len(cells) + 1) // columns)
     figure, axes = plt.subplots(
-        lines, columns, figsize=(3.6 * columns, 3.5 * lines), layout="constrained", squeeze=False
+        lines, columns, figsize=(3.4 * columns, 3.2 * lines), layout="constrained", squeeze=False
     )
     handles = {}
     for ax, (title, rows) in zip(axes.flat, cells.items(), strict=False):
         for name in dict.fromkeys(r["peer"] for r in rows):
-            points = [(r["rms"], r["seconds"]) for r in rows if r["peer"] == name and r["seconds"] and r["rms"]]
+            points = [
+                (max(r["rms"], LEAST), r["seconds"])
+                for r in rows
+                if r["peer"] == name and r["seconds"] and r["rms"] is not None
+            ]
             if points:
                 ours = name == OURS
                 (handles[name],) = ax.loglog(
@@ -171,12 +176,12 @@ def draw(plt, cells):
                     zorder=3 if ours else 2,
                 )
         tidy(ax, "RMS error", "time (s)", title)
-        ax.set_xlim(1e-13, 3)
-        ax.set_xticks(np.logspace(-12, 0, 7))
+        ax.set_xlim(0.5 * LEAST, 3)
+        ax.set_xticks(np.logspace(-12, 0, 5))
         ax.invert_xaxis()
     spare = list(axes.flat)[len(cells) :]
     for ax in spare:
         ax.axis("off")
     ordered = [name for name in COLOURS if name in handles]
-    spare[-1].legend([handles[n] for n in ordered], ordered, loc="center", frameon=False, fontsize="small")
+    spare[0].legend([handles[n] for n in ordered], ordered, loc="center", frameon=False, fontsize="medium")
     return figure

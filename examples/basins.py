@@ -68,13 +68,16 @@ def draw(ens, folder):
     landings = np.zeros(len(ens), dtype=np.int64)
     trajectory = np.repeat(np.arange(len(ens)), np.diff(ens.events.offsets))
     np.add.at(landings, trajectory[(ens.events.direction > 0) & (ens.events.guard < 3)], 1)
-    figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.6), layout="constrained")
-    bd.plot.map(ens, ens.t, ax=axes[0], cmap="magma", label="time of the fall (3 s: upright)")
-    bd.plot.map(ens, landings, ax=axes[1], cmap="viridis", label="landings of a foot")
-    for ax in axes:
-        ax.set(xlabel="roll at the start (rad)", ylabel="pitch at the start (rad)", aspect="equal")
+    plt.style.use(bd.plot.STYLE)
+    figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.0), layout="constrained", sharey=True)
+    bars = ((ens.t, "magma", "time of the fall (s); 3: upright"), (landings, "viridis", "landings of a foot"))
+    for ax, (values, colours, label) in zip(axes, bars, strict=True):
+        bd.plot.map(ens, values, ax=ax, cmap=colours, bar=False)
+        figure.colorbar(ax.collections[0], ax=ax, label=label, shrink=0.85)
+        ax.set(xlabel="roll at the start (rad)", ylabel="", aspect="equal")
+    axes[0].set_ylabel("pitch at the start (rad)")
     folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / "basins.png", dpi=110)
+    figure.savefig(folder / "basins.png", dpi=130)
     print(f"drawn in {folder / 'basins.png'}")
 
 

@@ -28,8 +28,10 @@ def floor_height(ax_state, ax_floor):
     for ax in (ax_state, ax_floor):
         for moment in truth.events.t[truth.events.t < 1.8]:
             ax.axvline(moment, color="0.88", lw=0.8, zorder=0)
-    ax_state.set(title="a hopper's velocity, from noisy heights", ylabel="vz, m/s", xlabel="t, s")
-    ax_floor.set(title="and where it touches the floor", ylabel="height, m", xlabel="t, s", ylim=(0.94, 1.16))
+    ax_state.set_ylim(-7.5, 4.5)  # (room for the legend)
+    ax_state.legend(loc="lower left")
+    ax_state.set(title="a hopper's velocity, from noisy heights", ylabel="velocity (m/s)", xlabel="time (s)")
+    ax_floor.set(title="and where it touches the floor", ylabel="height (m)", xlabel="time (s)", ylim=(0.94, 1.16))
     return track
 
 
@@ -50,10 +52,12 @@ def foot_stiffness(axes):
         system, data, [0.31, 0.0], free=("k", "c", "z"), sigma=5e-4, bounds={"k": (1e3, 1e6), "c": (0.0, 500.0)}
     )
     left, right = bd.plot.residuals(found, axes=axes)
-    left.set(title="a foot dropped on a pad", ylabel="z, m", xlabel="t, s")
+    left.get_legend().remove()  # (there is one column)
+    left.set(title="a foot dropped on a pad", ylabel="height (m)", xlabel="time (s)")
     right.set(
-        title=f"k = {found.values['k']:.0f} +- {found.std[0]:.0f} N/m, c = {found.values['c']:.1f} +- {found.std[1]:.1f} Ns/m",
-        xlabel="t, s",
+        title=f"k = {found.values['k']:.0f} ± {found.std[0]:.0f} N/m, c = {found.values['c']:.1f} ± {found.std[1]:.1f} N s/m",
+        xlabel="time (s)",
+        ylabel="residual / standard deviation",
     )
     return found
 
@@ -98,9 +102,10 @@ def hexapod_pose(ax_height, ax_pitch):
         bd.plot.track(track, "z", truth=true if label == "without" else None, ax=ax_height, label=label, color=colour)
     bd.plot.track(tracks["with foot switches"], "pitch", truth=true, data=data, ax=ax_pitch)
     ax_height.set(
-        title="a hexapod's height, from IMU and foot switches", ylabel="z, m", xlabel="t, s", ylim=(0.12, 0.26)
+        title="a hexapod's height, from IMU and switches", ylabel="height (m)", xlabel="time (s)", ylim=(0.12, 0.26)
     )
-    ax_pitch.set(title="and its pitch", ylabel="pitch, rad", xlabel="t, s")
+    ax_pitch.set(title="and its pitch", ylabel="pitch (rad)", xlabel="time (s)", ylim=(-0.32, 0.15))
+    ax_pitch.legend(loc="lower left")
     errors = {label: float(np.sqrt(np.mean((track["z"] - x[:, 2]) ** 2))) for label, track in tracks.items()}
     return tracks, errors
 
@@ -111,7 +116,8 @@ def main(folder="results/examples"):
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(3, 2, figsize=(11.0, 11.4), layout="constrained")
+    plt.style.use(bd.plot.STYLE)
+    figure, axes = plt.subplots(3, 2, figsize=(8.8, 9.4), layout="constrained")
     print(floor_height(*axes[0]))
     print(foot_stiffness(axes[1]))
     _, errors = hexapod_pose(*axes[2])
@@ -121,7 +127,7 @@ def main(folder="results/examples"):
     )
     path = pathlib.Path(folder) / "estimation.png"
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=130)
     print(f"drawn in {path}")
 
 

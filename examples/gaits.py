@@ -13,6 +13,7 @@ import numpy as np
 
 import bouligand as bd
 from bouligand.models import buck_converter, hexapod, simplest_walker, slip
+from bouligand.plot.cycles import COLOURS
 
 LONG, SHORT = [0.2, -0.2, 0.4, -0.0158], [0.1938, -0.2037, 0.3876, -0.0151]
 
@@ -26,9 +27,11 @@ def converter(ax):
     voltages = np.linspace(20.0, 33.0, 261)
     times = PERIOD * np.arange(400, 460)
     many = bd.solve_many(buck_converter(), (0.0, times[-1]), START, {"Vin": voltages}, t_eval=times + 1e-9 - PERIOD)
-    ax.plot(np.repeat(voltages, len(times)), many.states[:, :, 0].ravel(), ",", color="0.55", zorder=0)
+    ax.plot(np.repeat(voltages, len(times)), many.states[:, :, 0].ravel(), ".", ms=0.8, color="0.65", zorder=0)
     bd.plot.branch(branch, "v", ax=ax)
-    ax.set(xlabel="Vin, V", ylabel="v when the ramp restarts, V", title="buck converter", ylim=(11.85, 12.4))
+    ax.set(
+        xlabel="supply Vin (V)", ylabel="output when the ramp restarts (V)", title="buck converter", ylim=(11.85, 12.4)
+    )
     return branch
 
 
@@ -43,8 +46,9 @@ def walker(ax):
             found[name, stop] = branch
     handles, labels = ax.get_legend_handles_labels()
     first = {label: handle for handle, label in reversed(list(zip(handles, labels, strict=True)))}
-    ax.legend(first.values(), first.keys(), frameon=False, fontsize="small")
-    ax.set(xlabel="slope, rad", ylabel="angle of the leg at heel strike, rad", title="the simplest walker: two gaits")
+    ax.legend(first.values(), first.keys(), loc="lower right")
+    ax.set(xlabel="slope (rad)", ylabel="leg angle at heel strike (rad)", title="the simplest walker: two gaits")
+    ax.set_xticks(np.arange(0.0, 0.0201, 0.005))
     return found
 
 
@@ -75,10 +79,10 @@ def runner(ax):
             rows.append((np.degrees(angle + shift), cycle.at_section[1], np.abs(other).max() < 1.0))
     rows = np.array(rows)
     stable = rows[:, 2] > 0.5
-    ax.plot(*rows[stable, :2].T, "o", ms=4, color="C0", label="stable")
-    ax.plot(*rows[~stable, :2].T, "o", ms=4, mfc="none", color="C3", label="unstable")
-    ax.legend(frameon=False, fontsize="small")
-    ax.set(xlabel="angle of the leg at touchdown, degrees", ylabel="height of the apex, m", title="a runner at 5 m/s")
+    ax.plot(*rows[stable, :2].T, "o", ms=4, color=COLOURS[True], label="stable")
+    ax.plot(*rows[~stable, :2].T, "o", ms=4, mfc="none", color=COLOURS[False], label="unstable")
+    ax.legend(loc="center right")
+    ax.set(xlabel="leg angle at touchdown (degrees)", ylabel="height of the apex (m)", title="a runner at 5 m/s")
     return rows
 
 
@@ -93,11 +97,12 @@ def hexapod_gait(ax):
     ax.plot(gait.part_multipliers.real, gait.part_multipliers.imag, "o", mfc="none", mew=1.6, color="C0")
     ax.axhline(0.0, color="0.9", lw=0.8, zorder=0)
     ax.set_aspect("equal", adjustable="datalim")
-    ax.set_title(f"hexapod, half a cycle: stride {gait.drift[0]:.3f} m")
+    ax.set_title(f"hexapod: multipliers of half a stride of {gait.drift[0]:.3f} m")
+    ax.set(xlabel="real part", ylabel="imaginary part")
     ax.annotate(
-        "place across and heading, mirrored",
+        "place across and heading:\nnothing brings them back",
         (-1.0, 0.0),
-        (-0.85, -0.55),
+        (-0.62, -0.62),
         arrowprops={"arrowstyle": "->", "color": "0.4"},
         fontsize="small",
     )
@@ -110,7 +115,8 @@ def main(folder="results/examples"):
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, 2, figsize=(11.0, 8.4), layout="constrained")
+    plt.style.use(bd.plot.STYLE)
+    figure, axes = plt.subplots(2, 2, figsize=(8.8, 7.0), layout="constrained")
     print(converter(axes[0, 0]))
     for (name, _), branch in walker(axes[0, 1]).items():
         print(f"{name} gait: {branch}")
@@ -118,7 +124,7 @@ def main(folder="results/examples"):
     print(hexapod_gait(axes[1, 1]))
     path = pathlib.Path(folder) / "cycles.png"
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=130)
     print(f"drawn in {path}")
 
 

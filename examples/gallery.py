@@ -115,7 +115,7 @@ def hand(folder):
     force = np.array([h(0.0, x, solution.p)[5:] for x in states])
     axes[0].plot(t, np.where((words[:, :5] > 0) & (words[:, 5:] > 0), force, 0.0), lw=1.2)
     axes[0].set(xlabel="t (s)", ylabel="normal force (N)", xlim=(0.04, 0.1))
-    axes[0].legend([f"finger {i}" for i in range(5)], frameon=False, fontsize="x-small")
+    axes[0].legend([f"finger {i}" for i in range(5)], fontsize="small")
     bd.plot.contacts(solution, ax=axes[1])
     axes[1].set(xlim=(0.04, 0.1), xlabel="t (s)")
     figure.savefig(folder / "hand.png", dpi=110)

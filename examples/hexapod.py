@@ -32,6 +32,7 @@ def draw(sol, folder):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    plt.style.use(bd.plot.STYLE)
     figure, axes = plt.subplots(
         3, 1, figsize=(7.5, 5.5), sharex=True, layout="constrained", height_ratios=(1.6, 1.0, 1.0)
     )
@@ -40,11 +41,13 @@ def draw(sol, folder):
     x = sol(t)
     axes[1].plot(t, 100.0 * x[:, 2], color="C1")
     axes[2].plot(t, x[:, 6], color="C2")
-    for ax, name in zip(axes, ("on the ground", "height [cm]", "speed [m/s]"), strict=True):
+    for ax, name in zip(axes, ("on the ground", "height (cm)", "speed (m/s)"), strict=True):
         ax.set_ylabel(name)
         ax.set_xlabel("")
-    axes[2].set_xlabel("time [s]")
-    axes[0].set_title("A hexapod in an alternating tripod gait")
+    axes[2].set_xlabel("time (s)")
+    axes[0].set_title(
+        "A hexapod in an alternating tripod gait", pad=16
+    )  # (above the number of feet that land together)
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / "hexapod.png", dpi=150)
     plt.close(figure)

@@ -28,13 +28,15 @@ def over_time(ax, sol, states, colours=(BLUE, RED, ORANGE), labels=None, points=
     for when in np.unique(sol.events.t):
         ax.axvline(when, color=GREY, lw=0.4, zorder=0)
     ax.set_xlim(sol.t[0], sol.t[-1])
-    ax.legend(frameon=False, fontsize="x-small", loc="best")
+    if len(states) > 1:
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high + 0.2 * (high - low))  # (room for the legend above the curves)
+        ax.legend(fontsize="small", ncols=3, loc="upper left", columnspacing=1.0, handlelength=1.2)
 
 
 def genes(ax):
     over_time(ax, run("glass_ring", 5, 14.0), ("x0", "x1", "x2"), labels=("gene 0", "gene 1", "gene 2"))
-    ax.legend(frameon=False, fontsize="x-small", loc="upper center", ncols=3)
-    ax.set(title="glass_ring: five genes in a ring", xlabel="t", ylim=(-1.0, 1.3))
+    ax.set(title="glass_ring: three of five genes in a ring", xlabel="time")
 
 
 def cycle(ax):
@@ -42,18 +44,17 @@ def cycle(ax):
     t = np.linspace(0.0, 40.0, 4000)
     ax.plot(*sol(t).T, color=BLUE, lw=1.0)
     ax.plot(*sol.events.x.T, "o", color=RED, ms=3, label="floor or ceiling of investment")
-    ax.legend(frameon=False, fontsize="x-small")
-    ax.set(title="goodwin: a business cycle", xlabel="income y", ylabel="growth y'")
+    ax.set(title="goodwin: a business cycle (red: limits)", xlabel="income y", ylabel="growth y'")
 
 
 def trade(ax):
     over_time(ax, run("hicks"), ("y", "I"), labels=("output", "induced investment"))
-    ax.set(title="hicks: a cycle that creeps along its ceiling", xlabel="t")
+    ax.set(title="hicks: a cycle along its ceiling", xlabel="time")
 
 
 def fish(ax):
     over_time(ax, run("threshold_harvest"), ("x", "yield"), labels=("stock", "yield"))
-    ax.set(title="threshold_harvest: the stock stays at 0.5", xlabel="t (years)")
+    ax.set(title="threshold_harvest: the stock stays at 0.5", xlabel="time (years)")
 
 
 def predators(ax):
@@ -62,19 +63,19 @@ def predators(ax):
         sol = bd.solve(bd.models.predator_prey(), (0.0, 30.0), start, rtol=1e-8)
         ax.plot(*sol(t).T, color=BLUE, lw=1.0)
         ax.plot(*sol(t)[sol.word(t)[:, 0] == 0].T, color=RED, lw=2.0)
-    ax.set(title="predator_prey: hunted above 0.6 (red: sliding)", xlabel="prey", ylabel="predators")
+    ax.set(title="predator_prey: hunted (red: sliding)", xlabel="prey", ylabel="predators")
 
 
 def spikes(ax):
     over_time(ax, run("adex"), ("V0",), labels=("potential",))
-    ax.set(title="adex: a neuron that adapts", xlabel="t (ms)", ylabel="mV")
+    ax.set(title="adex: a neuron that adapts", xlabel="time (ms)", ylabel="potential (mV)")
 
 
 def network(ax):
     sol = run("cuba", 60, 150.0)
     fired = sol.events.guard < 60
     ax.plot(sol.events.t[fired], sol.events.guard[fired], "|", color=BLUE, ms=4)
-    ax.set(title="cuba: 60 neurons, their spikes", xlabel="t (ms)", ylabel="neuron")
+    ax.set(title="cuba: 60 neurons, their spikes", xlabel="time (ms)", ylabel="neuron")
 
 
 def scroll(ax):
@@ -92,19 +93,19 @@ def generator(ax):
     t = np.linspace(0.0, 1.5, 2000)
     for factor, colour in ((0.9, BLUE), (0.99, ORANGE), (1.01, RED)):
         sol = bd.solve(bd.models.swing(clearing=factor * critical_time(), trip=3.0), (0.0, 1.5), START, rtol=1e-9)
-        ax.plot(t, sol(t)[:, 0], color=colour, lw=1.2, label=f"fault of {factor:.2f} critical times")
-    ax.legend(frameon=False, fontsize="x-small")
-    ax.set(title="swing: behind a short circuit", xlabel="t (s)", ylabel="angle (rad)", ylim=(0.0, 3.2))
+        ax.plot(t, sol(t)[:, 0], color=colour, lw=1.2, label=f"{factor:.2f} critical times")
+    ax.legend(fontsize="small")
+    ax.set(title="swing: a generator after a short circuit", xlabel="time (s)", ylabel="angle (rad)", ylim=(0.0, 3.2))
 
 
 def frequency(ax):
     over_time(ax, run("load_shedding"), ("f",), labels=("frequency (Hz), pairs of relays",))
-    ax.set(title="load_shedding: three stages", xlabel="t (s)")
+    ax.set(title="load_shedding: three pairs of relays", xlabel="time (s)", ylabel="frequency (Hz)")
 
 
 def regulator(ax):
     over_time(ax, run("exciter"), ("V", "E"), labels=("voltage", "exciter, at most 4"))
-    ax.set(title="exciter: a limit without windup", xlabel="t (s)")
+    ax.set(title="exciter: a limit without windup", xlabel="time (s)", ylabel="per unit")
 
 
 def transformer(ax):
@@ -114,7 +115,7 @@ def transformer(ax):
     t = np.linspace(0.0, 300.0, 3000)
     ax.plot(t, [voltage(n, G, 0.95, 0.3) for G, n, _ in sol(t)], color=BLUE, lw=1.2)
     ax.axhspan(0.98, 1.02, color=GREY, alpha=0.25, lw=0.0)
-    ax.set(title="tap_changer: steps into the dead band", xlabel="t (s)", ylabel="voltage")
+    ax.set(title="tap_changer: steps into the dead band", xlabel="time (s)", ylabel="voltage (per unit)")
 
 
 def rattle(ax):
@@ -124,19 +125,19 @@ def rattle(ax):
     ax.plot(t, teeth + sol(t)[:, 0], color=BLUE, lw=1.2)
     ax.plot(t, teeth - 2.0, color=GREY, lw=1.0)
     ax.plot(t, teeth + 2.0, color=GREY, lw=1.0)
-    ax.set(title="gear_rattle: between teeth that vibrate", xlabel="t (s)", ylabel="mm")
+    ax.set(title="gear_rattle: between teeth that vibrate", xlabel="time (s)", ylabel="position (mm)")
 
 
 def balls(ax):
     sol = run("ball_row", 6)
     t = np.linspace(0.0, 4.0, 2000)
     ax.plot(t, sol(t)[:, :6], color=BLUE, lw=1.2)
-    ax.set(title="ball_row: they exchange their speeds", xlabel="t (s)", ylabel="m")
+    ax.set(title="ball_row: they exchange their speeds", xlabel="time (s)", ylabel="position (m)")
 
 
 def relays(ax):
     over_time(ax, run("two_relays"), ("x", "y"))
-    ax.set(title="two_relays: sliding on both", xlabel="t")
+    ax.set(title="two_relays: sliding on both", xlabel="time")
 
 
 PANELS = (
@@ -150,12 +151,11 @@ def main(folder="results/gallery"):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     plt.switch_backend("agg")
-    figure, axes = plt.subplots(5, 3, figsize=(12.0, 14.0), layout="constrained")
+    plt.style.use(bd.plot.STYLE)
+    figure, axes = plt.subplots(5, 3, figsize=(10.8, 14.4), layout="constrained")
     for ax, panel in zip(axes.flat, PANELS, strict=True):
         panel(ax)
         ax.title.set_fontsize("medium")
-        ax.tick_params(labelsize="small")
-        ax.spines[["top", "right"]].set_visible(False)
     figure.savefig(folder / "other_fields.png", dpi=90)
     plt.close(figure)
     print(f"figure: {folder / 'other_fields.png'}")

@@ -101,7 +101,7 @@ def draw_path(rows, path):
         for moment in PUSHES:
             ax.axvline(moment, color="#c8553d", lw=1.0, alpha=0.7)
         tidy(ax, "", label, "")
-    axes[0].legend(frameon=False, fontsize="small", ncols=2)
+    axes[0].legend(fontsize="small", ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0))  # (above the curves)
     axes[-1].set_xlabel("time (s); red: a push")
     figure.savefig(path, dpi=110)
     plt.close(figure)

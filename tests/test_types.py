@@ -108,7 +108,7 @@ def results(solution: bd.Solution) -> None:
     solution.counts.nfev  # error: attr-defined
     solution.counts.f = 0  # error: misc
     solution.word(0.0, side="before")  # error: arg-type
-    solution.events["time"]  # error: call-overload
+    solution.events[0.5]  # error: call-overload
     solution.events.times  # error: attr-defined
     solution.bderivative(event="foot")  # error: call-overload
     solution.bderivative().matrix(wrt="g")  # error: arg-type

@@ -32,7 +32,7 @@ ball = bd.System(
 )
 sol = bd.solve(ball, (0.0, 3.0), [1.0, 0.0], rtol=1e-9)
 print("times of the bounces:", sol.events.t.round(4))
-print("speeds before and behind the first:", sol.events.x[0, 1].round(4), sol.events.x_after[0, 1].round(4))
+print("speeds before and after the first:", sol.events.x[0, 1].round(4), sol.events.x_after[0, 1].round(4))
 
 # %%
 # **Sliding**: where the flow points towards a guard on both sides, the trajectory stays on it. A mass on a spring with dry friction: the guard is its velocity, and

@@ -33,6 +33,7 @@ PerGuard: TypeAlias = (
     ArrayLike | Mapping[str, float] | Mapping[int, float]
 )  # one value for all, one each, or some by name
 Parameters: TypeAlias = ArrayLike | Mapping[str, Number]
+State: TypeAlias = ArrayLike | Mapping[str, Number]  # one value for each state, in order or by name
 TimeSpan: TypeAlias = tuple[float, float] | list[float] | list[int] | NDArray[np.floating[Any] | np.integer[Any]]
 Observation: TypeAlias = str | Iterable[str] | Callable[[FloatArray], tuple[ArrayLike, ArrayLike]]
 Terminal: TypeAlias = Guards | Mapping[str, int] | Mapping[int, int]

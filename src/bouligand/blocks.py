@@ -29,14 +29,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from numba import njit
 
 from .system.arguments import whole
-
-if TYPE_CHECKING:
-    from ._typing import FloatArray
+from .system.jumps import SetState, sets
 
 __all__ = ["dead_zone", "limited_integrator", "relay", "saturation", "thresholds", "together"]
 
@@ -47,7 +45,7 @@ class Switches(TypedDict):
     """Arguments of a System that relays need."""
 
     direction: dict[str, int]
-    jumps: dict[str, Callable[..., Any]]
+    jumps: dict[str, Callable[..., Any] | SetState]
 
 
 @compiled
@@ -181,7 +179,7 @@ def limited_integrator(rate: float, above_lo: float, above_hi: float, scale: flo
     return rate
 
 
-def relay(below: str, above: str, state: int, low: float, high: float) -> Switches:
+def relay(below: str, above: str, state: str | int, low: float, high: float) -> Switches:
     """A relay with hysteresis: what a System needs for it.
 
     Its output is a state of the system, whose rate of change is zero. It becomes ``low`` where the input falls below the lower
@@ -191,8 +189,8 @@ def relay(below: str, above: str, state: int, low: float, high: float) -> Switch
     ----------
     below, above : str
         Names of the two guards, ``thresholds(u, lo, hi)``.
-    state : int
-        The number of the state that is the output.
+    state : str or int
+        The state that is the output, by name or number.
     low, high : float
         The output behind a crossing of the lower threshold downwards, and of the upper one upwards. (A heater has
         ``low=1, high=0``.) At the start it has to be the one that fits, if the input is beyond a threshold.
@@ -218,7 +216,7 @@ def relay(below: str, above: str, state: int, low: float, high: float) -> Switch
     ...     lambda t, x, p: thresholds(x[0], 18.0, 22.0),
     ...     states=("T", "heater"),
     ...     guards=("cold", "warm"),
-    ...     **relay("cold", "warm", state=1, low=1.0, high=0.0),
+    ...     **relay("cold", "warm", state="heater", low=1.0, high=0.0),
     ... )
     >>> bd.solve(room, (0.0, 3.0), [15.0, 1.0]).events.name[:3].tolist()
     ['warm', 'cold', 'warm']
@@ -228,20 +226,16 @@ def relay(below: str, above: str, state: int, low: float, high: float) -> Switch
             raise TypeError(f"{name} must be the name of a guard; got {guard!r}")
     if below == above:
         raise ValueError(f"below and above must be two guards; got {below!r} for both")
-    index = whole("state", state, 0)
+    named = state if isinstance(state, str) else whole("state", state, 0)
     return {
         "direction": {below: -1, above: 1},
-        "jumps": {below: _sets(index, float(low)), above: _sets(index, float(high))},
+        "jumps": {below: _sets(named, float(low)), above: _sets(named, float(high))},
     }
 
 
-def _sets(index: int, value: float) -> Callable[..., None]:
-    """A jump that sets one state to a value."""
-
-    def jump(t: float, x: FloatArray, b: FloatArray, p: FloatArray, xnew: FloatArray) -> None:
-        xnew[index] = value
-
-    return jump
+def _sets(state: str | int, value: float) -> Callable[..., None] | SetState:
+    """A jump that sets one state to a value; the number of a named one is known when there is a system."""
+    return SetState(state, value) if isinstance(state, str) else sets(state, value)
 
 
 def together(*relays: Switches) -> Switches:

@@ -39,7 +39,7 @@ def test_another_thread_compiles_without_them():
 
     thread = threading.Thread(target=other)
     thread.start()
-    with compiling.compiling(), compiling._as_a_whole(True):
+    with compiling.compiling(), compiling.as_a_whole(True):
         assert all(a is not b for a, b in zip(patched(), usual, strict=True))
         inside.set()
         thread.join(0.5)

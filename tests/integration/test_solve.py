@@ -51,6 +51,7 @@ def run(system=HOPPER, t_span=(0, 2), x0=(2.0, 0.0), **options):
         ({"eps": 0.1, "projection": [2]}, "projection must be 2"),
         ({"t_eval": [0, 3]}, "t_eval must lie within t_span"),
         ({"t_eval": [1, 0]}, "t_eval must be a vector of increasing times"),
+        ({"t_eval": 10}, r"got 10. np.linspace\(0, .*, N\) makes N"),
         ({"terminal": "knee"}, "no guard is called 'knee'"),
         ({"terminal": {"foot": 0}}, "a whole number, at least 1"),
         ({"b0": [0]}, "b0 must have 1 signs"),

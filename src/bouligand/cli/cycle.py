@@ -131,6 +131,7 @@ def _draw(cycle, branch, arguments):
     from .. import plot
 
     plt = need("matplotlib.pyplot", "plot")
+    plt.style.use(plot.STYLE)
     if branch is None:
         figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.4), layout="constrained")
         plot.cycle(cycle, axes=axes)

@@ -249,7 +249,7 @@ class Rollout:
 
 def rollout(
     system: System,
-    x0: ArrayLike,
+    x0: ty.State,
     U: ArrayLike,
     times: ArrayLike,
     p: ty.Parameters | None = None,
@@ -323,7 +323,7 @@ def rollout(
 
 def follow(
     system: System,
-    x0: ArrayLike,
+    x0: ty.State,
     t: ty.FloatArray,
     policy: Callable[[int, ty.FloatArray], ty.FloatArray],
     p: ty.Parameters | None,

@@ -84,7 +84,7 @@ class Shooting:
         self,
         system: System,
         t_span: ty.TimeSpan,
-        x0: ArrayLike,
+        x0: ty.State,
         p: ty.Parameters | None = None,
         *,
         free: str | Iterable[str] | None = None,

@@ -374,6 +374,30 @@ class Ensemble:
 
         return dataset(need("xarray", "cluster"), self)
 
+    def to_pandas(self) -> Any:
+        """A table with a row for each trajectory: what distinguishes it, how and when it ended, and where (the extra ``data``).
+
+        Returns
+        -------
+        pandas.DataFrame
+            The parameters and starts that differ (and all of a grid), by name; ``status``, ``t_end``, ``events``, and
+            ``NAME_end`` of each state. What was not kept is left out.
+
+        Examples
+        --------
+        >>> import bouligand as bd
+        >>> ens = bd.solve_many(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0], bd.grid(k=[500.0, 1000.0], z=[1.5, 2.0]))
+        >>> ens.to_pandas().round(4)
+                k    z    status  t_end  events   z_end  vz_end
+        0   500.0  1.5  finished    2.0       5  0.8546  1.4477
+        1   500.0  2.0  finished    2.0       4  1.9462  1.0276
+        2  1000.0  1.5  finished    2.0       6  1.2350  2.2801
+        3  1000.0  2.0  finished    2.0       4  1.9991  0.1337
+        """
+        from .labelled import table
+
+        return table(need("pandas", "data"), self)
+
     def __repr__(self) -> str:
         tally = self._source.tally()
         name = self.system.name or "a system"

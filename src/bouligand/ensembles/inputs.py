@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..system.arguments import finite_numbers, numbers
+from ..system.declarations import named_state
 from ..system.system import System
 
 if TYPE_CHECKING:
@@ -123,6 +124,8 @@ class Inputs:
         self.p = _rows(
             "p", system.defaults if p is None or self.grid is not None else p, len(system.defaults), system.params
         )
+        if isinstance(x0, Mapping):
+            x0 = np.stack(np.broadcast_arrays(*map(np.atleast_1d, named_state("x0", system.states, x0))), axis=-1)
         self.x0 = _rows("x0", x0, system.n, system.states)
         if not np.isfinite(self.p).all():
             row = int(np.flatnonzero(~np.isfinite(self.p).all(axis=1))[0])

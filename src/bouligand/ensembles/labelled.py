@@ -1,4 +1,4 @@
-"""An ensemble as an ``xarray.Dataset``: arrays with named dimensions."""
+"""An ensemble as an ``xarray.Dataset``, arrays with named dimensions; and as a table of pandas."""
 
 from __future__ import annotations
 
@@ -88,3 +88,19 @@ def dataset(xarray: Any, ensemble: Ensemble) -> Any:
     coords = {beside(name, axes): values for name, values in coordinates(ensemble._problem, names).items()}
     about = {"system": ensemble.system.name or "", "t_span": ensemble._problem.t_span}
     return xarray.Dataset(variables, coords={**coords, **ensemble.coords}, attrs=about)
+
+
+def table(pandas: Any, ensemble: Ensemble) -> Any:
+    """A data frame with a row for each trajectory: what differs between them, and how each ended."""
+    system, kept = ensemble.system, ensemble._source.names
+    columns: dict[str, Any] = {}
+    for names, rows in ((system.params, ensemble.p), (system.states, ensemble.x0)):
+        for name, values in zip(names, rows.T, strict=True):
+            if name in ensemble.coords or (values != values[0]).any():
+                columns[beside(name, tuple(columns))] = values
+    columns |= {"status": ensemble.status, "t_end": ensemble.t}
+    if "event_count" in kept:
+        columns["events"] = np.diff(ensemble.events.offsets)
+    if "x" in kept:
+        columns |= {f"{name}_end": values for name, values in zip(system.states, ensemble.x.T, strict=True)}
+    return pandas.DataFrame(columns)

@@ -171,7 +171,7 @@ class Worker:
 
 _ENTRIES = {
     "run": ("steps.loop", "the integrator", True),
-    "judge": ("steps.judge", "breakpoints and grazing", False),
+    "judge": ("steps.judge", "breakpoints and grazing", True),
     "find_word": ("steps.start_word", "starts on guards", False),
     "span": ("spans.span", "steps across many contacts", False),
     "run_block": ("steps.block", "ensembles", False),

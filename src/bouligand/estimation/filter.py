@@ -101,7 +101,7 @@ class Filter:
     def __init__(
         self,
         system: System,
-        x0: ArrayLike,
+        x0: ty.State,
         P0: ArrayLike | Mapping[str, float],
         p: ty.Parameters | None = None,
         *,

@@ -110,7 +110,7 @@ class FitResult:
 def fit(
     system: System,
     data: Mapping[str, ArrayLike] | Iterable[Mapping[str, ArrayLike]],
-    x0: ArrayLike,
+    x0: ty.State,
     p: ty.Parameters | None = None,
     *,
     free: str | Iterable[str],

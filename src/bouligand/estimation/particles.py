@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def particle_filter(
     system: System,
     data: Mapping[str, ArrayLike],
-    x0: ArrayLike,
+    x0: ty.State,
     P0: ArrayLike | Mapping[str, float],
     p: ty.Parameters | None = None,
     *,

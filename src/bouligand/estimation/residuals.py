@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..derivative.shooting import Shooting
+from ..integration.options import state
 from ..system.arguments import number, numbers
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from .. import _typing as ty
     from ..derivative.fit import Fit
     from ..solution.solution import Solution
@@ -28,7 +27,7 @@ class Residuals:
         self,
         system: System,
         tables: list[Table],
-        x0: ArrayLike,
+        x0: ty.State,
         p: ty.Parameters | None,
         free: str | Iterable[str],
         scale: ty.FloatArray,
@@ -46,7 +45,7 @@ class Residuals:
             raise ValueError(f"free: a name is there twice; got {', '.join(given)}")
         parameters = [name for name in given if name in system.params and name not in system.states]
         states = [name for name in given if name not in parameters]
-        starts = numbers("x0", x0)
+        starts = numbers("x0", state(system, x0) if isinstance(x0, Mapping) else x0)
         if starts.ndim == 2 and len(starts) != len(tables):
             raise ValueError(f"x0 must have a row for each of the {len(tables)} experiments; got {len(starts)}")
         rows = starts if starts.ndim == 2 else np.tile(starts, (len(tables), 1))

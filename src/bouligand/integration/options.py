@@ -17,7 +17,7 @@ from ..core.schemes import METHODS, STIFF
 from ..core.state import ALWAYS, EXPLICIT_ONLY, IF_NEEDED, SCALARS
 from ..core.views import record_view
 from ..system.arguments import finite_numbers, number, numbers, whole
-from ..system.declarations import guard_index
+from ..system.declarations import guard_index, named_state
 from ..system.system import times
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def begin(
     work: IntegrationMemory,
     system: System,
     t_span: ty.TimeSpan,
-    x0: ArrayLike,
+    x0: ty.State,
     rtol: float,
     atol: ArrayLike | None,
     method: str,
@@ -147,8 +147,10 @@ def _scalar(name: str, value: Any) -> Any:
     return value
 
 
-def state(system: System, x0: ArrayLike) -> list[float]:
+def state(system: System, x0: ty.State) -> list[float]:
     """The state at the start, as a list."""
+    if isinstance(x0, Mapping):
+        x0 = named_state("x0", system.states, x0)
     try:
         x = numbers("x0", x0)
         fits = x.shape == (system.n,)
@@ -310,7 +312,8 @@ def requested(t_eval: ArrayLike, t0: float, tf: float, n: int) -> tuple[ty.Float
     """The times of ``t_eval``, and an array for the states at these times."""
     wanted = finite_numbers("t_eval", t_eval)
     if wanted.ndim != 1 or (np.diff(wanted) < 0).any():
-        raise ValueError("t_eval must be a vector of increasing times")
+        few = f"; got {t_eval!r}. np.linspace({t0:g}, {tf:g}, N) makes N of them" if wanted.ndim == 0 else ""
+        raise ValueError(f"t_eval must be a vector of increasing times{few}")
     if wanted.size and not (wanted[0] >= t0 and wanted[-1] <= tf):
         raise ValueError(f"t_eval must lie within t_span, [{t0:g}, {tf:g}]; got [{wanted[0]:g}, {wanted[-1]:g}]")
     return wanted, np.full((wanted.size, n), np.nan)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..memory.working import IntegrationMemory
     from .stepper import Stepper
 
-_judge = Kernel("steps.judge", "judge", "breakpoints and grazing", direct=True)
+_judge = Kernel("steps.judge", "judge", "breakpoints and grazing", quickly=True, direct=True)
 find_word = Kernel("steps.start_word", "find_word", "starts on guards", direct=True)
 # entries that the loop calls itself, when they are compiled
 _ENTERED = {

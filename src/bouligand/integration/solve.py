@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def solve(
     system: System,
     t_span: ty.TimeSpan,
-    x0: ArrayLike,
+    x0: ty.State,
     p: ty.Parameters | None = None,
     *,
     rtol: float = 1e-6,
@@ -45,8 +45,8 @@ def solve(
     system : System
     t_span : (t0, tf)
         With t0 <= tf.
-    x0 : array (n,)
-        The state at t0.
+    x0 : array (n,) or mapping
+        The state at t0: its values in order, or by the names of the states, ``{"z": 2.0, "vz": 0.0}``.
     p : array (np,) or mapping, optional
         All parameters, or those that differ from the system's defaults.
     rtol, atol : float (atol also array (n,))

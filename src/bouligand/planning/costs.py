@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..system.arguments import finite_numbers
+from ..system.declarations import named_state
 from .coordinates import Coordinates
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from .. import _typing as ty
     from .._typing import FloatArray
     from ..system.system import System
 
@@ -87,8 +89,9 @@ class Quadratic(Cost):
 
     Parameters
     ----------
-    target : array (n,) or callable, optional
-        The state that costs nothing, or ``target(t)``. Default: zeros (of a robot its reference pose).
+    target : array (n,), mapping from str to float, or callable, optional
+        The state that costs nothing, or ``target(t)``. Default: zeros (of a robot its reference pose), also of states that a
+        mapping does not name.
     x : float, array or mapping from str to float, optional
         Weights of the states: one, one for each (of a robot: for each tangent coordinate), or by name. A robot's base is weighted
         with the names of its velocities, ``{"qpos:root:z": 10.0}`` or by an array.
@@ -109,7 +112,7 @@ class Quadratic(Cost):
 
     def __init__(
         self,
-        target: ArrayLike | Callable[[float], ArrayLike] | None = None,
+        target: ty.State | Callable[[float], ty.State] | None = None,
         x: float | ArrayLike | Mapping[str, float] = 0.0,
         u: float | ArrayLike | Mapping[str, float] = 0.0,
         rest: ArrayLike | None = None,
@@ -124,14 +127,15 @@ class Quadratic(Cost):
         self.rest = np.zeros(len(inputs)) if self._rest is None else finite_numbers("rest", self._rest)
         if self.rest.shape != (len(inputs),):
             raise ValueError(f"rest must have {len(inputs)} values, one for each control; got shape {self.rest.shape}")
+        self._states = system.states
+        self._default = system.neutral() if hasattr(system, "neutral") else np.zeros(system.n)
         if not callable(self._target):
-            given = self._target
-            if given is None:
-                given = system.neutral() if hasattr(system, "neutral") else np.zeros(system.n)
-            self._fixed = self._checked(given)
+            self._fixed = self._checked(self._default if self._target is None else self._target)
             self._P = self.coordinates.project(self._fixed[None])
 
-    def _checked(self, target: ArrayLike) -> FloatArray:
+    def _checked(self, target: ty.State) -> FloatArray:
+        if isinstance(target, Mapping):
+            target = named_state("target", self._states, target, self._default)
         out = finite_numbers("target", target)
         if out.shape != (self._n,):
             raise ValueError(f"target must have {self._n} values, one for each state; got shape {out.shape}")

@@ -21,8 +21,6 @@ from .result import PlanResult
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike
-
     from .. import _typing as ty
     from ..derivative.rollout import Rollout
     from .costs import Expansion
@@ -45,7 +43,7 @@ Step = tuple["ty.FloatArray", "ty.FloatArray"]  # changes of the states and of t
 
 def minimise(
     plan: Plan,
-    x0: ArrayLike,
+    x0: ty.State,
     U: ty.FloatArray,
     t0: float | None,
     iterations: int,
@@ -91,7 +89,7 @@ def adapted(mu: float, alpha: float) -> float:
 class _Search:
     """The best controls so far, and what the next iteration needs."""
 
-    def __init__(self, plan: Plan, x0: ArrayLike, U: ty.FloatArray, t0: float | None, strict: bool = True) -> None:
+    def __init__(self, plan: Plan, x0: ty.State, U: ty.FloatArray, t0: float | None, strict: bool = True) -> None:
         self.plan, self.x0, self.t = plan, x0, plan.moments(t0)
         self.reason, self.mu = "", 0.0
         self.K = np.zeros((plan.nodes, len(plan.inputs), plan.coordinates.size))

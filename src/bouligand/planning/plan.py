@@ -162,7 +162,7 @@ class Plan:
 
     # ------------------------------------------------------------------------------------------------ cost and rollout
 
-    def rollout(self, x0: ArrayLike, U: ArrayLike | None = None, t0: float | None = None) -> Rollout:
+    def rollout(self, x0: ty.State, U: ArrayLike | None = None, t0: float | None = None) -> Rollout:
         """The trajectory under these controls; one that fails ends early, with NaN behind (and an infinite cost).
 
         Parameters
@@ -179,13 +179,11 @@ class Plan:
         """The times of a horizon that begins at t0."""
         return self.times if t0 is None else self.times + (float(t0) - self.times[0])
 
-    def _follow(
-        self, x0: ArrayLike, t: ty.FloatArray, policy: Callable[[int, ty.FloatArray], ty.FloatArray]
-    ) -> Rollout:
+    def _follow(self, x0: ty.State, t: ty.FloatArray, policy: Callable[[int, ty.FloatArray], ty.FloatArray]) -> Rollout:
         return follow(self.system, x0, t, policy, self.p, self._columns, "return", self.options)
 
     def _try(
-        self, x0: ArrayLike, t: ty.FloatArray, policy: Callable[[int, ty.FloatArray], ty.FloatArray]
+        self, x0: ty.State, t: ty.FloatArray, policy: Callable[[int, ty.FloatArray], ty.FloatArray]
     ) -> Rollout | None:
         """The same; None if the start itself is refused."""
         try:
@@ -242,7 +240,7 @@ class Plan:
     # ----------------------------------------------------------------------------------------------- gradients, SciPy
 
     def gradient(
-        self, x0: ArrayLike, U: ArrayLike | None = None, t0: float | None = None
+        self, x0: ty.State, U: ArrayLike | None = None, t0: float | None = None
     ) -> tuple[float, ty.FloatArray]:
         """The cost of these controls and its gradient in all of them, exact to the tolerance of the integration.
 
@@ -270,7 +268,7 @@ class Plan:
         return self._gradient(x0, self.controls(U), t0, None)
 
     def _gradient(
-        self, x0: ArrayLike, U: ty.FloatArray, t0: float | None, towards: ty.FloatArray | None
+        self, x0: ty.State, U: ty.FloatArray, t0: float | None, towards: ty.FloatArray | None
     ) -> tuple[float, ty.FloatArray]:
         run = self._try(x0, self.moments(t0), lambda k, x: U[k])
         if run is None or not np.isfinite(value := self.cost(run)):
@@ -283,7 +281,7 @@ class Plan:
             adjoint = l.x[k] + A[k].T @ adjoint
         return value, out
 
-    def objective(self, x0: ArrayLike, t0: float | None = None) -> Callable[[ArrayLike], tuple[float, ty.FloatArray]]:
+    def objective(self, x0: ty.State, t0: float | None = None) -> Callable[[ArrayLike], tuple[float, ty.FloatArray]]:
         """The cost and its gradient as a function of all controls in one vector: for `scipy.optimize.minimize(..., jac=True)`.
 
         Where guards are crossed together, the gradient is that of the piece in the direction of the last change of the controls.
@@ -315,7 +313,7 @@ class Plan:
 
         return function
 
-    def multiple_shooting(self, x0: ArrayLike, t0: float | None = None) -> MultipleShooting:
+    def multiple_shooting(self, x0: ty.State, t0: float | None = None) -> MultipleShooting:
         """The same plan with the states at the nodes as unknowns, too: for optimisers with constraints (SLSQP, trust-constr).
 
         Parameters
@@ -330,7 +328,7 @@ class Plan:
 
     def solve(
         self,
-        x0: ArrayLike,
+        x0: ty.State,
         U: ArrayLike | None = None,
         *,
         t0: float | None = None,

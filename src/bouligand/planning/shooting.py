@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import BouligandError
+from ..integration.options import state
 from ..system.arguments import finite_numbers
 
 if TYPE_CHECKING:
@@ -46,16 +47,14 @@ class MultipleShooting:
     array([10., 10.])
     """
 
-    def __init__(self, plan: Plan, x0: ArrayLike, t0: float | None = None) -> None:
+    def __init__(self, plan: Plan, x0: ty.State, t0: float | None = None) -> None:
         if not plan.coordinates.plain:
             raise ValueError(
                 "multiple_shooting: states with quaternions are no vector of unknowns; use Plan.solve, or Plan.objective (the "
                 "controls alone)"
             )
         self.plan, self.t = plan, plan.moments(t0)
-        self.x0 = finite_numbers("x0", x0)
-        if self.x0.shape != (plan.system.n,):
-            raise ValueError(f"x0 must have {plan.system.n} values, one for each state; got shape {self.x0.shape}")
+        self.x0 = finite_numbers("x0", state(plan.system, x0))
         self._last: tuple[ty.FloatArray, list[Rollout | None]] | None = None
 
     @property

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..cycles.branch import Branch
     from ..cycles.cycle import Cycle
 
-COLOURS = {True: "C0", False: "C3", None: "0.5"}
+COLOURS = {True: "#4477aa", False: "#cc3344", None: "0.5"}  # blue and red, whatever the style
 WORDS = {True: "stable", False: "unstable", None: "undecided"}
 MARKS = {
     "fold": "D",
@@ -67,11 +67,12 @@ def cycle(
     for k, values in enumerate(cycle.pieces):
         outside = (np.abs(values) > 1.0 + 1e-6).any()
         label = f"piece {k}" if len(cycle.pieces) > 1 else None
-        colour = f"C{k}" if label else "C3" if outside else "C0"
+        colour = f"C{k}" if label else COLOURS[not outside]
         circle.plot(values.real, values.imag, "o", ms=7, mfc="none", mew=1.6, color=colour, label=label)
     if len(cycle.pieces) > 1:
         circle.legend(frameon=False, fontsize="small")
     circle.set_aspect("equal", adjustable="datalim")
+    circle.set(xlabel="real part", ylabel="imaginary part")
     circle.set_title(f"multipliers: {WORDS[cycle.stable]}", fontsize="medium")
     return np.array([motion, circle], dtype=object)
 

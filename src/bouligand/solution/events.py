@@ -10,6 +10,7 @@ import numpy as np
 
 from .._optional import need
 from ..core.state import SHOWN, SWITCH
+from ..system.declarations import guard_index
 from .dense import sample
 from .printing import fitted, html_table
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..system.system import System
     from .record import Record
 
+FIELDS = ("t", "guard", "direction", "x")
 SHOWN_ROWS = 10  # of many events only the first are printed
 
 
@@ -27,7 +29,8 @@ class Events:
     """The events (crossings of guards) of a solution, in the order in which they happened: ``sol.events``.
 
     An index selects rows of the structured array ``events.array``: ``events[0]`` is the first event, ``events[0]["t"]`` its
-    time, ``events["t"]`` the times of all, ``events[events.guard == 2]`` those of one guard. ``len(events)`` is their number.
+    time, ``events["t"]`` the times of all, ``events["foot"]`` the events of one guard, ``events["foot"]["t"]`` their times.
+    ``len(events)`` is their number.
 
     Attributes
     ----------
@@ -64,6 +67,8 @@ class Events:
     [1, -1]
     >>> sol.events[sol.events.direction > 0]["guard"]
     array([0])
+    >>> sol.events["foot"]["t"].round(6)
+    array([0.451524, 0.555292])
     """
 
     def __init__(self, system: System, record: Record) -> None:
@@ -156,7 +161,7 @@ class Events:
         n = self._system.n
         kind = [("t", float), ("guard", np.int64), ("direction", np.int8), ("x", float, (n,))]
         out: RecordArray = np.empty(len(self), dtype=kind)
-        for field in ("t", "guard", "direction", "x"):
+        for field in FIELDS:
             out[field] = getattr(self, field)
         return out
 
@@ -181,7 +186,13 @@ class Events:
     @overload
     def __getitem__(self, key: slice | list[int] | list[bool] | list[str] | IntArray | BoolArray) -> RecordArray: ...
 
+    @overload
+    def __getitem__(self, key: str) -> Any: ...
+
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str) and key not in FIELDS:
+            k = guard_index(self._system.guards, key, "events")
+            return self.array[self.guard == k]
         return self.array[key]
 
     def to_pandas(self) -> Any:

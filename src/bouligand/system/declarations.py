@@ -66,6 +66,18 @@ def _texts(what: str, names: Any) -> Names:
     return tuple(str(name) for name in given)
 
 
+def named_state(what: str, states: Names, values: Mapping[str, Any], default: Any = None) -> list[Any]:
+    """The values of all states in their order, from a mapping by name. Those that are not named have their value in ``default``;
+    without one, all must be named."""
+    unknown = [name for name in values if name not in states]
+    if unknown:
+        raise ValueError(f"{what}: no state is called {unknown[0]!r}; states: {', '.join(states[:12])}")
+    missing = [name for name in states if name not in values]
+    if missing and default is None:
+        raise ValueError(f"{what} must have a value for every state; {', '.join(missing[:12])} missing")
+    return [values[name] if name in values else default[i] for i, name in enumerate(states)]
+
+
 def guard_index(guards: Names, guard: Guard, what: str = "") -> int:
     """Number of a guard given by name or number, in the argument ``what``."""
     begin = f"{what}: " if what else ""
@@ -162,6 +174,8 @@ def per_guard(guards: Names, what: str, values: PerGuard, default: float = 0.0) 
 
 def directions(guards: Names, direction: PerGuard) -> FloatArray:
     """-1, 0 or +1 for each guard: which crossings are events (0: those in both directions)."""
+    if isinstance(direction, str):
+        raise TypeError(f"direction must be -1, 0 or +1, for all guards or by name, {{'guard': -1}}; got {direction!r}")
     out = per_guard(guards, "direction", direction)
     if not np.isin(out, (-1, 0, 1)).all():
         raise ValueError(f"direction must be -1, 0 or +1 for each guard; got {direction!r}")

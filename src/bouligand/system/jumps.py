@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -18,6 +18,28 @@ if TYPE_CHECKING:
 JACOBIANS = ("DR", "Dp_R", "Dt_R")
 
 
+class SetState(NamedTuple):
+    """A jump that sets one state, given by its name, to a value; all others stay."""
+
+    state: str
+    value: float
+
+    def function(self, states: tuple[str, ...]) -> ty.ModeFunction:
+        """The jump as a function, for a system with these states."""
+        if self.state not in states:
+            raise ValueError(f"jumps: no state is called {self.state!r}; states: {', '.join(states[:12])}")
+        return sets(states.index(self.state), self.value)
+
+
+def sets(index: int, value: float) -> Callable[..., None]:
+    """A jump that sets one state, given by its number, to a value."""
+
+    def jump(t: float, x: FloatArray, b: FloatArray, p: FloatArray, xnew: FloatArray) -> None:
+        xnew[index] = value
+
+    return jump
+
+
 class Jumps:
     """The jumps of a system: for each guard a function that changes the state at its events, or one function for all.
 
@@ -27,8 +49,9 @@ class Jumps:
 
     def __init__(
         self,
+        states: tuple[str, ...],
         guards: tuple[str, ...],
-        jumps: Mapping[ty.Guard, ty.ModeFunction] | ty.Guards | None,
+        jumps: Mapping[ty.Guard, ty.ModeFunction | SetState] | ty.ModeFunction | ty.Guards | None,
         jump_many: ty.JumpFunction | None,
         order: Iterable[ty.Guard] | None,
         jacobians: Mapping[str, Mapping[ty.Guard, Any] | None],
@@ -37,9 +60,18 @@ class Jumps:
         self.functions: dict[int, UserFunction] = {}
         self.many = None if jump_many is None else UserFunction("jump_many", jump_many, contexts)
         self.has: BoolArray = np.zeros(len(guards), dtype=bool)
+        if is_function(jumps):
+            if len(guards) != 1 or self.many is not None:
+                raise TypeError(
+                    f"jumps maps guards to functions; got a function alone. Give jumps={{{', '.join(map(repr, guards[:1]))}: "
+                    "function, ...}, or jump_many=function for all guards"
+                )
+            jumps = {0: jumps}
         if isinstance(jumps, Mapping):
             for guard, function in jumps.items():
                 k = guard_index(guards, guard, "jumps")
+                if isinstance(function, SetState):
+                    function = function.function(states)
                 if self.many is None:
                     self.functions[k] = UserFunction("jump", function, contexts)
                 elif function is not None:
@@ -131,6 +163,11 @@ class Jumps:
         for k in self.in_order(group):
             x = self.functions[k](sizes, t, x, word, p)
         return x
+
+
+def is_function(given: Any) -> TypeGuard[ty.ModeFunction]:
+    """Whether this is one function, and not a mapping or names of guards."""
+    return callable(given) or type(given).__name__ == "LowLevelCallable"
 
 
 def _numbers(guards: tuple[str, ...], named: Any, what: str) -> list[int]:

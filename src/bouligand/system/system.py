@@ -17,7 +17,7 @@ from .exact import KINDS, Jacobians
 from .frozen import schedules_of
 from .functions import UserFunction
 from .jumps import JACOBIANS as JUMP_JACOBIANS
-from .jumps import Jumps
+from .jumps import Jumps, SetState
 from .probing import probe, probe_jacobians
 from .user_memory import Contexts
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["System", "times"]
 
 _OPTIONAL = ("fh", "Dh", "Dh_row", "Df", "Dt_h", "Dp_f", "Dp_h", "f0", "g", "g_many")
+_OF_SOLVE = ("rtol", "atol", "method", "t_eval", "max_step", "max_steps", "terminal", "b0", "on_graze", "on_failure")
 _MADE_ANEW = ("_bound", "_lock", "_pool")  # what a pickled system does without
 
 
@@ -83,7 +84,7 @@ class System:
     reset : array (m, m), optional
         For one-sided guards: crossing guard j re-arms guard k if ``reset[j, k]`` is not zero (once h_k is back on its side).
         Without it, a one-sided guard is re-armed as soon as h is back on its side.
-    jumps : mapping from guard to callable, optional
+    jumps : mapping from guard to callable (or a callable, if there is one guard), optional
         Jumps of the state: at an event of that guard the state becomes ``R(t, x, b, p)`` (returned, or written with
         ``R(t, x, b, p, xnew)``; xnew holds x before, so that only what changes has to be written). b is the mode before it.
         Guards that a jump carries across fire at the same instant. See docs/jumps.md.
@@ -96,7 +97,7 @@ class System:
         Contacts with jumps on which the trajectory may come to rest: where its jumps accumulate, or a jump is inelastic, it goes
         on with h = 0, kept by a force in the direction of the jump, until that force would have to pull. The contact must be
         open where h > 0. Without it, jumps that accumulate are refused (`ZenoError`).
-    sliding : {"filippov"}, optional
+    sliding : {"filippov"} or bool, optional
         Compute sliding modes: where the flow points towards a guard on both sides, the trajectory stays on it, with the convex
         combination of both fields that keeps it there, and the entry of the mode is 0. On several guards at once, f has to be
         affine in their signs. Without it, sliding is refused (`SlidingError`).
@@ -194,11 +195,11 @@ class System:
         direction: ty.PerGuard = 0,
         observers: ty.Guards = (),
         reset: ArrayLike | None = None,
-        jumps: Mapping[ty.Guard, ty.ModeFunction] | ty.Guards | None = None,
+        jumps: Mapping[ty.Guard, ty.ModeFunction | SetState] | ty.ModeFunction | ty.Guards | None = None,
         jump_many: ty.JumpFunction | None = None,
         order: Iterable[ty.Guard] | None = None,
         rest: ty.Guards | None = None,
-        sliding: Literal["filippov"] | None = None,
+        sliding: Literal["filippov"] | bool | None = None,
         breakpoints: ArrayLike = (),
         unit: Iterable[slice | Iterable[str | int]] = (),
         context: Callable[[], tuple[int, object]] | None = None,
@@ -219,7 +220,9 @@ class System:
         **unknown: Never,
     ) -> None:
         if unknown:
-            raise TypeError(f"System does not know {sorted(unknown)}; functions it knows: {', '.join(_OPTIONAL)}")
+            later = [name for name in sorted(unknown) if name in _OF_SOLVE]
+            what = f"{later[0]} is an option of solve" if later else f"functions it knows: {', '.join(_OPTIONAL)}"
+            raise TypeError(f"System does not know {sorted(unknown)}; {what}")
         if not isinstance(compile, bool) and not (isinstance(compile, str) and compile == "auto"):
             raise ValueError(f"compile must be 'auto', True or False; got {compile!r}")
         one_of("jacobians", jacobians, KINDS)
@@ -249,8 +252,9 @@ class System:
         self.observers = declared.observer_flags(self.guards, observers)
         self.reset = declared.reset_matrix(reset, self.direction)
         given = dict(zip(JUMP_JACOBIANS, (DR, Dp_R, Dt_R), strict=True))
-        self.jumps = Jumps(self.guards, jumps, jump_many, order, given, self._contexts)
+        self.jumps = Jumps(self.states, self.guards, jumps, jump_many, order, given, self._contexts)
         self.jumps.refuse(self.guards, self.observers, self.reset)
+        sliding = "filippov" if sliding is True else sliding or None  # (there is one kind)
         self.sliding = None if sliding is None else one_of("sliding", sliding, ("filippov",))
         self.rests = self.jumps.resting(self.guards, rest)
         self._stays = self.sliding is not None or bool(self.rests.any())  # whether trajectories may stay on guards

@@ -56,19 +56,19 @@ def compiling():
 
 
 def compile_for(dispatcher, arguments, quickly=False):
-    """Compile (or read from the disk) what a call of an entry with these arguments needs. ``quickly``: see `_as_a_whole`."""
+    """Compile (or read from the disk) what a call of an entry with these arguments needs. ``quickly``: see `as_a_whole`."""
     if JIT and not dispatcher.overloads:
         compile_for_types(dispatcher, tuple(typeof(argument) for argument in arguments), quickly)
 
 
 def compile_for_types(dispatcher, types, quickly=False):
     """The same, given the types of the arguments."""
-    with compiling(), _as_a_whole(quickly):
+    with compiling(), as_a_whole(quickly):
         dispatcher.compile(types)
 
 
 @contextlib.contextmanager
-def _as_a_whole(quickly):
+def as_a_whole(quickly):
     """Let Numba translate an entry as a whole to machine code, and not each function that it calls by itself before ("parts").
 
     ``quickly``: nor are these optimised before ("optimise"), but for those that are not ``compact``, whose loops are to become

@@ -35,11 +35,20 @@ if JIT:
 
     @intrinsic
     def call(typingctx, address, t, arguments, ctx):
-        """``fn(t, *arguments, ctx)`` through an address; ``arguments`` is a tuple of addresses (or plain integers)."""
+        """``fn(t, *arguments, ctx)`` through an address; ``arguments`` is a tuple of addresses (or plain integers), or of arrays.
+
+        An array that was allocated in the calling function has to be given as such where it is not used any more after the call:
+        it is freed after its last use, which would be that of its address, before the call.
+        """
         signature = types.int32(types.int64, types.float64, arguments, types.int64)
 
         def codegen(context, builder, signature, args):
-            middle = cgutils.unpack_tuple(builder, args[2])
+            middle = [
+                builder.ptrtoint(context.make_array(kind)(context, builder, item).data, INT64)
+                if isinstance(kind, types.Array)
+                else item
+                for kind, item in zip(signature.args[2], cgutils.unpack_tuple(builder, args[2]), strict=True)
+            ]
             kind = ir.FunctionType(INT32, [DOUBLE] + [INT64] * (len(middle) + 1))
             function = builder.inttoptr(args[0], kind.as_pointer())
             return builder.call(function, [args[1], *middle, args[3]])

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from ..compiler.intrinsics import address, call, read, read_int, write
+from ..compiler.intrinsics import call, compact, read, read_int, write
 from ..state import USERS_F, USERS_H, WORD
 from .rates import compiled, guard_rates
 from .rest import approach, impulse, rates_of_approach, rests, shift
@@ -24,6 +24,7 @@ NOT_AFFINE_STATUS = 77
 @compiled
 def count_kept(b, m):
     """Number of guards on which the trajectory stays."""
+    compact()
     count = 0
     for k in range(m):
         if read(b, k) == 0.0:
@@ -34,6 +35,7 @@ def count_kept(b, m):
 @compiled
 def f_sliding(t, x, b, p, dx, ctx):
     """f, also in sliding modes and at rest."""
+    compact()
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     count = count_kept(b, m)
     if count == 0:
@@ -51,6 +53,7 @@ def f_sliding(t, x, b, p, dx, ctx):
 @compiled
 def h_sliding(t, x, p, out, ctx):
     """h; 1 - u^2 of guards on which the trajectory slides, u of those on which it rests."""
+    compact()
     b = read_int(ctx, WORD)
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     status = call(read_int(ctx, USERS_H), t, (x, p, out), ctx)
@@ -73,6 +76,7 @@ def multipliers(t, x, b, p, out, ctx):
 
     NOT_AFFINE_STATUS if they are not unique.
     """
+    compact()
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     count = count_kept(b, m)
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
@@ -102,7 +106,7 @@ def multipliers(t, x, b, p, out, ctx):
             for i in range(n):
                 affine[i] -= 0.0 if rests(ctx, k) else fields[q, i]
             q += 1
-    status = call(read_int(ctx, USERS_F), t, (x, address(word), p, address(low)), ctx)
+    status = call(read_int(ctx, USERS_F), t, (x, word, p, low), ctx)
     worst, size = 0.0, 1e-300
     for i in range(n):
         worst = max(worst, abs(affine[i] - low[i]))
@@ -115,6 +119,7 @@ def multipliers(t, x, b, p, out, ctx):
 @compiled
 def contact_rates(t, x, b, p, out, ctx):
     """The rates of all guards, exactly; of those that the trajectory stays on as if it did not."""
+    compact()
     m, rates = read_int(ctx, 1), np.empty(read_int(ctx, 1))
     word, _ = mode_without(b, m, count_kept(b, m))
     status = approach(t, x, word, p, ctx, rates)
@@ -126,13 +131,14 @@ def contact_rates(t, x, b, p, out, ctx):
 @compiled
 def project(t, x, b, p, out, ctx):
     """out = the state x, moved onto the guards on which it stays: along the g_k, and along the impulses of contacts at rest."""
+    compact()
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     count = count_kept(b, m)
     word, which = mode_without(b, m, count)
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
     status = find_rates(t, x, p, ctx, word, which, fields, rates)
     values, speeds, moved = np.empty(m), np.empty(m), np.empty(n)
-    status = status or call(read_int(ctx, USERS_H), t, (x, p, address(values)), ctx)
+    status = status or call(read_int(ctx, USERS_H), t, (x, p, values), ctx)
     resting = False
     for q in range(count):
         resting = resting or rests(ctx, which[q])
@@ -160,6 +166,7 @@ def project(t, x, b, p, out, ctx):
 @compiled
 def mode_without(b, m, count):
     """The word with + for the guards on which the trajectory stays, and their numbers."""
+    compact()
     word, which = np.empty(m), np.empty(count, np.int64)
     q = 0
     for k in range(m):
@@ -174,6 +181,7 @@ def mode_without(b, m, count):
 @compiled
 def solve(t, x, b, p, ctx, fields, rates, u):
     """fields, rates as `find_rates`; u = the multipliers of the guards on which the trajectory stays. Returns a status."""
+    compact()
     word, which = mode_without(b, read_int(ctx, 1), u.shape[0])
     status = find_rates(t, x, p, ctx, word, which, fields, rates)
     if status == 0:
@@ -185,16 +193,17 @@ def solve(t, x, b, p, ctx, fields, rates, u):
 def find_rates(t, x, p, ctx, word, which, fields, rates):
     """fields = g (or the impulse) of each guard on which the trajectory stays, then f0; rates = those of every guard along each
     of these fields, of contacts on which it may rest the change of the rate. Returns a status."""
+    compact()
     n, m, count = read_int(ctx, 0), read_int(ctx, 1), which.shape[0]
     low = np.empty(n)
     f = read_int(ctx, USERS_F)
-    status = call(f, t, (x, address(word), p, address(fields[count])), ctx)
+    status = call(f, t, (x, word, p, fields[count]), ctx)
     for q in range(count):
         if rests(ctx, which[q]):
             status = status or impulse(t, x, word, p, ctx, which[q], fields[q])
             continue
         word[which[q]] = -1.0
-        status = status or call(f, t, (x, address(word), p, address(low)), ctx)
+        status = status or call(f, t, (x, word, p, low), ctx)
         word[which[q]] = 1.0
         for i in range(n):
             fields[q, i] = 0.5 * (fields[count, i] - low[i])
@@ -219,6 +228,7 @@ def find_rates(t, x, p, ctx, word, which, fields, rates):
 @compiled
 def solve_for(rates, which, values, u):
     """u such that the fields, in these amounts, change the guards ``which`` by minus these values."""
+    compact()
     count = u.shape[0]
     A = np.empty((count, count + 1))
     for r in range(count):
@@ -231,6 +241,7 @@ def solve_for(rates, which, values, u):
 @compiled
 def eliminate(A, u):
     """Solve a small linear system, whose right side is the last column, by elimination with pivots. NaN if it is singular."""
+    compact()
     count = u.shape[0]
     for c in range(count):
         best = c

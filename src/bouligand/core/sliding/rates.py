@@ -3,18 +3,20 @@
 import numpy as np
 from numba import njit
 
-from ..compiler.intrinsics import address, call, read, read_int
+from ..compiler.intrinsics import call, compact, read, read_int
 from ..state import DUAL, LANES, USERS_H, USERS_H_DUAL
 
 STEP = 1e-5  # of differences of h, relative to the state
 
 # (unlike the rest of the core the functions of this folder allocate a few small arrays, in sliding modes and at rest only)
-compiled = njit(error_model="numpy", nogil=True)
+_NO_WRAPPERS: dict = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # (only compiled code calls them)
+compiled = njit(error_model="numpy", nogil=True, **_NO_WRAPPERS)
 
 
 @compiled
 def guard_rates(t, x, p, ctx, fields, rates):
     """rates[q, k] = Dh_k fields[q]; along the last field with D_t h_k. Returns a status."""
+    compact()
     if read_int(ctx, USERS_H_DUAL) != 0:
         return rates_by_duals(t, x, p, ctx, fields, rates)
     return rates_by_differences(t, x, p, ctx, fields, rates)
@@ -23,6 +25,7 @@ def guard_rates(t, x, p, ctx, fields, rates):
 @compiled
 def rates_by_duals(t, x, p, ctx, fields, rates):
     """The same by h of dual numbers."""
+    compact()
     n, m, parameters, many = read_int(ctx, 0), read_int(ctx, 1), read_int(ctx, 2), fields.shape[0]
     T, X, P, out = np.zeros(DUAL), np.zeros(n * DUAL), np.zeros(max(parameters, 1) * DUAL), np.zeros(m * DUAL)
     T[0] = t
@@ -36,7 +39,7 @@ def rates_by_duals(t, x, p, ctx, fields, rates):
             T[1 + q] = 1.0 if first + q == many - 1 else 0.0
             for i in range(n):
                 X[DUAL * i + 1 + q] = fields[first + q, i]
-        status = call(read_int(ctx, USERS_H_DUAL), t, (address(T), address(X), address(P), address(out)), ctx)
+        status = call(read_int(ctx, USERS_H_DUAL), t, (T, X, P, out), ctx)
         if status != 0:
             return status
         for q in range(lanes):
@@ -48,6 +51,7 @@ def rates_by_duals(t, x, p, ctx, fields, rates):
 @compiled
 def rates_by_differences(t, x, p, ctx, fields, rates):
     """The same by central differences of h."""
+    compact()
     n, m, many = read_int(ctx, 0), read_int(ctx, 1), fields.shape[0]
     moved, high, low = np.empty(n), np.empty(m), np.empty(m)
     size = 0.0
@@ -60,10 +64,10 @@ def rates_by_differences(t, x, p, ctx, fields, rates):
         sigma = STEP * max(size, 1e-3) / largest
         for i in range(n):
             moved[i] = read(x, i) + sigma * fields[q, i]
-        status = call(read_int(ctx, USERS_H), t + timed * sigma, (address(moved), p, address(high)), ctx)
+        status = call(read_int(ctx, USERS_H), t + timed * sigma, (moved, p, high), ctx)
         for i in range(n):
             moved[i] = read(x, i) - sigma * fields[q, i]
-        status = status or call(read_int(ctx, USERS_H), t - timed * sigma, (address(moved), p, address(low)), ctx)
+        status = status or call(read_int(ctx, USERS_H), t - timed * sigma, (moved, p, low), ctx)
         if status != 0:
             return status
         for k in range(m):

@@ -11,7 +11,7 @@ While u > 0 the contact is pressed together.
 
 import numpy as np
 
-from ..compiler.intrinsics import address, call, read, read_int
+from ..compiler.intrinsics import address, call, compact, read, read_int
 from ..state import JUMP_MANY, JUMPS, RESTS, USERS_F
 from .rates import compiled, guard_rates
 
@@ -26,12 +26,14 @@ SMALL = 1e-3  # the size of a state that is zero
 @compiled
 def rests(ctx, k):
     """Whether guard k is one on which the trajectory may come to rest."""
+    compact()
     return read_int(ctx, RESTS) != 0 and read(read_int(ctx, RESTS), k) != 0.0
 
 
 @compiled
 def size_of(x, n):
     """The size of a state."""
+    compact()
     size = SMALL
     for i in range(n):
         size = max(size, abs(read(x, i)))
@@ -41,9 +43,10 @@ def size_of(x, n):
 @compiled
 def approach(t, x, word, p, ctx, out):
     """out = the rates of all guards, in a mode without sliding and rest. Returns a status."""
+    compact()
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     field, rates = np.empty((1, n)), np.empty((1, m))
-    status = call(read_int(ctx, USERS_F), t, (x, address(word), p, address(field)), ctx)
+    status = call(read_int(ctx, USERS_F), t, (x, word, p, field), ctx)
     status = status or guard_rates(t, x, p, ctx, field, rates)
     for k in range(m):
         out[k] = rates[0, k]
@@ -51,26 +54,28 @@ def approach(t, x, word, p, ctx, out):
 
 
 @compiled
-def jump_of(t, x, word, p, ctx, k, out):
-    """out = what the jump of guard k adds to the state x. Returns a status."""
+def jump_of(t, y, word, p, ctx, k, out):
+    """out = what the jump of guard k adds to the state y. Returns a status."""
+    compact()
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     for i in range(n):
-        out[i] = read(x, i)
+        out[i] = y[i]
     many = read_int(ctx, JUMP_MANY)
     if many != 0:
         fired = np.zeros(m)
         fired[k] = 1.0
-        status = call(many, t, (x, address(fired), address(word), p, address(out)), ctx)
+        status = call(many, t, (y, fired, word, p, out), ctx)
     else:
-        status = call(read_int(read_int(ctx, JUMPS), k), t, (x, address(word), p, address(out)), ctx)
+        status = call(read_int(read_int(ctx, JUMPS), k), t, (y, word, p, out), ctx)
     for i in range(n):
-        out[i] -= read(x, i)
+        out[i] -= y[i]
     return status
 
 
 @compiled
 def impulse(t, x, word, p, ctx, k, d):
     """d = the direction in which the jump of guard k changes the state, pointing away from the contact. Returns a status."""
+    compact()
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     size = size_of(x, n)
     y, rates = np.empty(n), np.empty(m)
@@ -83,7 +88,7 @@ def impulse(t, x, word, p, ctx, k, d):
         if rates[k] < 0.0:
             break
         aside = -aside if aside > 0.0 else -30.0 * aside
-    status = status or jump_of(t, address(y), word, p, ctx, k, d)
+    status = status or jump_of(t, y, word, p, ctx, k, d)
     # --- and one that differs along that direction only, in velocities
     length = 0.0
     for i in range(n):
@@ -91,7 +96,7 @@ def impulse(t, x, word, p, ctx, k, d):
     length = np.sqrt(length)
     for i in range(n):
         y[i] = read(x, i) - size * (d[i] / length)
-    status = status or jump_of(t, address(y), word, p, ctx, k, d)
+    status = status or jump_of(t, y, word, p, ctx, k, d)
     for i in range(n):
         d[i] /= size
     return status
@@ -100,6 +105,7 @@ def impulse(t, x, word, p, ctx, k, d):
 @compiled
 def rates_of_approach(t, x, word, p, ctx, fields, out):
     """out[q, k] = D(rate_k) fields[q], of every guard; along the last field with D_t rate_k. Returns a status."""
+    compact()
     n, m, many = read_int(ctx, 0), read_int(ctx, 1), fields.shape[0]
     size, y, rates = size_of(x, n), np.empty(n), np.empty(m)
     for q in range(many):
@@ -124,6 +130,7 @@ def rates_of_approach(t, x, word, p, ctx, fields, out):
 @compiled
 def shift(t, x, word, p, ctx, d, out):
     """out = the change of x' by a change of the state along d: how the positions move if the impulse d acts. Returns a status."""
+    compact()
     n = read_int(ctx, 0)
     f, size, largest = read_int(ctx, USERS_F), size_of(x, n), 1e-300
     high, low, y = np.empty(n), np.empty(n), np.empty(n)
@@ -132,10 +139,10 @@ def shift(t, x, word, p, ctx, d, out):
     sigma = STEP * size / largest
     for i in range(n):
         y[i] = read(x, i) + sigma * d[i]
-    status = call(f, t, (address(y), address(word), p, address(high)), ctx)
+    status = call(f, t, (y, word, p, high), ctx)
     for i in range(n):
         y[i] = read(x, i) - sigma * d[i]
-    status = status or call(f, t, (address(y), address(word), p, address(low)), ctx)
+    status = status or call(f, t, (y, word, p, low), ctx)
     for i in range(n):
         out[i] = (high[i] - low[i]) / (2.0 * sigma)
     return status

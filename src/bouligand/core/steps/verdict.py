@@ -9,6 +9,9 @@ zero.
   is right to the tolerance.
 - The jump is finite: the outcome changes like the square root of the depth, or, if the flow beyond the guard leads away
   from it, by something finite. That cannot be decided at this tolerance.
+- The jump is finite, but the flow beyond the guard leads straight back and may slide on it (dry friction on a belt): what
+  reaches the guard a little before slides to this very point and leaves it here, so that the outcome changes in proportion
+  to the depth, as where the jump vanishes.
 
 A jump that is smaller than what f changes by within the tolerances counts as none. As the tolerances shrink, that
 vanishes and a finite jump stays.
@@ -56,9 +59,13 @@ def verdict(w, t, x, k, bend, unsure, dwell):
         return s.status
     if jump <= spread or jump * left <= 1.0:
         return codes.GO_ON
-    back = comes_back(w, when, k, dwell)
+    back, rate = comes_back(w, when, k, dwell)
     if back < 0:
         return s.status
+    if s.may_slide == 1 and rate > bend * dwell:
+        # --- beyond the guard the flow leads straight back to it: it would slide to where it leaves, which is here
+        s.effect = jump * unsure / rate
+        return codes.GO_ON
     if back == 0 or jump * dwell > 1.0:
         spread = spread_of_f(w, when, x, k, jump)
         if spread < 0.0 or jump <= spread:
@@ -225,7 +232,8 @@ def spread_of_f(w, t, x, k, enough):
 
 @core
 def comes_back(w, t, k, dwell):
-    """Whether the flow beyond guard k, from v.x_smooth, leads back to it: 1, 0 (it is pulled on), or -1 if a function failed.
+    """Whether the flow beyond guard k, from v.x_smooth, leads back to it: 1, 0 (it is pulled on), or -1 if a function failed; and
+    the rate at which it begins to do so.
 
     v.hop_stages[2] is f there beyond the guard; g.b[k] is the side before.
     """
@@ -233,7 +241,7 @@ def comes_back(w, t, k, dwell):
     s, v, g = w.s, w.v, w.g
     sigma, b = min(0.01 * s.dt, dwell), g.b[k]
     if eval_h(w, t, v.x_smooth, g.h_trial):
-        return -1
+        return -1, 0.0
     here = g.h_trial[k]
     for i in range(v.width):
         v.x_trial[i] = v.x_smooth[i] + sigma * v.hop_stages[2, i]
@@ -243,12 +251,12 @@ def comes_back(w, t, k, dwell):
     for i in range(v.width):
         v.x_trial[i] = v.x_smooth[i] + 0.5 * sigma * (v.hop_stages[2, i] + v.f_smooth[i])
     if failed or eval_h(w, t + sigma, v.x_trial, g.h_trial):
-        return -1
+        return -1, 0.0
     once = g.h_trial[k]
     for i in range(v.width):
         v.x_trial[i] = v.x_smooth[i] + 2.0 * sigma * v.f_smooth[i]
     if eval_h(w, t + 2.0 * sigma, v.x_trial, g.h_trial):
-        return -1
+        return -1, 0.0
     bend = (g.h_trial[k] - 2.0 * once + here) / (sigma * sigma)
     rate = (once - here) / sigma - 0.5 * sigma * bend
-    return 1 if b * (rate + 0.5 * dwell * bend) > 0.0 else 0
+    return (1 if b * (rate + 0.5 * dwell * bend) > 0.0 else 0), b * rate
