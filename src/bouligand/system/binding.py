@@ -104,6 +104,8 @@ class Bound:
 
         if not system._functions["h"].is_low_level:
             self._take_dual(system, system._functions["h"])
+        elif "h_dual" in system._functions:
+            self._take(system, system._functions["h_dual"], self._jacobians, [])
         there = addresses()
         users = self.fn["f"][0], self.fn["h"][0], self._jacobians["h_dual"][0]
         self.context[[state.USERS_F, state.USERS_H, state.USERS_H_DUAL]] = users
@@ -125,11 +127,21 @@ class Bound:
         """The state x, moved onto the guards on which the trajectory stays (b = 0)."""
         return self._call("project", t, x, b, p)
 
-    def _call(self, name: str, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
+    def signs(self, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
+        """The mode b, with the multipliers of guards that are slid on in place of their zeros."""
+        out = self._call("multipliers", t, x, b, p, size=np.size(b))
+        return np.where(np.asarray(b) == 0.0, out, b)
+
+    def _call(
+        self, name: str, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike, size: int | None = None
+    ) -> FloatArray:
         given = [np.array(a, dtype=float) for a in (x, b, p)]
-        out = np.full(given[0].size, np.nan)
+        out = np.full(given[0].size if size is None else size, np.nan)
         kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * 5)
-        if kind(int(self.fn[name][0]))(t, *(a.ctypes.data for a in (*given, out, self.context))) != 0:
+        lease = Lease(self, self._contexts)
+        status = kind(int(self.fn[name][0]))(t, *(a.ctypes.data for a in (*given, out, lease.context)))
+        lease.give_back()
+        if status != 0:
             raise self.failures.take() or FunctionError(f"f failed at t = {t}", t=t, x=given[0])
         return out
 

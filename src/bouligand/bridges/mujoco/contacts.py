@@ -46,7 +46,7 @@ class Contact:
         A geom to touch instead of the floor. One of the two geoms must be a sphere or a capsule.
     law : Spring or HuntCrossley, optional
         The normal force. Default: that of `load`.
-    friction : Coulomb or LuGre, optional
+    friction : Coulomb, LuGre or ExactCoulomb, optional
         The tangential force. Default: that of `load`.
     name : str, optional
         How guards and parameters call it. Default: the name of the geom, site or body.
@@ -101,7 +101,7 @@ def check_laws(law: object, friction: object) -> None:
     if law is not None and not isinstance(law, NormalLaw):
         raise TypeError(f"law must be a Spring or a HuntCrossley; got {law!r}")
     if friction is not None and not isinstance(friction, FrictionLaw):
-        raise TypeError(f"friction must be a Coulomb or a LuGre; got {friction!r}")
+        raise TypeError(f"friction must be a LuGre, a Coulomb or an ExactCoulomb; got {friction!r}")
 
 
 def find_places(model: mujoco.MjModel, contacts: Any) -> list[Place]:

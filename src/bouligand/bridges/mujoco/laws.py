@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from .given import finite
 
-__all__ = ["Coulomb", "HuntCrossley", "JointFriction", "LuGre", "Spring", "Stops"]
+__all__ = ["Coulomb", "ExactCoulomb", "HuntCrossley", "JointFriction", "LuGre", "Spring", "Stops"]
 
 
 class _Law:
@@ -64,7 +64,7 @@ class FrictionLaw(_Law):
 
 
 SPRING, HUNT_CROSSLEY = 0, 1
-NO_FRICTION, COULOMB, LUGRE = 0, 1, 2
+NO_FRICTION, COULOMB, LUGRE, EXACT_COULOMB = 0, 1, 2, 3
 
 
 @dataclass(frozen=True)
@@ -183,6 +183,34 @@ class Coulomb(FrictionLaw):
     def rate(self, mass: float, force: float) -> float:
         """The fastest rate, in 1/s, of a contact with this effective mass (kg), under this normal force (N)."""
         return self.mu * force / (self.slip_speed * mass)
+
+
+@dataclass(frozen=True)
+class ExactCoulomb(FrictionLaw):
+    """Dry friction that sticks exactly: ``-mu F sign(v)``, and while it sticks whatever keeps the slip v at zero.
+
+    The slip is a guard of the system (``"NAME slips"``): sticking is a sliding mode on it, without creep and without a state.
+    In three dimensions each of two directions in the plane has its own guard (``"NAME slips along"``, ``"... across"``) and
+    its own ``mu F``: the limits of friction are a square, not a circle, and diagonally it holds up to 1.41 mu F.
+
+    Parameters
+    ----------
+    mu : float
+        Coefficient of friction, positive.
+
+    Notes
+    -----
+    For contacts with planes, one for each body: of two that stick on one body the friction is not unique. f is evaluated once
+    more for each direction that sticks, and stiff steps are not taken: for planar models and few contacts; `LuGre` for others.
+    """
+
+    mu: float
+
+    kind = EXACT_COULOMB
+
+    def __post_init__(self) -> None:
+        self._numbers()
+        self._need(self.mu > 0, "mu must be positive (friction=None is none)")
 
 
 @dataclass(frozen=True)

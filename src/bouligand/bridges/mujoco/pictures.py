@@ -131,12 +131,12 @@ def frames(
     stage = Stage(robot.model, size, camera, floor)
     try:
         stage.look_at(states[:, :nq])
-        for x, b in zip(states, words, strict=True):
+        for t, x, b in zip(chosen, states, words, strict=True):
             spots: list[tuple[FloatArray, float]] = []
             if mark and len(radii):
                 which = np.flatnonzero(robot.touching(b))
                 spots = list(zip(robot.points(x)[which], radii[which], strict=True))
-            yield stage.picture(x[:nq], spots, _arrows(robot, x, b, solution, stage.reach) if forces else [])
+            yield stage.picture(x[:nq], spots, _arrows(robot, t, x, b, solution.p, stage.reach) if forces else [])
     finally:
         stage.close()
 
@@ -179,10 +179,10 @@ def view(robot: Robot, solution: Solution, speed: float = 1.0, fps: float = 60.0
 
 
 def _arrows(
-    robot: Robot, x: FloatArray, b: FloatArray, solution: Solution, reach: float
+    robot: Robot, t: float, x: FloatArray, b: FloatArray, p: FloatArray, reach: float
 ) -> list[tuple[FloatArray, FloatArray]]:
     weight = float(np.sum(robot.model.body_mass) * np.linalg.norm(robot.model.opt.gravity)) or 1.0
-    pushes, feet = robot.forces(x, b, solution.p), robot.points(x)
+    pushes, feet = robot.forces(x, b, p, float(t)), robot.points(x)
     return [(foot, foot + reach / weight * push) for foot, push in zip(feet, pushes, strict=True) if push.any()]
 
 
