@@ -4,7 +4,7 @@ import pathlib
 
 import numpy as np
 
-from .._optional import need
+from .._optional import MissingExtraError, need
 from . import robot_units
 from .assignments import assignments
 from .errors import CommandError
@@ -44,6 +44,11 @@ def add_arguments(group):
     group.add_argument("--meshes", action="store_true", help="keep meshes of a URDF, for the animation (STL, OBJ)")
     group.add_argument("--no-forces", action="store_true", help="draw no arrows for contact forces")
     group.add_argument(
+        "--view", nargs="?", const="auto", choices=("auto", "window", "web"),
+        help="show the motion afterwards: in MuJoCo's viewer (window), in a browser (web), or in the first of these that is "
+        "possible (auto)",
+    )  # fmt: skip
+    group.add_argument(
         "--camera",
         metavar="NAME",
         help="camera of the animation: one of the file (default: one that follows the robot)",
@@ -52,7 +57,19 @@ def add_arguments(group):
 
 def refuse_robot_options(arguments):
     """An error if a ready model is given an option that only robot files have."""
-    for name in ("free_base", "hold", "height", "key", "camera", "pose", "law", "friction", "meshes", "no_forces"):
+    for name in (
+        "free_base",
+        "hold",
+        "height",
+        "key",
+        "camera",
+        "pose",
+        "law",
+        "friction",
+        "meshes",
+        "no_forces",
+        "view",
+    ):
         given = getattr(arguments, name, None)
         if given is not None and given is not False:  # (a height of 0 is one)
             raise CommandError(f"--{name.replace('_', '-')} is for robot files; {arguments.model!r} is not one")
@@ -159,6 +176,15 @@ class RobotFile(Simulation):
     def _depths(self, x0):
         """Depth of each contact below the floor."""
         return self.system.function("h")(0.0, x0, self.system.parameters())[self._touches]
+
+    def view(self, solution, viewer):
+        """Show the motion until the window is closed, or the page by Ctrl-C."""
+        from ..bridges.mujoco import pictures
+
+        try:
+            pictures.view(self.system, solution, self.speed, viewer=viewer)
+        except (pictures.RenderingError, MissingExtraError) as error:
+            raise CommandError(str(error), 1) from error
 
     def animate(self, solution, path, **options):
         from ..bridges.mujoco import pictures

@@ -47,7 +47,7 @@ class Stage:
         self.data = mujoco.MjData(self.model)
         self.tracking = camera is None
         self.camera = mujoco.MjvCamera() if self.tracking else self._known(camera)
-        self.ground, self.tiled = _floor(model, floor)
+        self.ground, self.tiled = ground_of(model, floor)
         self.option = mujoco.MjvOption()
         solid = np.zeros(model.nbody, dtype=bool)
         solid[model.geom_bodyid] = True
@@ -172,7 +172,7 @@ class Stage:
         self.renderer.close()
 
 
-def _floor(model: mujoco.MjModel, floor: float | None) -> tuple[float | None, bool]:
+def ground_of(model: mujoco.MjModel, floor: float | None) -> tuple[float | None, bool]:
     """Height of the ground (None: not known), and whether tiles are to be drawn on it."""
     planes = np.flatnonzero(model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE)
     if not len(planes):
