@@ -33,6 +33,7 @@ def free_port():
 
 def test_a_page_is_served_and_its_robot_moves():
     from websockets.sync.client import connect
+    from websockets.typing import Subprotocol
 
     robot, sol = fallen()
     landed = float(sol.events.t[list(sol.events.name).index("foot touches")]) + 0.004
@@ -40,7 +41,9 @@ def test_a_page_is_served_and_its_robot_moves():
         moment = page.times[page._nearest(landed)]
         assert b"<html" in urllib.request.urlopen(page.url, timeout=10).read().lower()
         page._playing.value = False
-        with connect(page.url.replace("http", "ws"), subprotocols=[f"viser-v{viser.__version__}"]) as client:
+        with connect(
+            page.url.replace("http", "ws"), subprotocols=[Subprotocol(f"viser-v{viser.__version__}")]
+        ) as client:
             assert len(client.recv(timeout=10)) > 100  # (the scene, so far)
             page.show(landed)
         body = robot.model.body("body").id

@@ -39,7 +39,7 @@ def add_arguments(group):
         "--law", nargs=2, type=float, metavar=("K", "C"), help="spring and damper of contacts (N/m, N s/m: 20000 100)"
     )
     group.add_argument(
-        "--friction", metavar="MU", help="of contacts: a coefficient (LuGre's law, 0.8), coulomb:MU, or none"
+        "--friction", metavar="MU", help="of contacts: a coefficient (LuGre's law, 0.8), coulomb:MU, exact:MU, or none"
     )
     group.add_argument("--meshes", action="store_true", help="keep meshes of a URDF, for the animation (STL, OBJ)")
     group.add_argument("--no-forces", action="store_true", help="draw no arrows for contact forces")
@@ -113,9 +113,11 @@ def _friction(bridge, text):
         value = float(mu)
     except ValueError:
         value = np.nan
-    if kind not in ("", "lugre", "coulomb") or not value > 0.0:
-        raise CommandError(f"--friction is a positive coefficient, coulomb:MU or none; got {text!r}")
-    return bridge.Coulomb(value, 0.05) if kind == "coulomb" else bridge.LuGre(value, 0.9 * value)
+    if kind not in ("", "lugre", "coulomb", "exact") or not value > 0.0:
+        raise CommandError(f"--friction is a positive coefficient, coulomb:MU, exact:MU or none; got {text!r}")
+    if kind == "coulomb":
+        return bridge.Coulomb(value, 0.05)
+    return bridge.ExactCoulomb(value) if kind == "exact" else value
 
 
 def _hold(bridge, arguments, path):

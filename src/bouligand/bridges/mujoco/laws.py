@@ -64,6 +64,7 @@ class FrictionLaw(_Law):
 
 
 SPRING, HUNT_CROSSLEY = 0, 1
+SLIPPING = 0.9  # friction of a contact that slips, of that which holds it, where one coefficient is given
 NO_FRICTION, COULOMB, LUGRE, EXACT_COULOMB = 0, 1, 2, 3
 
 
@@ -259,6 +260,13 @@ class LuGre(FrictionLaw):
         """The fastest rate, in 1/s, of a contact with this effective mass (kg), normal force (N) and slip speed (m/s)."""
         held = max(math.sqrt(self.sigma0 * force / mass), self.sigma1 * force / mass)
         return max(held, self.sigma0 * speed / self.mu_d, 1.0 / self.relax)
+
+
+def friction_of(given: FrictionLaw | float | None, with_floor: bool) -> FrictionLaw | None:
+    """The law that is meant by a coefficient: LuGre's for contacts with the floor, which sticks; between two geoms Coulomb's."""
+    if given is None or isinstance(given, FrictionLaw):
+        return given
+    return LuGre(float(given), SLIPPING * float(given)) if with_floor else Coulomb(float(given))
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def load(
     control: Hold | Schedule | PD | Function | None = None,
     *,
     law: NormalLaw = DEFAULT_LAW,
-    friction: FrictionLaw | None = None,
+    friction: FrictionLaw | Number | None = None,
     floor: Number | str | None = None,
     limits: Stops | Literal["ignore", "refuse"] | None = None,
     joint_friction: JointFriction | Number | Literal["exact", "ignore"] | None = None,
@@ -68,8 +68,9 @@ def load(
     ----------------
     law : Spring or HuntCrossley
         Normal force of contacts that have no law of their own. Default: 20 kN/m and 100 N s/m.
-    friction : Coulomb, LuGre or ExactCoulomb, optional
-        Tangential force of contacts that have none of their own. Default: no friction.
+    friction : float, LuGre, Coulomb or ExactCoulomb, optional
+        Tangential force of contacts that have none of their own. A coefficient stands for `LuGre`, whose contacts stick: it holds
+        up to that, and 0.9 of it while it slips (between two geoms, for `Coulomb`). Default: no friction.
     floor : float or str, optional
         Height of the floor, or the name of a plane in the file. Default: the first plane of the file, or z = 0.
     limits : Stops, "ignore" or "refuse", optional
@@ -83,7 +84,7 @@ def load(
     package_dirs : path or sequence of paths
         The folders in which to look for ``package://`` names. Default: the folders above the file.
     meshes : bool
-        Keep those meshes of a URDF that MuJoCo can read, for pictures. They do not touch anything.
+        Keep meshes of a URDF, for pictures: STL and OBJ; DAE with the extra ``meshes``. They do not touch anything.
     edit : callable, optional
         ``edit(spec)`` is called with the MjSpec of the file before it is compiled, to change it: the damping of a joint, a
         sphere at a fingertip, an object to hold.
@@ -141,7 +142,8 @@ def load(
         refuse(mj, stops, unusable)
         normal, offset = _floor(mj, floor, height)
         places = find_places(mj, contacts)
-        table = Table(mj, law, friction, normal, offset)
+        rubs = friction if friction is None or isinstance(friction, FrictionLaw) else float(friction)
+        table = Table(mj, law, rubs, normal, offset)
         for place in places:
             table.add(place)
         if isinstance(stops, Stops):
@@ -193,7 +195,7 @@ def _joint_friction(given: object) -> JointFriction | float | Literal["exact", "
     if given is None:
         return JointFriction()
     if isinstance(given, JointFriction) or given in ("exact", "ignore"):
-        return given  # type: ignore[return-value]
+        return given
     speed = finite("joint_friction: a JointFriction, a speed, 'exact' or 'ignore'; it", given)
     if not speed > 0:
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 from . import layout as at
 from .contacts import Place
 from .couplings import Couplings
-from .laws import ExactCoulomb, FrictionLaw, JointFriction, LuGre, NormalLaw, Stops
+from .laws import ExactCoulomb, FrictionLaw, JointFriction, LuGre, NormalLaw, Stops, friction_of
 
 if TYPE_CHECKING:
     from ..._typing import FloatArray, IntArray
@@ -27,7 +27,7 @@ class Table:
         self,
         model: mujoco.MjModel,
         law: NormalLaw,
-        friction: FrictionLaw | None,
+        friction: FrictionLaw | float | None,
         normal: FloatArray,
         offset: float,
     ) -> None:
@@ -51,7 +51,10 @@ class Table:
         """One more contact."""
         contact = place.contact
         law = contact.law if contact is not None and contact.law is not None else self.law
-        friction = contact.friction if contact is not None and contact.friction is not None else self.friction
+        with_floor = place.geoms is None
+        usual = friction_of(self.friction, with_floor)
+        own = contact is not None and contact.friction is not None
+        friction = friction_of(contact.friction, with_floor) if contact is not None and own else usual
         if friction is not None and law.adhesion:
             raise ValueError(
                 f"contact {place.name!r} has friction and adhesion=True: friction is proportional to the normal force, and would "
@@ -77,7 +80,7 @@ class Table:
             row[at.GEOM1], row[at.GEOM2] = place.geoms
             row[at.BODY2] = self.model.geom_bodyid[place.geoms[1]]
         if friction is not None:
-            row[at.FRICTION], row[at.P_FRICTION] = friction.kind, self._parameters(friction, self.friction, place.name)
+            row[at.FRICTION], row[at.P_FRICTION] = friction.kind, self._parameters(friction, usual, place.name)
         if isinstance(friction, LuGre):
             row[at.BRISTLE] = self._size + len(self.bristles)
             self.bristles += [f"bristle:{place.name}:along", f"bristle:{place.name}:across"]

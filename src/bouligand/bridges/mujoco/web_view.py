@@ -86,6 +86,11 @@ class WebView:
         self._slider.value = float(self.times[index])
         self._draw(index)
 
+    def pause(self, t: float) -> None:
+        """Stop playing, and show the picture nearest to a time."""
+        self._playing.value = False
+        self.show(t)
+
     def _draw(self, index: int) -> None:
         drawn = (index, bool(self._arrows.value))
         with self._lock:
