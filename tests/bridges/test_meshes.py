@@ -13,12 +13,13 @@ DAE = """<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COL
 <asset><unit name="{name}" meter="{meter}"/><up_axis>Z_UP</up_axis></asset>
 <library_geometries><geometry id="g"><mesh>
 <source id="p"><float_array id="pa" count="12">0 0 0  1 0 0  0 1 0  0 0 1</float_array><technique_common>
-<accessor source="#pa" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/>
-</accessor></technique_common></source>
+<accessor source="#pa" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+<param name="Z" type="float"/></accessor></technique_common></source>
 <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
 <triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/><p>0 2 1 0 1 3 0 3 2 1 2 3</p></triangles>
 </mesh></geometry></library_geometries>
-<library_visual_scenes><visual_scene id="s"><node id="n"><instance_geometry url="#g"/></node></visual_scene></library_visual_scenes>
+<library_visual_scenes><visual_scene id="s"><node id="n"><instance_geometry url="#g"/></node></visual_scene>
+</library_visual_scenes>
 <scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
 
 

@@ -131,8 +131,8 @@ def frames(
     states, words = solution(chosen), solution.word(chosen)
     nq, radii = robot.model.nq, np.array([place.radius for place in robot.places])
     stage = Stage(robot.model, size, camera, floor)
-    feet = {place.body for place in robot.places}
-    stage.glassy = feet
+    if forces:
+        stage.glassy = {place.body for place in robot.places}
     try:
         stage.look_at(states[:, :nq])
         for t, x, b in zip(chosen, states, words, strict=True):

@@ -157,7 +157,8 @@ def _check_mimics(root: ET.Element) -> None:
         if kinds.get(leader) not in ("revolute", "continuous", "prismatic"):
             what = "does not exist" if leader not in kinds else f"is {kinds[leader]}"
             raise ValueError(
-                f"the joint {name!r} mimics {leader!r}, which {what}; a hinge or a slide can be followed: correct the file, or remove <mimic>"
+                f"the joint {name!r} mimics {leader!r}, which {what}; a hinge or a slide can be followed: correct the "
+                "file, or remove <mimic>"
             )
         seen = [name]
         while leader in leaders and leader not in seen:
