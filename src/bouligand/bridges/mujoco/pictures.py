@@ -232,12 +232,7 @@ def serve(
     Returns
     -------
     WebView
-        With ``url``, ``show(t)``, ``wait()`` and ``close()``. It serves in the background until it is closed.
-
-    Examples
-    --------
-    >>> with mj.pictures.serve(robot, sol) as page:  # doctest: +SKIP
-    ...     page.wait()
+        With ``url``, ``show(t)``, ``pause(t)``, ``wait()`` and ``close()``. It serves in the background until it is closed.
     """
     from .web_view import WebView
 
