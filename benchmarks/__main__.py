@@ -1,5 +1,5 @@
 """Run the benchmarks, all or those named: work, ties, quadruped, jumps, zoo, accuracy, speed, span, stiff, derivative, gradients,
-fits, estimation, ensembles, robots, files, loop, drops, planning, startup, first_gradient, shortcuts.
+fits, estimation, ensembles, robots, files, friction, loop, drops, planning, startup, first_gradient, shortcuts.
 
     python -m benchmarks [NAME ...] [--quick] [--out DIR] [--peers MODULE,...]
 
@@ -21,7 +21,18 @@ from bouligand.reporting.results import ResultsError, write_text
 PEERS = ("work", "ties", "quadruped", "jumps")  # with peers and folders of their own
 OURS = (  # these print
     *("zoo", "accuracy", "speed", "span", "stiff", "derivative", "gradients", "fits", "estimation"),
-    *("ensembles", "robots", "files", "loop", "drops", "planning", "startup", "first_gradient", "shortcuts"),
+    *(
+        "ensembles",
+        "robots",
+        "files",
+        "friction",
+        "loop",
+        "drops",
+        "planning",
+        "startup",
+        "first_gradient",
+        "shortcuts",
+    ),
 )
 
 

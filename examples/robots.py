@@ -7,34 +7,20 @@ Needs the extras mujoco and plot, and the files: pip install example-robot-data 
 
 import pathlib
 import sys
-from importlib.metadata import distribution
 from importlib.util import find_spec
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 import bouligand as bd
+import solo12
 from bouligand.bridges import mujoco as mj
 
 
 def solo():
     """Dropped level from 10 cm, its knees bent and held."""
-    robots = distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")
-    stance = {}
-    for leg in ("FL", "FR", "HL", "HR"):
-        side = 1.0 if leg[0] == "F" else -1.0
-        stance |= {f"{leg}_HAA": 0.0, f"{leg}_HFE": 0.8 * side, f"{leg}_KFE": -1.6 * side}
-    robot = mj.load(
-        f"{robots}/solo_description/robots/solo12.urdf",
-        contacts="*_FOOT",
-        law=mj.Spring(stiffness=5000.0, damping=30.0),
-        friction=mj.Coulomb(mu=0.7, slip_speed=0.05),
-        control=mj.PD(stance, kp=6.0, kd=0.15),
-        free_base=True,
-    )
-    x = robot.x(**stance)
-    x[2] += 0.1 - robot.points(x)[:, 2].min()
-    return robot, bd.solve(robot, (0.0, 0.6), x), (0.0, 0.1, 0.2, 0.32, 0.5)
+    robot = solo12.load(kp=6.0, kd=0.15, meshes=True)
+    return robot, bd.solve(robot, (0.0, 0.6), solo12.above_floor(robot, 0.1)), (0.0, 0.1, 0.2, 0.32, 0.5)
 
 
 def ant():
@@ -48,7 +34,7 @@ def ant():
         assets / "ant.xml",
         contacts="feet",
         law=mj.Spring(stiffness=5000.0, damping=60.0),
-        friction=mj.Coulomb(mu=0.8, slip_speed=0.05),
+        friction=0.8,
         control=mj.PD(swing, kp=30.0, kd=1.0),
     )
     x = robot.x(ankle_1=0.9, ankle_2=-0.9, ankle_3=-0.9, ankle_4=0.9)
@@ -60,7 +46,7 @@ def figure(robot, solution, moments, title, path):
     """Rendered frames above, the gait diagram below."""
     whole = plt.figure(figsize=(11, 4.6), layout="constrained")
     above, below = whole.subfigures(2, 1, height_ratios=(1.15, 1.0))
-    pictures = mj.pictures.frames(robot, solution, times=moments, size=(400, 400))
+    pictures = mj.pictures.frames(robot, solution, times=moments, size=(400, 400), forces=True)
     for ax, t, picture in zip(above.subplots(1, len(moments)), moments, pictures, strict=True):
         ax.imshow(picture)
         ax.set_title(f"t = {t:.2f} s", fontsize="medium")
@@ -75,7 +61,7 @@ def main(folder="results/robots"):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for make, title in (
-        (solo, "Solo12 (URDF from example-robot-data), dropped level: red balls mark feet that push"),
+        (solo, "Solo12 (URDF from example-robot-data), dropped level: arrows are the forces at its feet"),
         (ant, "Gymnasium's ant (MJCF), its diagonal legs swung in turn"),
     ):
         robot, solution, moments = make()

@@ -6,9 +6,9 @@ A recording has bodies, each with shapes; a pose (position, quaternion) for each
 """
 
 import base64
-import importlib.metadata
 import json
 import pathlib
+import sys
 
 import numpy as np
 
@@ -78,22 +78,11 @@ def solo(fps=120, seconds=1.2):
 
     from bouligand.bridges import mujoco as mj
 
-    robots = importlib.metadata.distribution("example-robot-data").locate_file(
-        "cmeel.prefix/share/example-robot-data/robots"
-    )
-    stance = {}
-    for leg in ("FL", "FR", "HL", "HR"):
-        side = 1.0 if leg[0] == "F" else -1.0
-        stance |= {f"{leg}_HAA": 0.0, f"{leg}_HFE": 0.8 * side, f"{leg}_KFE": -1.6 * side}
-    robot = mj.load(
-        f"{robots}/solo_description/robots/solo12.urdf",
-        contacts="*_FOOT",
-        law=mj.Spring(stiffness=5000.0, damping=30.0),
-        friction=mj.Coulomb(mu=0.7, slip_speed=0.05),
-        control=mj.PD(stance, kp=12.0, kd=0.15),
-        free_base=True,
-    )
-    x0 = robot.x(**stance)
+    sys.path.insert(0, str(HERE.parents[1] / "examples"))
+    import solo12
+
+    robot = solo12.load(kp=12.0, kd=0.15, friction=mj.Coulomb(mu=0.7, slip_speed=0.05))
+    x0 = robot.x(**solo12.STANCE)
     x0[3:7] = np.array([np.cos(0.06), np.sin(0.06), 0.0, 0.0])  # a little to the side
     x0[2] += 0.25 - robot.points(x0)[:, 2].min()
     sol = bd.solve(robot, (0.0, seconds), x0, rtol=1e-6)

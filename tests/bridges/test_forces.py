@@ -44,7 +44,7 @@ def test_a_viewer_needs_a_screen(monkeypatch):
     ball = mj.load(robots.BALL)
     sol = bd.solve(ball, (0.0, 0.1), ball.neutral())
     with pytest.raises(mj.pictures.RenderingError, match="no screen"):
-        mj.pictures.view(ball, sol)
+        mj.pictures.view(ball, sol, viewer="window")
 
 
 def test_a_mesh_that_is_missing_is_named():

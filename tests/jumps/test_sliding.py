@@ -273,3 +273,42 @@ def test_a_breakpoint_at_which_sticking_may_end(force):
     B = sol.bderivative()
     np.testing.assert_allclose(B([1.0, 0.0]), [1.0, 0.0], atol=1e-7)
     np.testing.assert_allclose(B([0.0, 1.0]), [1.0, 0.0], atol=1e-7)
+
+
+def _landing(angle):
+    """A block that falls onto a slope with dry friction, which depends on the force of the ground, a spring and a damper."""
+
+    def f(t, x, b, p, dx):
+        force = 1e4 * (0.1 - x[1]) - 100.0 * x[3]
+        dx[0], dx[1] = x[2], x[3]
+        dx[2], dx[3] = 9.81 * np.sin(p[0]), -9.81 * np.cos(p[0])
+        if b[0] > 0 and b[1] > 0:
+            dx[2] -= 0.5 * force * b[2]
+            dx[3] += force
+
+    def h(t, x, p, out):
+        out[0] = 0.1 - x[1]
+        out[1] = 1e4 * (0.1 - x[1]) - 100.0 * x[3]
+        out[2] = x[2] + 1e-3 * max(-out[0], 0.0) + 1e-6 * max(-out[1], 0.0)  # (has a sign in the air)
+
+    return bd.System(f, h, n=4, guards=("touches", "pushes", "slips"), params={"angle": angle}, sliding="filippov")
+
+
+def test_where_sliding_ends_it_does_not_begin_again():
+    """The multiplier leaves its bounds with the field in balance: a rounding error there must not lead back to the guard."""
+    system, chance = _landing(0.3), np.random.default_rng(0)
+    for _ in range(40):
+        start = np.array([0.0, 0.3, 0.4, 0.0]) + 1e-3 * chance.normal(size=4)
+        sol = bd.solve(system, (0.0, 1.5), start, rtol=1e-9)
+        slips = sol.events.t[sol.events.name == "slips"]
+        assert np.diff(slips).min() > 1e-3
+        assert sol.b[-1].tolist() == [1, 1, 0]
+
+
+def test_sliding_ends_where_its_multiplier_has_no_effect_left():
+    """Straight down: the contact opens while it sticks, with no friction left."""
+    system = _landing(0.0)
+    sol = bd.solve(system, (0.0, 1.5), [0.0, 0.3, 0.0, 0.0], rtol=1e-10)
+    assert abs(sol.x[:, [0, 2]]).max() < 1e-15
+    with pytest.raises(bd.DerivativeError, match="sliding on guard 'slips' begins"):
+        sol.bderivative().matrix()

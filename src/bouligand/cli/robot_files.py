@@ -4,7 +4,7 @@ import pathlib
 
 import numpy as np
 
-from .._optional import need
+from .._optional import MissingExtraError, need
 from . import robot_units
 from .assignments import assignments
 from .errors import CommandError
@@ -39,10 +39,15 @@ def add_arguments(group):
         "--law", nargs=2, type=float, metavar=("K", "C"), help="spring and damper of contacts (N/m, N s/m: 20000 100)"
     )
     group.add_argument(
-        "--friction", metavar="MU", help="of contacts: a coefficient (LuGre's law, 0.8), coulomb:MU, or none"
+        "--friction", metavar="MU", help="of contacts: a coefficient (LuGre's law, 0.8), coulomb:MU, exact:MU, or none"
     )
     group.add_argument("--meshes", action="store_true", help="keep meshes of a URDF, for the animation (STL, OBJ)")
     group.add_argument("--no-forces", action="store_true", help="draw no arrows for contact forces")
+    group.add_argument(
+        "--view", nargs="?", const="auto", choices=("auto", "window", "web"),
+        help="show the motion afterwards: in MuJoCo's viewer (window), in a browser (web), or in the first of these that is "
+        "possible (auto)",
+    )  # fmt: skip
     group.add_argument(
         "--camera",
         metavar="NAME",
@@ -52,7 +57,19 @@ def add_arguments(group):
 
 def refuse_robot_options(arguments):
     """An error if a ready model is given an option that only robot files have."""
-    for name in ("free_base", "hold", "height", "key", "camera", "pose", "law", "friction", "meshes", "no_forces"):
+    for name in (
+        "free_base",
+        "hold",
+        "height",
+        "key",
+        "camera",
+        "pose",
+        "law",
+        "friction",
+        "meshes",
+        "no_forces",
+        "view",
+    ):
         given = getattr(arguments, name, None)
         if given is not None and given is not False:  # (a height of 0 is one)
             raise CommandError(f"--{name.replace('_', '-')} is for robot files; {arguments.model!r} is not one")
@@ -96,9 +113,11 @@ def _friction(bridge, text):
         value = float(mu)
     except ValueError:
         value = np.nan
-    if kind not in ("", "lugre", "coulomb") or not value > 0.0:
-        raise CommandError(f"--friction is a positive coefficient, coulomb:MU or none; got {text!r}")
-    return bridge.Coulomb(value, 0.05) if kind == "coulomb" else bridge.LuGre(value, 0.9 * value)
+    if kind not in ("", "lugre", "coulomb", "exact") or not value > 0.0:
+        raise CommandError(f"--friction is a positive coefficient, coulomb:MU, exact:MU or none; got {text!r}")
+    if kind == "coulomb":
+        return bridge.Coulomb(value, 0.05)
+    return bridge.ExactCoulomb(value) if kind == "exact" else value
 
 
 def _hold(bridge, arguments, path):
@@ -159,6 +178,15 @@ class RobotFile(Simulation):
     def _depths(self, x0):
         """Depth of each contact below the floor."""
         return self.system.function("h")(0.0, x0, self.system.parameters())[self._touches]
+
+    def view(self, solution, viewer):
+        """Show the motion until the window is closed, or the page by Ctrl-C."""
+        from ..bridges.mujoco import pictures
+
+        try:
+            pictures.view(self.system, solution, self.speed, viewer=viewer)
+        except (pictures.RenderingError, MissingExtraError) as error:
+            raise CommandError(str(error), 1) from error
 
     def animate(self, solution, path, **options):
         from ..bridges.mujoco import pictures

@@ -45,7 +45,7 @@ def panels(robot, solution, times):
     out = {"states": rows}
     if robot.contacts:
         words = solution.word(times)
-        pushes = np.array([robot.forces(state, word, solution.p) for state, word in zip(x, words, strict=True)])
+        pushes = np.array([robot.forces(*at, solution.p, t) for t, *at in zip(times, x, words, strict=True)])
         shown = range(min(len(robot.contacts), LINES))
         across = np.linalg.norm(pushes[:, :, :2], axis=2)
         out["forces"] = [

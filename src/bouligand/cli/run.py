@@ -84,6 +84,8 @@ def run(arguments):
         outputs.save_summary(folder, solution, settings)
         saved = sorted(path.name for path in folder.iterdir())
     print(f"saved in {target}: {', '.join(saved)}")
+    if arguments.view is not None:
+        simulation.view(solution, arguments.view)
     if not solution.success:
         raise CommandError(
             f"the integration stopped at t = {solution.t[-1]:g} of {simulation.tf:g}: {solution.message}", 1

@@ -43,6 +43,10 @@ class Simulation:
         """Save an animation of the solution."""
         raise NotImplementedError
 
+    def view(self, solution, viewer):
+        """Show the solution live (--view)."""
+        raise NotImplementedError
+
 
 def solve(simulation, arguments):
     """The solution, also of an integration that fails on the way."""

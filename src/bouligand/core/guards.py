@@ -11,6 +11,7 @@ from .compiler.vectors import minimum
 from .evaluate import eval_Dh, eval_h
 
 NEVER = 1e300
+BARELY = 1e-290  # in place of the rate of a guard that is just being left where sliding on it ends: it begins at zero, and grows
 
 # The loops over all guards are the cost of a corner of many contacts beside f and h. They are written so that they become
 # vector code: no branches, minima and counts only; which guard it was is searched afterwards, if anything was found.
@@ -147,7 +148,7 @@ def refine_arrival(g, tau):
         start = b * g.h[k] - g.level[k]
         end = b * g.h_trial[k] - g.level[k]
         speed = b * g.hdot[k]
-        if b != 0.0 and end < 0.5 * start and (g.held[k] == 0.0 or (end < 0.0 and speed > 0.0)):
+        if b != 0.0 and end < 0.5 * start and (g.held[k] == 0.0 or (end < 0.0 and speed > BARELY)):
             bend = (end - start - speed * tau) * scale
             root = first_root(start, speed, bend)
             if root < first:

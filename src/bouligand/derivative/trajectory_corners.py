@@ -17,7 +17,7 @@ from .corner import Corner
 from .failures import raise_failed
 
 if TYPE_CHECKING:
-    from .._typing import BoolArray, FloatArray, IntArray
+    from .._typing import BoolArray, FloatArray, IntArray, RecordArray
     from ..system.binding import Bound
     from ..system.system import System
     from ..system.user_memory import Lease
@@ -105,6 +105,7 @@ def corner_here(walk: Walk) -> TrajectoryCorner | None:
     first, last = at.first, at.first + at.many
     places = units_of(walk, first, last)
     units = [[int(g) for g in events["guard"][q : q + w]] for q, w in places]
+    refuse_sliding_in_corner(walk, events[first:last], units)
     middle = int(events["record"][wanted if first <= wanted < last else places[len(places) // 2][0]])
     if at.near_end and walk.stretch.at_break(walk.stretch.end):
         return corner_before_break(walk, first, last)
@@ -118,6 +119,19 @@ def corner_here(walk: Walk) -> TrajectoryCorner | None:
     if walk.merge > 0.0:
         keep_offsets(walk, corner, [events["t"][q] for q, _ in places])
     return corner
+
+
+def refuse_sliding_in_corner(walk: Walk, events: RecordArray, units: list[list[int]]) -> None:
+    """Raise a DerivativeError where sliding on a guard begins at a corner: its pieces are those of crossings alone."""
+    begins = (events["shown"] == SWITCH) & (events["sign"] == 0.0)
+    if walk.system._stays and begins.any() and len({unit[0] for unit in units}) > 1:
+        row, names = events[int(begins.argmax())], walk.system.guards
+        others = [repr(names[unit[0]]) for unit in units if unit[0] != row["guard"]]
+        raise DerivativeError(
+            f"at t = {row['t']:.10g} sliding on guard {names[row['guard']]!r} begins at the same instant as {', '.join(others)} "
+            "is crossed: the derivative through that is not implemented. Move the start a little, so that they are met one "
+            "after the other"
+        )
 
 
 def corner_before_break(walk: Walk, first: int | None = None, last: int | None = None) -> TrajectoryCorner | None:

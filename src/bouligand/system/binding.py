@@ -111,6 +111,8 @@ class Bound:
 
         if not system._functions["h"].is_low_level:
             self._take_dual(system, system._functions["h"])
+        elif "h_dual" in system._functions:
+            self._take(system, system._functions["h_dual"], self._jacobians, [])
         there = addresses()
         users = self.fn["f"][0], self.fn["h"][0], self._jacobians["h_dual"][0]
         self.context[[state.USERS_F, state.USERS_H, state.USERS_H_DUAL]] = users
@@ -136,10 +138,17 @@ class Bound:
         """The multipliers of the guards on which the trajectory stays (see `core.sliding.field`), one for each guard."""
         return self._call("multipliers", t, x, b, p, np.size(b))
 
+    def signs(self, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
+        """The mode b, with the multipliers of guards that are slid on in place of their zeros."""
+        return np.where(np.asarray(b) == 0.0, self.multipliers(t, x, b, p), b)
+
     def _call(self, name: str, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike, size: int) -> FloatArray:
         given = [np.array(a, dtype=float) for a in (x, b, p)]
         out = np.full(size, np.nan)
-        if _FIELD(int(self.fn[name][0]))(t, *(a.ctypes.data for a in (*given, out, self.context))) != 0:
+        lease = Lease(self, self._contexts)
+        status = _FIELD(int(self.fn[name][0]))(t, *(a.ctypes.data for a in (*given, out, lease.context)))
+        lease.give_back()
+        if status != 0:
             raise self.failures.take() or FunctionError(f"f failed at t = {t}", t=t, x=given[0])
         return out
 

@@ -40,7 +40,8 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
     "Dh": ("n", "p", ("m", "n")),
     "Dh_row": ("n", "k", "p", "n"),
     "Df": ("n", "m", "p", ("n", "n")),
-    "A": ("n", "m", "p", ("n", "n")),  # of a bridge (see `core.state.JACOBIANS`)
+    "A": ("n", "m", "p", ("n", "n")),  # of a bridge (see `core.state.JACOBIANS`),
+    "h_dual": ("1", "n", "p", "m"),  # as this one: of dual numbers
     "Dt_h": ("n", "p", "m"),
     "Dp_f": ("n", "m", "p", ("n", "p")),
     "Dp_h": ("n", "p", ("m", "p")),

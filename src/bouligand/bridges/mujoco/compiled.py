@@ -15,7 +15,7 @@ from . import layout as at
 from .coupled import couple, fold_columns, prepare_couplings, substituted
 from .guard_jacobian import guard_rows
 from .inputs import set_inputs
-from .joint_friction import add_joint_friction
+from .joint_friction import add_joint_friction, speed_guards
 from .mechanics import position_rates, set_positions, set_velocities
 from .running_cost import add_cost
 from .symbols import (
@@ -58,7 +58,7 @@ def motion(w, t, x, b, p, dx):
     for i in range(nv):
         write(applied, i, 0.0)
     contact_forces(w, x, b, p, dx)
-    add_joint_friction(w, x, p, dx)
+    add_joint_friction(w, x, b, p, dx)
     status = set_inputs(w, t, x, p)
     if status != 0:
         return status
@@ -99,11 +99,17 @@ def _f(t, x, b, p, dx, ctx):
     return motion(w, t, substituted(w, x), b, p, dx)
 
 
-def _h(t, x, p, out, ctx):
-    w = read_int(ctx, USER_DATA)
-    x = substituted(w, x)
+@core
+def h(w, x, p, out):
+    """All guards at a state."""
     look(w, x)
     guards(w, x, p, out)
+    speed_guards(w, x, out)
+
+
+def _h(t, x, p, out, ctx):
+    w = read_int(ctx, USER_DATA)
+    h(w, substituted(w, x), p, out)
     return 0
 
 
@@ -113,6 +119,7 @@ def _fh(t, x, b, p, dx, out, ctx):
     status = motion(w, t, x, b, p, dx)
     if status == 0:
         guards(w, x, p, out)
+        speed_guards(w, x, out)
     return status
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .features import name_of
 from .given import finite
-from .laws import FrictionLaw, LuGre, NormalLaw
+from .laws import ExactCoulomb, FrictionLaw, LuGre, NormalLaw
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -46,8 +46,8 @@ class Contact:
         A geom to touch instead of the floor. One of the two geoms must be a sphere or a capsule.
     law : Spring or HuntCrossley, optional
         The normal force. Default: that of `load`.
-    friction : Coulomb or LuGre, optional
-        The tangential force. Default: that of `load`.
+    friction : float, LuGre, Coulomb or ExactCoulomb, optional
+        The tangential force, or a coefficient of friction, as for `load`. Default: that of `load`.
     name : str, optional
         How guards and parameters call it. Default: the name of the geom, site or body.
 
@@ -65,7 +65,7 @@ class Contact:
     radius: float | None = None
     against: str | None = None
     law: NormalLaw | None = None
-    friction: FrictionLaw | None = None
+    friction: FrictionLaw | float | None = None
     name: str | None = None
 
     def __post_init__(self) -> None:
@@ -100,8 +100,12 @@ def check_laws(law: object, friction: object) -> None:
     """Raise unless these are laws of the normal and of the tangential force, or None."""
     if law is not None and not isinstance(law, NormalLaw):
         raise TypeError(f"law must be a Spring or a HuntCrossley; got {law!r}")
-    if friction is not None and not isinstance(friction, FrictionLaw):
-        raise TypeError(f"friction must be a Coulomb or a LuGre; got {friction!r}")
+    if friction is None or isinstance(friction, FrictionLaw):
+        return
+    if isinstance(friction, bool) or not isinstance(friction, int | float | np.number):
+        raise TypeError(f"friction must be a coefficient, a LuGre, a Coulomb or an ExactCoulomb; got {friction!r}")
+    if not 0.0 < friction < np.inf:
+        raise ValueError(f"friction, if it is a coefficient, must be positive; got {friction!r} (None is no friction)")
 
 
 def find_places(model: mujoco.MjModel, contacts: Any) -> list[Place]:
@@ -298,8 +302,10 @@ def _pair(model: mujoco.MjModel, one: str, two: str, contact: Contact | None) ->
     if not _moves(model, model.geom_bodyid[i]):
         i, j = j, i
     friction = None if contact is None else contact.friction
-    if isinstance(friction, LuGre):
-        raise ValueError("contacts: LuGre is for contacts with a plane; between two geoms use Coulomb")
+    if isinstance(friction, LuGre | ExactCoulomb):
+        raise ValueError(
+            f"contacts: {type(friction).__name__} is for contacts with a plane; between two geoms use Coulomb"
+        )
     name = (contact and contact.name) or f"{one}-{two}"
     return Place(name, int(model.geom_bodyid[i]), geoms=(i, j), contact=contact)
 

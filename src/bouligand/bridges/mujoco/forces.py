@@ -27,7 +27,7 @@ def _forces(t, x, b, p, out, ctx):
             if read(b, read_int(contact, at.TOUCH)) > 0.0 and (pull < 0 or read(b, pull) > 0.0):
                 place(w, x, contact, spot)
                 load = normal_force(contact, read(s, at.DEPTH), closing(w, contact, spot), p)
-                fx, fy, fz = friction(w, x, contact, spot, load, p, read_int(w, at.SOLVED))
+                fx, fy, fz = friction(w, x, b, contact, spot, load, p, read_int(w, at.SOLVED))
                 fx, fy, fz = (
                     fx + load * read(s, at.PUSH),
                     fy + load * read(s, at.PUSH + 1),

@@ -8,9 +8,11 @@ import threading
 
 from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
+from ...core.state import DUAL
 from . import laws
 from . import layout as at
 from .compiled import USER_DATA, compile_entry, guards_jacobian, look, motion
+from .compiled import h as guards_of
 from .contact_jacobian import add_contacts, add_gravity_compensation, add_to_chain, arm, at_origin, pushes, three_of
 from .coupled import couple, fold_columns, substituted
 from .guard_jacobian import add_closing_rows
@@ -19,6 +21,7 @@ from .joint_friction import add_joint_friction_parameters, add_joint_friction_sl
 from .law_jacobian import force_slopes, friction_by_parameter, normal_by_parameters
 from .running_cost import cost_row
 from .smooth_jacobian import bodies, subtract_motion, velocities
+from .sticking_jacobian import add_products, add_sticking_rows
 from .symbols import solve_inertia
 from .touching import closing, place, slip
 
@@ -196,7 +199,13 @@ def _Dp_f(t, x, b, p, out, ctx):
 def _Dp_h(t, x, p, out, ctx):
     w, m, count = read_int(ctx, USER_DATA), read_int(ctx, 1), read_int(ctx, 2)
     _clear(out, m * count)
-    x = substituted(w, x)
+    _guards_by_parameters(w, substituted(w, x), p, out, count)
+    return 0
+
+
+@core
+def _guards_by_parameters(w, x, p, out, count):
+    """Dp_h, whose memory has been cleared. (What parameters add to the slip of open contacts has no effect, and is left out.)"""
     look(w, x)
     contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
     for _ in range(read_int(w, at.CONTACT_COUNT)):
@@ -211,7 +220,6 @@ def _Dp_h(t, x, p, out, ctx):
             else:
                 write(out, count * pull + first + 1, rate)
         contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
-    return 0
 
 
 def _Dt_h(t, x, p, out, ctx):
@@ -229,6 +237,37 @@ def _Dh_of_pairs(t, x, p, out, ctx):
     return 0
 
 
+def _h_dual(t, times, states, parameters, out, ctx):
+    """h of dual numbers, of robots with friction that sticks exactly: the values, then Dh and Dp_h times the tangents."""
+    w, n, m, count = read_int(ctx, USER_DATA), read_int(ctx, 0), read_int(ctx, 1), read_int(ctx, 2)
+    x, rows = read_int(w, at.SHIFTED), read_int(w, at.GUARD_ROWS)
+    p = rows + 8 * m * (n + count)
+    h = p + 8 * count
+    by_parameters = False
+    for i in range(n):
+        write(x, i, read(states, DUAL * i))
+    for i in range(count):
+        write(p, i, read(parameters, DUAL * i))
+        for q in range(1, DUAL):
+            by_parameters = by_parameters or read(parameters, DUAL * i + q) != 0.0
+    here = substituted(w, x)
+    guards_of(w, here, p, h)
+    for k in range(m):
+        write(out, DUAL * k, read(h, k))
+        for q in range(1, DUAL):
+            write(out, DUAL * k + q, 0.0)
+    guards_jacobian(w, here, p, rows, n, m)
+    add_closing_rows(w, here, p, rows, n)
+    add_sticking_rows(w, here, p, rows, n)
+    fold_columns(w, rows, m, n)
+    add_products(rows, m, n, states, out)
+    if by_parameters:
+        _clear(rows + 8 * m * n, m * count)
+        _guards_by_parameters(w, here, p, rows + 8 * m * n, count)
+        add_products(rows + 8 * m * n, m, count, parameters, out)
+    return 0
+
+
 # with their numbers of addresses
 _FUNCTIONS = {
     "Dh": (_Dh_of_pairs, 3),
@@ -237,6 +276,7 @@ _FUNCTIONS = {
     "Dp_f": (_Dp_f, 4),
     "Dp_h": (_Dp_h, 3),
     "Dt_h": (_Dt_h, 3),
+    "h_dual": (_h_dual, 4),
 }
 NAMES = tuple(_FUNCTIONS)
 _entries: dict = {}

@@ -3,7 +3,8 @@
 With a bristle z (one more state each), after LuGre: ``z' = v - |v| z / deflection``, ``force = -loss (z / deflection + d z')``. A
 joint that sticks is held by a spring and does not crawl; one that slips feels its full friction. The damping d is that of the
 spring, and falls with the speed such that the force stays of the size of the friction. Without a bristle, the friction is rounded
-off below a small speed: ``-loss v / sqrt(v^2 + speed^2)``.
+off below a small speed: ``-loss v / sqrt(v^2 + speed^2)``. With a guard, the speed of the joint, it is ``-loss sign``, with
+the sign of the mode; where the joint sticks, the core slides on that guard.
 """
 
 import math
@@ -32,13 +33,15 @@ def _bristle(w, row, x, p):
 
 
 @core
-def add_joint_friction(w, x, p, dx):
+def add_joint_friction(w, x, b, p, dx):
     """The friction to qfrc_applied, and the rates of bristles to dx."""
     row, applied, qvel = read_int(w, at.LOSSES), read_int(w, at.APPLIED), read_int(w, at.QVEL)
     for _ in range(read_int(w, at.LOSS_COUNT)):
         dof, loss, soft = int(read(row, at.LOSS_DOF)), read(row, at.LOSS), read(row, at.LOSS_SPEED)
-        bristle = int(read(row, at.LOSS_BRISTLE))
-        if bristle < 0:
+        bristle, guard = int(read(row, at.LOSS_BRISTLE)), int(read(row, at.LOSS_GUARD))
+        if guard >= 0:
+            force = read(b, guard)
+        elif bristle < 0:
             v = read(qvel, dof)
             force = v / math.sqrt(v * v + soft * soft)
         else:
@@ -46,6 +49,17 @@ def add_joint_friction(w, x, p, dx):
             force = stiff * z + damping * rate
             write(dx, bristle, rate)
         write(applied, dof, read(applied, dof) - loss * force)
+        row += 8 * at.LOSS_DOUBLES
+
+
+@core
+def speed_guards(w, x, out):
+    """The guards of joints that stick exactly: their speeds."""
+    row, nq = read_int(w, at.LOSSES), read_int(w, at.NQ)
+    for _ in range(read_int(w, at.LOSS_COUNT)):
+        guard = int(read(row, at.LOSS_GUARD))
+        if guard >= 0:
+            write(out, guard, read(x, nq + int(read(row, at.LOSS_DOF))))
         row += 8 * at.LOSS_DOUBLES
 
 

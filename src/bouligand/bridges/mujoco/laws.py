@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from .given import finite
 
-__all__ = ["Coulomb", "HuntCrossley", "JointFriction", "LuGre", "Spring", "Stops"]
+__all__ = ["Coulomb", "ExactCoulomb", "HuntCrossley", "JointFriction", "LuGre", "Spring", "Stops"]
 
 
 class _Law:
@@ -64,7 +64,8 @@ class FrictionLaw(_Law):
 
 
 SPRING, HUNT_CROSSLEY = 0, 1
-NO_FRICTION, COULOMB, LUGRE = 0, 1, 2
+SLIPPING = 0.9  # friction of a contact that slips, of that which holds it, where one coefficient is given
+NO_FRICTION, COULOMB, LUGRE, EXACT_COULOMB = 0, 1, 2, 3
 
 
 @dataclass(frozen=True)
@@ -186,6 +187,34 @@ class Coulomb(FrictionLaw):
 
 
 @dataclass(frozen=True)
+class ExactCoulomb(FrictionLaw):
+    """Dry friction that sticks exactly: ``-mu F sign(v)``, and while it sticks whatever keeps the slip v at zero.
+
+    The slip is a guard of the system (``"NAME slips"``): sticking is a sliding mode on it, without creep and without a state.
+    In three dimensions each of two directions in the plane has its own guard (``"NAME slips along"``, ``"... across"``) and
+    its own ``mu F``: the limits of friction are a square, not a circle, and diagonally it holds up to 1.41 mu F.
+
+    Parameters
+    ----------
+    mu : float
+        Coefficient of friction, positive.
+
+    Notes
+    -----
+    For contacts with planes, one for each body: of two that stick on one body the friction is not unique. f is evaluated once
+    more for each direction that sticks, and stiff steps are not taken: for planar models and few contacts; `LuGre` for others.
+    """
+
+    mu: float
+
+    kind = EXACT_COULOMB
+
+    def __post_init__(self) -> None:
+        self._numbers()
+        self._need(self.mu > 0, "mu must be positive (friction=None is none)")
+
+
+@dataclass(frozen=True)
 class LuGre(FrictionLaw):
     """The LuGre law of friction, which sticks: bristles that bend, with two more states for each contact.
 
@@ -231,6 +260,13 @@ class LuGre(FrictionLaw):
         """The fastest rate, in 1/s, of a contact with this effective mass (kg), normal force (N) and slip speed (m/s)."""
         held = max(math.sqrt(self.sigma0 * force / mass), self.sigma1 * force / mass)
         return max(held, self.sigma0 * speed / self.mu_d, 1.0 / self.relax)
+
+
+def friction_of(given: FrictionLaw | float | None, with_floor: bool) -> FrictionLaw | None:
+    """The law that is meant by a coefficient: LuGre's for contacts with the floor, which sticks; between two geoms Coulomb's."""
+    if given is None or isinstance(given, FrictionLaw):
+        return given
+    return LuGre(float(given), SLIPPING * float(given)) if with_floor else Coulomb(float(given))
 
 
 @dataclass(frozen=True)

@@ -53,31 +53,27 @@ ACTUATORS = next(_slot)  # doubles, a row of ACTUATOR_DOUBLES for each input
 BODY_WORK, DOF_WORK, LAW_WORK = next(_slot), next(_slot), next(_slot)
 MARKS = next(_slot)  # a double for each dof: which of a contact's two bodies it moves
 FORCES, SOLVED = next(_slot), next(_slot)  # rows of nv: joint forces by one state (or parameter) each, and M^-1 of that
+GUARD_ROWS = next(_slot)  # Dh, Dp_h, p and h, where friction sticks exactly
 SHIFTED = next(_slot)  # a state, parameters and two rows of inputs, to vary a feedback function
 
 BLOCK_SIZE = next(_slot)
 
 # --- dry friction of a dof: the dof, the friction, the speed below which |v| is rounded off, the index of its bristle in x (-1:
-# none; the friction itself is then rounded off), the inertia of the joint
-LOSS_DOF, LOSS, LOSS_SPEED, LOSS_BRISTLE, LOSS_INERTIA, LOSS_DOUBLES = range(6)
+# none; the friction itself is then rounded off), the inertia of the joint, the guard whose sign it opposes (-1: none)
+LOSS_DOF, LOSS, LOSS_SPEED, LOSS_BRISTLE, LOSS_INERTIA, LOSS_GUARD, LOSS_DOUBLES = range(7)
 
 # --- kinds of a contact
 POINT, PAIR, LIMIT = 0, 1, 2
 
 # --- a contact: columns of int64
 KIND, BODY1, BODY2, GEOM1, GEOM2, TOUCH, PULL, NORMAL, P_NORMAL, FRICTION, P_FRICTION, BRISTLE = range(12)
-CONTACT_INTS = 12
+SLIPS = 12  # two: the guards of the slip along and across, of friction that sticks exactly (-1: none)
+CONTACT_INTS = 14
 DOF, QADR = BODY1, BODY2  # of a joint's limit
 
 # --- a contact: columns of doubles
-AT, RADIUS, AXIS, OFFSET, ALONG, ACROSS = (
-    0,
-    3,
-    4,
-    7,
-    8,
-    11,
-)  # POINT: in the body's frame; the plane and its two directions
+# POINT: in the body's frame; the plane and its two directions
+AT, RADIUS, AXIS, OFFSET, ALONG, ACROSS = 0, 3, 4, 7, 8, 11
 CONTACT_DOUBLES = 14
 PAD = RADIUS  # PAIR: by how much the two geoms were shrunk
 SIGN, BOUND, INERTIA = 0, 1, 2  # LIMIT

@@ -12,26 +12,23 @@ import numpy as np
 
 from ...system.functions import UserFunction
 from ...system.schedule import Schedule
-from . import layout as at
-from .contacts import Contact, Place, check_laws, find_places
+from .contacts import Contact, check_laws, find_places
 from .control import PD, Hold
 from .couplings import unusable
 from .driver import Driver
 from .features import name_of, refuse
 from .given import finite
 from .hostile import caught, refuse_not_finite
-from .laws import FrictionLaw, JointFriction, LuGre, NormalLaw, Spring, Stops
+from .laws import FrictionLaw, JointFriction, NormalLaw, Spring, Stops
 from .memory import Memory, coordinates
+from .numbering import Table, joint_name
 from .robot import Robot
 from .robot_file import caller_level, read_model
 
 if TYPE_CHECKING:
-    from ..._typing import FloatArray, Function, IntArray, Number, Path
+    from ..._typing import FloatArray, Function, Number, Path
 
 DEFAULT_LAW = Spring(stiffness=20_000.0, damping=100.0)
-Law = NormalLaw | FrictionLaw | Stops | JointFriction
-_JOINT = mujoco.mjtObj.mjOBJ_JOINT
-_FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 
 
 def load(
@@ -40,10 +37,10 @@ def load(
     control: Hold | Schedule | PD | Function | None = None,
     *,
     law: NormalLaw = DEFAULT_LAW,
-    friction: FrictionLaw | None = None,
+    friction: FrictionLaw | Number | None = None,
     floor: Number | str | None = None,
     limits: Stops | Literal["ignore", "refuse"] | None = None,
-    joint_friction: JointFriction | Number | Literal["ignore"] | None = None,
+    joint_friction: JointFriction | Number | Literal["exact", "ignore"] | None = None,
     free_base: bool = False,
     package_dirs: Path | Iterable[Path] = (),
     meshes: bool = False,
@@ -71,21 +68,23 @@ def load(
     ----------------
     law : Spring or HuntCrossley
         Normal force of contacts that have no law of their own. Default: 20 kN/m and 100 N s/m.
-    friction : Coulomb or LuGre, optional
-        Tangential force of contacts that have none of their own. Default: no friction.
+    friction : float, LuGre, Coulomb or ExactCoulomb, optional
+        Tangential force of contacts that have none of their own. A coefficient stands for `LuGre`, whose contacts stick: it holds
+        up to that, and 0.9 of it while it slips (between two geoms, for `Coulomb`). Default: no friction.
     floor : float or str, optional
         Height of the floor, or the name of a plane in the file. Default: the first plane of the file, or z = 0.
     limits : Stops, "ignore" or "refuse", optional
         Limits of joints: elastic stops (default), no effect, or an error if there are any.
-    joint_friction : JointFriction, float or "ignore", optional
+    joint_friction : JointFriction, float, "exact" or "ignore", optional
         Dry friction of joints (frictionloss): a law that sticks, with one more state for each dof (default); the speed in rad/s
-        below which it is rounded off, without more states; or "ignore".
+        below which it is rounded off, without more states; "exact", Coulomb's law itself, for which each dof has a guard, its
+        speed, and sticking is a sliding mode; or "ignore".
     free_base : bool
         Give the base of the robot a free joint, which a URDF cannot declare.
     package_dirs : path or sequence of paths
         The folders in which to look for ``package://`` names. Default: the folders above the file.
     meshes : bool
-        Keep those meshes of a URDF that MuJoCo can read, for pictures. They do not touch anything.
+        Keep meshes of a URDF, for pictures: STL and OBJ; DAE with the extra ``meshes``. They do not touch anything.
     edit : callable, optional
         ``edit(spec)`` is called with the MjSpec of the file before it is compiled, to change it: the damping of a joint, a
         sphere at a fingertip, an object to hold.
@@ -131,13 +130,7 @@ def load(
     """
     check_laws(law, friction)
     stops = _limits(limits)
-    joint_friction = JointFriction() if joint_friction is None else joint_friction
-    if not isinstance(joint_friction, JointFriction) and joint_friction != "ignore":
-        joint_friction = finite("joint_friction: a JointFriction, a speed, or 'ignore'; it", joint_friction)
-        if not joint_friction > 0:
-            raise ValueError(
-                f"joint_friction must be a JointFriction, a positive speed or 'ignore'; got {joint_friction!r}"
-            )
+    rubbing = _joint_friction(joint_friction)
     height = 0.0 if floor is None or isinstance(floor, str) else finite("floor: a plane's name, or a height; it", floor)
     with caught(model if _is_path(model) else "the model", caller_level):
         mj = read_model(model, free_base=free_base, package_dirs=package_dirs, meshes=meshes, edit=edit, height=height)
@@ -149,13 +142,16 @@ def load(
         refuse(mj, stops, unusable)
         normal, offset = _floor(mj, floor, height)
         places = find_places(mj, contacts)
-        table = _Table(mj, law, friction, normal, offset)
+        rubs = friction if friction is None or isinstance(friction, FrictionLaw) else float(friction)
+        table = Table(mj, law, rubs, normal, offset)
         for place in places:
             table.add(place)
         if isinstance(stops, Stops):
             table.add_limits(stops)
-        if joint_friction != "ignore":
-            table.add_joint_friction(joint_friction)  # type: ignore[arg-type]  # (a float by now)
+        if rubbing == "exact":
+            table.add_exact_joint_friction()
+        elif not isinstance(rubbing, str):
+            table.add_joint_friction(rubbing)
         driver = Driver(mj, control, len(table.params))
         for more in (driver.params, params or {}):
             taken = sorted(set(more) & set(table.params))
@@ -182,127 +178,9 @@ def load(
             unit=[slice(int(q), int(q) + 4) for q, _ in quats],
             breakpoints=driver.breakpoints,
             laws=table.laws,
+            sticks=table.sticks,
             name=name or _model_name(mj, model),
         )
-
-
-class _Table:
-    """Rows of the contact tables, with the names of guards, parameters and bristles that belong to them."""
-
-    def __init__(
-        self,
-        model: mujoco.MjModel,
-        law: NormalLaw,
-        friction: FrictionLaw | None,
-        normal: FloatArray,
-        offset: float,
-    ) -> None:
-        self.model, self.law, self.friction = model, law, friction
-        self.normal, self.offset = normal, offset
-        self.along, self.across = _directions(normal)
-        self.rows: list[IntArray] = []
-        self.places: list[FloatArray] = []
-        self.guards: list[str] = []
-        self.bristles: list[str] = []
-        self.params: dict[str, float] = {}
-        self.laws: list[tuple[Law, int]] = []  # (law, where its numbers begin among the parameters)
-        self.losses: list[tuple[float, ...]] = []  # rows of dofs with dry friction,
-        self.loss_parameters = 0  # and where the parameters of that begin
-        self._known: dict[tuple[type, str | None], int] = {}
-        self._size = model.nq + model.nv + model.na
-
-    def add(self, place: Place) -> None:
-        """One more contact."""
-        contact = place.contact
-        law = contact.law if contact is not None and contact.law is not None else self.law
-        friction = contact.friction if contact is not None and contact.friction is not None else self.friction
-        if friction is not None and law.adhesion:
-            raise ValueError(
-                f"contact {place.name!r} has friction and adhesion=True: friction is proportional to the normal force, and would "
-                "accelerate the slip while that pulls; use adhesion=False"
-            )
-        row, spot = np.zeros(at.CONTACT_INTS, dtype=np.int64), np.zeros(at.CONTACT_DOUBLES)
-        row[at.TOUCH] = self._guard(f"{place.name} touches")
-        row[at.PULL] = self._guard(f"{place.name} pushes") if law.has_pull_guard else -1
-        row[at.BODY1] = place.body
-        row[at.NORMAL], row[at.P_NORMAL] = law.kind, self._parameters(law, self.law, place.name)
-        if place.geoms is None:
-            row[at.KIND] = at.POINT
-            spot[at.AT : at.AT + 3], spot[at.RADIUS] = place.point, place.radius
-            spot[at.AXIS : at.AXIS + 3], spot[at.OFFSET] = self.normal, self.offset
-            spot[at.ALONG : at.ALONG + 3], spot[at.ACROSS : at.ACROSS + 3] = self.along, self.across
-        else:
-            if isinstance(friction, LuGre):
-                raise ValueError(
-                    f"contact {place.name!r}: LuGre is for contacts with the floor; give it a Coulomb of its own"
-                )
-            row[at.KIND] = at.PAIR
-            row[at.GEOM1], row[at.GEOM2] = place.geoms
-            row[at.BODY2] = self.model.geom_bodyid[place.geoms[1]]
-        if friction is not None:
-            row[at.FRICTION], row[at.P_FRICTION] = friction.kind, self._parameters(friction, self.friction, place.name)
-        if isinstance(friction, LuGre):
-            row[at.BRISTLE] = self._size + len(self.bristles)
-            self.bristles += [f"bristle:{place.name}:along", f"bristle:{place.name}:across"]
-        self.rows.append(row)
-        self.places.append(spot)
-
-    def add_limits(self, stops: Stops) -> None:
-        """A contact for either limit of each joint that has limits."""
-        model = self.model
-        limited = [j for j in range(model.njnt) if model.jnt_limited[j]]
-        if limited:
-            first = len(self.params)
-            self.laws.append((stops, first))
-            self.params.update(limit_stiffness=stops.stiffness, limit_damping=stops.damping)
-        for joint in limited:
-            dof = int(model.jnt_dofadr[joint])
-            for sign, bound, which in (
-                (-1.0, model.jnt_range[joint, 0], "lower"),
-                (1.0, model.jnt_range[joint, 1], "upper"),
-            ):
-                row, spot = np.zeros(at.CONTACT_INTS, dtype=np.int64), np.zeros(at.CONTACT_DOUBLES)
-                row[at.KIND], row[at.PULL], row[at.P_NORMAL] = at.LIMIT, -1, first
-                row[at.TOUCH] = self._guard(f"{_joint_name(model, joint)} beyond its {which} limit")
-                row[at.DOF], row[at.QADR] = dof, model.jnt_qposadr[joint]
-                spot[at.SIGN], spot[at.BOUND], spot[at.INERTIA] = sign, bound, 1.0 / model.dof_invweight0[dof]
-                self.rows.append(row)
-                self.places.append(spot)
-
-    def add_joint_friction(self, law: JointFriction | float) -> None:
-        """A row for each dof that has dry friction; with a law that sticks also a bristle."""
-        model = self.model
-        rubbing = np.flatnonzero(model.dof_frictionloss > 0)
-        if isinstance(law, JointFriction) and rubbing.size:
-            self.loss_parameters = len(self.params)
-            self.laws.append((law, self.loss_parameters))
-            self.params.update(joint_deflection=law.deflection, joint_damping=law.damping)
-        for dof in map(int, rubbing):
-            loss, inertia = float(model.dof_frictionloss[dof]), 1.0 / float(model.dof_invweight0[dof])
-            if not isinstance(law, JointFriction):
-                self.losses.append((dof, loss, law, -1, inertia))
-                continue
-            # (below this speed the bristle relaxes more slowly than it would: a hundredth of a deflection in a tenth of a second)
-            self.losses.append((dof, loss, 0.1 * law.deflection, self._size + len(self.bristles), inertia))
-            joint = int(model.dof_jntid[dof])
-            which = dof - int(model.jnt_dofadr[joint])
-            several = int(model.jnt_type[joint]) in (_FREE, _BALL)
-            self.bristles.append(f"bristle:{_joint_name(model, joint)}" + (f":{which}" if several else ""))
-
-    def _guard(self, name: str) -> int:
-        self.guards.append(name)
-        return len(self.guards) - 1
-
-    def _parameters(self, law: Law, default: Law | None, label: str) -> int:
-        """Where the numbers of a law begin among the parameters; contacts with the same law share them."""
-        shared = law == default
-        key = (type(law), None if shared else label)
-        if key not in self._known:
-            self._known[key] = len(self.params)
-            self.laws.append((law, len(self.params)))
-            for parameter, value in zip(law.parameter_names(), law.parameter_values(), strict=True):
-                self.params[parameter if shared else f"{parameter}[{label}]"] = value
-        return self._known[key]
 
 
 def _limits(limits: Stops | Literal["ignore", "refuse"] | None) -> Stops | Literal["ignore", "refuse"]:
@@ -311,6 +189,19 @@ def _limits(limits: Stops | Literal["ignore", "refuse"] | None) -> Stops | Liter
     if isinstance(limits, Stops) or limits in ("ignore", "refuse"):
         return limits
     raise ValueError(f"limits must be Stops(), 'ignore' or 'refuse'; got {limits!r}")
+
+
+def _joint_friction(given: object) -> JointFriction | float | Literal["exact", "ignore"]:
+    if given is None:
+        return JointFriction()
+    if isinstance(given, JointFriction) or given in ("exact", "ignore"):
+        return given
+    speed = finite("joint_friction: a JointFriction, a speed, 'exact' or 'ignore'; it", given)
+    if not speed > 0:
+        raise ValueError(
+            f"joint_friction must be a JointFriction, a positive speed, 'exact' or 'ignore'; got {given!r}"
+        )
+    return speed
 
 
 def _floor(model: mujoco.MjModel, floor: Number | str | None, height: float) -> tuple[FloatArray, float]:
@@ -335,24 +226,11 @@ def _floor(model: mujoco.MjModel, floor: Number | str | None, height: float) -> 
     return normal, float(normal @ data.geom_xpos[still[0]])
 
 
-def _directions(normal: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Two directions in the plane with that normal: x and y for the ground."""
-    along = np.array([1.0, 0.0, 0.0]) - normal[0] * normal
-    if np.linalg.norm(along) < 0.5:
-        along = np.array([0.0, 1.0, 0.0]) - normal[1] * normal
-    along /= np.linalg.norm(along)
-    return along, np.cross(normal, along)
-
-
-def _joint_name(model: mujoco.MjModel, joint: int) -> str:
-    return mujoco.mj_id2name(model, _JOINT, joint) or f"joint{joint}"
-
-
 def _state_names(model: mujoco.MjModel) -> list[str]:
     positions: list[str] = []
     velocities: list[str] = []
     for joint in range(model.njnt):
-        name, kind = _joint_name(model, joint), model.jnt_type[joint]
+        name, kind = joint_name(model, joint), model.jnt_type[joint]
         quat, spin = [f"{name}:{q}" for q in ("qw", "qx", "qy", "qz")], [f"{name}:{w}" for w in ("wx", "wy", "wz")]
         if kind == int(mujoco.mjtJoint.mjJNT_FREE):
             positions += [f"{name}:{q}" for q in "xyz"] + quat

@@ -53,6 +53,7 @@ class Memory:
         self.loss_parameters = loss_parameters
         self.couplings = Couplings(model)
         self.sizes = {"n": n, "m": len(driver.names), "p": parameters}
+        self.sticks = bool((self.rows[:, at.SLIPS :] >= 0).any() or (self.losses[:, at.LOSS_GUARD] >= 0).any())
         self.scalars, self.quats = coordinates(model)
         self.last_dof = _last_dofs(model)
         self.first_dof = np.arange(model.nv, dtype=np.int64)
@@ -191,7 +192,7 @@ class Memory:
             at.CONTACT_COUNT: len(self.rows),
             at.NBODY: model.nbody,
             at.HAS_COMPENSATION: int(self.constants.compensated.any()),
-            at.NEEDS_VELOCITY: int((self.rows[:, at.PULL] >= 0).any()),
+            at.NEEDS_VELOCITY: int((self.rows[:, [at.PULL, at.SLIPS, at.SLIPS + 1]] >= 0).any()),
             at.LOSS_COUNT: len(self.losses),
             at.LOSS_PARAMETERS: self.loss_parameters,
             at.COUPLING_COUNT: len(self.couplings),
@@ -234,8 +235,13 @@ class Memory:
             at.MARKS: np.zeros(model.nv),
             at.FORCES: np.zeros((rows, model.nv)),
             at.SOLVED: np.zeros((rows, model.nv)),
+            at.GUARD_ROWS: np.zeros(self._guards() * (n + parameters + 1) + parameters if self.sticks else 1),
             at.SHIFTED: np.zeros(max(n, parameters) + 2 * inputs + 1),
         }
+
+    def _guards(self) -> int:
+        used = self.rows[:, [at.TOUCH, at.PULL, at.SLIPS, at.SLIPS + 1]]
+        return 1 + int(max(used.max(initial=-1), self.losses[:, at.LOSS_GUARD].max(initial=-1)))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_bound": {}}

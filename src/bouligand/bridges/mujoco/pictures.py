@@ -11,12 +11,13 @@ import pathlib
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import mujoco
 import numpy as np
 
 from ...plot.film import check_path, moments, save
+from ...system.arguments import one_of
 from .stage import RenderingError, Stage
 
 if TYPE_CHECKING:
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from ..._typing import FloatArray, Path
     from ...solution.solution import Solution
     from .robot import Robot
+    from .web_view import WebView
 
-__all__ = ["RenderingError", "film", "frames", "view"]
+__all__ = ["RenderingError", "film", "frames", "serve", "view"]
 
 
 def film(
@@ -129,20 +131,30 @@ def frames(
     states, words = solution(chosen), solution.word(chosen)
     nq, radii = robot.model.nq, np.array([place.radius for place in robot.places])
     stage = Stage(robot.model, size, camera, floor)
+    if forces:
+        stage.glassy = {place.body for place in robot.places}
     try:
         stage.look_at(states[:, :nq])
-        for x, b in zip(states, words, strict=True):
+        for t, x, b in zip(chosen, states, words, strict=True):
             spots: list[tuple[FloatArray, float]] = []
             if mark and len(radii):
                 which = np.flatnonzero(robot.touching(b))
                 spots = list(zip(robot.points(x)[which], radii[which], strict=True))
-            yield stage.picture(x[:nq], spots, _arrows(robot, x, b, solution, stage.reach) if forces else [])
+            yield stage.picture(x[:nq], spots, _arrows(robot, t, x, b, solution.p, stage.reach) if forces else [])
     finally:
         stage.close()
 
 
-def view(robot: Robot, solution: Solution, speed: float = 1.0, fps: float = 60.0) -> None:
-    """Show a solution in MuJoCo's own viewer, again and again until its window is closed. Needs a screen.
+def view(
+    robot: Robot,
+    solution: Solution,
+    speed: float = 1.0,
+    fps: float = 60.0,
+    *,
+    viewer: Literal["auto", "window", "web"] = "auto",
+    port: int = 8080,
+) -> None:
+    """Show a solution, again and again: in MuJoCo's own viewer until its window is closed, or on a web page until Ctrl-C.
 
     Parameters
     ----------
@@ -152,21 +164,33 @@ def view(robot: Robot, solution: Solution, speed: float = 1.0, fps: float = 60.0
         ``speed=0.1`` shows the motion ten times slower than it happens.
     fps : float
         Pictures per second.
+    viewer : {"auto", "window", "web"}
+        "window" is MuJoCo's own viewer and needs a screen; "web" needs the extra ``view`` and a browser, see `serve`. "auto":
+        the window where there is a screen, else the page.
+    port : int
+        Of the page; the next free one is taken.
 
     Raises
     ------
     RenderingError
-        If there is no screen (films are rendered without one).
+        If there is no screen, and ``viewer="window"``.
     """
+    one_of("viewer", viewer, ("auto", "window", "web"))
     times = moments(float(solution.t[0]), float(solution.t[-1]), fps, speed)
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+    if viewer == "web" or (viewer == "auto" and not _has_screen()):
+        with serve(robot, solution, speed, port=port) as page:
+            print(f"{robot.name} is shown on {page.url} (Ctrl-C ends that)", flush=True)
+            page.wait()
+        return
+    if not _has_screen():
         raise RenderingError(
-            "view: there is no screen here (DISPLAY is not set); film(robot, solution, path) needs none"
+            "view: there is no screen here (DISPLAY is not set); viewer='web' shows it in a browser, and film(robot, solution, "
+            "path) needs neither"
         )
-    from mujoco import viewer
+    from mujoco import viewer as window_of
 
     states, data = solution(times), mujoco.MjData(robot.model)
-    with viewer.launch_passive(robot.model, data) as window:
+    with window_of.launch_passive(robot.model, data) as window:
         while window.is_running():
             for x in states:
                 began = time.perf_counter()
@@ -178,11 +202,54 @@ def view(robot: Robot, solution: Solution, speed: float = 1.0, fps: float = 60.0
                 time.sleep(max(0.0, 1.0 / fps - (time.perf_counter() - began)))
 
 
+def serve(
+    robot: Robot,
+    solution: Solution,
+    speed: float = 1.0,
+    fps: float = 30.0,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    floor: float | None = 0.0,
+) -> WebView:
+    """Open a web page with a solution: shapes, meshes, ground, contact forces, a slider for the time. Needs the extra ``view``.
+
+    Parameters
+    ----------
+    robot : Robot
+    solution : Solution
+    speed : float
+        As in `view`; it can be changed on the page.
+    fps : float
+        Pictures per second.
+    host : str
+        Where the page can be reached from: ``"127.0.0.1"``, this computer only; ``"0.0.0.0"``, the network.
+    port : int
+        The port; the next free one is taken.
+    floor : float or None
+        Height of the ground, for a model without a plane.
+
+    Returns
+    -------
+    WebView
+        With ``url``, ``show(t)``, ``pause(t)``, ``wait()`` and ``close()``. It serves in the background until it is closed.
+    """
+    from .web_view import WebView
+
+    if not (isinstance(port, int | np.integer) and 0 < port < 65536):
+        raise ValueError(f"port must be a whole number from 1 to 65535; got {port!r}")
+    return WebView(robot, solution, speed, fps, host, int(port), floor)
+
+
+def _has_screen() -> bool:
+    return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
 def _arrows(
-    robot: Robot, x: FloatArray, b: FloatArray, solution: Solution, reach: float
+    robot: Robot, t: float, x: FloatArray, b: FloatArray, p: FloatArray, reach: float
 ) -> list[tuple[FloatArray, FloatArray]]:
     weight = float(np.sum(robot.model.body_mass) * np.linalg.norm(robot.model.opt.gravity)) or 1.0
-    pushes, feet = robot.forces(x, b, solution.p), robot.points(x)
+    pushes, feet = robot.forces(x, b, p, float(t)), robot.points(x)
     return [(foot, foot + reach / weight * push) for foot, push in zip(feet, pushes, strict=True) if push.any()]
 
 

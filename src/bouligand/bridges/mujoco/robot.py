@@ -76,6 +76,7 @@ class Robot(System):
         unit: Iterable[slice],
         breakpoints: ArrayLike,
         laws: Iterable[tuple[Any, int]],
+        sticks: bool = False,
         name: str | None,
     ) -> None:
         self.model = model
@@ -88,13 +89,14 @@ class Robot(System):
         self._laws = tuple(laws)  # (law, where its numbers begin among the parameters)
         self._of_laws = max((first + len(law.parameter_names()) for law, first in self._laws), default=0)
         super().__init__(
-            **_low_level(memory, bool(guards)),
+            **_low_level(memory, bool(guards), sticks),
             states=states,
             guards=guards,
             params=params,
             unit=unit,
             breakpoints=breakpoints,
             context=memory,
+            sliding="filippov" if sticks else None,
             name=name,
         )
         if self.held.stop - self.held.start == len(self.inputs):
@@ -228,7 +230,7 @@ class Robot(System):
             [b[row[at.TOUCH]] > 0 and (row[at.PULL] < 0 or b[row[at.PULL]] > 0) for row in rows], dtype=bool
         )
 
-    def forces(self, x: ArrayLike, b: ArrayLike, p: Parameters | None = None) -> FloatArray:
+    def forces(self, x: ArrayLike, b: ArrayLike, p: Parameters | None = None, t: float = 0.0) -> FloatArray:
         """The forces at the contacts in a state and mode, in N and in the world's axes.
 
         Parameters
@@ -238,6 +240,8 @@ class Robot(System):
             The mode: ``solution.word(t)``.
         p : array or mapping from str to float, optional
             The parameters.
+        t : float
+            The time, on which the friction of a contact that sticks exactly depends if the control does.
 
         Returns
         -------
@@ -248,6 +252,8 @@ class Robot(System):
         if word.shape != (self.m,):
             raise ValueError(f"b must have {self.m} signs, one for each guard; got shape {word.shape}")
         values, out = np.ascontiguousarray(self.parameters(p)), np.zeros((len(self.places), 3))
+        if self.sliding and (word == 0.0).any():
+            word = self._bind().signs(t, x, word, values)
         piece = self._contexts.borrow()  # type: ignore[union-attr]
         ctx = np.array([self.n, self.m, len(values), piece[0]], dtype=np.int64)
         compute_forces()(0.0, *(array.ctypes.data for array in (x, word, values, out, ctx)))
@@ -371,8 +377,12 @@ class Robot(System):
     def _take_functions(self) -> None:
         self._functions = {
             name: _Function(name, function, self._contexts)
-            for name, function in _low_level(self.memory, bool(self.guards)).items()
+            for name, function in _low_level(self.memory, bool(self.guards), self.sliding is not None).items()
         }
+        if self.sliding is not None:
+            self._no_jacobians = "in sliding modes, by which friction sticks exactly, f is differenced"
+            self._functions["h_dual"] = _Jacobian("h_dual", self._functions["f"].function, self._contexts)
+            return
         names = ("Df", "A", "Dp_f", "Dp_h", "Dt_h") if self.guards else ("Df", "A", "Dp_f")
         if self._without_formula:
             self._no_jacobians = f"no formula for {self._without_formula}"
@@ -420,9 +430,9 @@ def _callable(name: str, entry: Any) -> Any:
     return LowLevelCallable(entry, ctypes.c_void_p(0), f"int (double{', long' * (len(SHAPES[name]) + 1)})")
 
 
-def _low_level(memory: Memory, has_guards: bool) -> dict[str, Any]:
+def _low_level(memory: Memory, has_guards: bool, sticks: bool = False) -> dict[str, Any]:
     entries = compiled.entries()
-    if not has_guards:
+    if not has_guards or sticks:
         return {name: _callable(name, entries[name]) for name in ("f", "h")}
     of_pairs = (memory.rows[:, at.KIND] == at.PAIR) & (memory.rows[:, at.PULL] >= 0)
     if of_pairs.any():

@@ -17,11 +17,11 @@ import numpy as np
 
 from .hostile import RobotFileWarning, parse, read_binary, read_text, refuse_huge
 from .inertias import make_possible
+from .meshes import Meshes
 
 if TYPE_CHECKING:
     from ..._typing import Path
 
-READABLE_MESHES = (".stl", ".obj", ".msh")
 LONGEST_CHAIN = 1000  # links one after another
 
 
@@ -95,21 +95,21 @@ def _urdf(
     _only_once(root)
     _refuse_long_chains(root)
     _check_mimics(root)
+    kept = Meshes(meshes, lambda name: _resolve(name, folder, package_dirs), caller_level)
     for link in root.iter("link"):
         for tag in ("visual", "collision"):
             for element in link.findall(tag):
                 mesh = element.find("geometry/mesh")
-                if (mesh is None and tag == "visual") or (mesh is not None and not _keep_mesh(mesh, tag, meshes)):
+                if (mesh is None and tag == "visual") or (mesh is not None and not kept.keep(mesh, tag)):
                     link.remove(element)
-                elif mesh is not None:
-                    mesh.set("filename", str(_resolve(mesh.get("filename", ""), folder, package_dirs)))
+    kept.warn()
     make_possible(root, free_base, caller_level())
     # links on fixed joints become part of the link they are fixed to (their frames stay, as sites)
     for old in root.findall("mujoco"):
         root.remove(old)
     options = {"discardvisual": "false", "strippath": "false", "fusestatic": "true"}
     ET.SubElement(ET.SubElement(root, "mujoco"), "compiler", options)
-    spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"))
+    spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"), assets=kept.assets or None)
     for geom in spec.geoms:
         geom.mass = 0.0  # in a URDF a shape has none of its own
     fixed = {child.get("link") for child in root.findall(".//joint[@type='fixed']/child")}
@@ -156,18 +156,16 @@ def _check_mimics(root: ET.Element) -> None:
     for name, leader in leaders.items():
         if kinds.get(leader) not in ("revolute", "continuous", "prismatic"):
             what = "does not exist" if leader not in kinds else f"is {kinds[leader]}"
-            raise ValueError(f"the joint {name!r} mimics {leader!r}, which {what}; a hinge or a slide can be followed")
+            raise ValueError(
+                f"the joint {name!r} mimics {leader!r}, which {what}; a hinge or a slide can be followed: correct the "
+                "file, or remove <mimic>"
+            )
         seen = [name]
         while leader in leaders and leader not in seen:
             seen.append(leader)
             leader = leaders[leader]
         if leader in seen:
             raise ValueError(f"the joint {name!r} mimics itself, by way of {', '.join(map(repr, seen))}")
-
-
-def _keep_mesh(mesh: ET.Element, tag: str, meshes: bool) -> bool:
-    suffix = pathlib.PurePosixPath(mesh.get("filename", "")).suffix.lower()
-    return meshes and tag == "visual" and suffix in READABLE_MESHES
 
 
 def _resolve(name: str, folder: pathlib.Path, package_dirs: Path | Iterable[Path]) -> pathlib.Path:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 TOUCHING, SKY, LINK = (0.85, 0.12, 0.15, 1.0), (0.97, 0.98, 1.0, 1.0), (0.36, 0.44, 0.58, 1.0)
 TILES = 24  # along each side of a floor that is drawn because the model has none
 FORCE = (0.10, 0.45, 0.85, 1.0)
+_GEOM = int(mujoco.mjtObj.mjOBJ_GEOM)
 _ARROW = mujoco.mjtGeom.mjGEOM_ARROW
 _BOX, _SPHERE, _STRAIGHT = mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_SPHERE, np.eye(3)
 
@@ -45,9 +46,10 @@ class Stage:
         if self.needs_light:
             visual.headlight.ambient[:], visual.headlight.diffuse[:] = 0.3, 0.3
         self.data = mujoco.MjData(self.model)
+        self.glassy: set[int] = set()  # bodies through which arrows are seen
         self.tracking = camera is None
         self.camera = mujoco.MjvCamera() if self.tracking else self._known(camera)
-        self.ground, self.tiled = _floor(model, floor)
+        self.ground, self.tiled = ground_of(model, floor)
         self.option = mujoco.MjvOption()
         solid = np.zeros(model.nbody, dtype=bool)
         solid[model.geom_bodyid] = True
@@ -79,16 +81,21 @@ class Stage:
         if self.tracking:
             self.camera.type = mujoco.mjtCamera.mjCAMERA_FREE
             self.camera.azimuth, self.camera.elevation = 130.0, -15.0
-            self.camera.distance = (2.1 if self.boxes else 1.6) * self.reach
+            self.camera.distance = (1.8 if self.boxes else 1.5) * self.reach
 
     def _box(self, qpos: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Corners of a box around the moving bodies."""
         self._place(qpos)
-        moving = self.model.body_weldid[self.model.geom_bodyid] != 0
-        bodies = self.model.body_weldid != 0
-        points = np.vstack([self.data.geom_xpos[moving], self.data.xpos[bodies]])
-        radii = np.concatenate([self.model.geom_rbound[moving], np.zeros(bodies.sum())])[:, None]
-        return (points - radii).min(axis=0), (points + radii).max(axis=0)
+        model, data = self.model, self.data
+        moving = (model.body_weldid[model.geom_bodyid] != 0) & (model.geom_rgba[:, 3] > 0.0)
+        bodies = model.body_weldid != 0
+        # (boxes around shapes, in their own axes, turned into the world's)
+        turns = data.geom_xmat[moving].reshape(-1, 3, 3)
+        middles = data.geom_xpos[moving] + np.einsum("gij,gj->gi", turns, model.geom_aabb[moving, :3])
+        halves = np.einsum("gij,gj->gi", np.abs(turns), model.geom_aabb[moving, 3:])
+        points = np.vstack([middles, data.xpos[bodies]])
+        sizes = np.vstack([halves, np.zeros((bodies.sum(), 3))])
+        return (points - sizes).min(axis=0), (points + sizes).max(axis=0)
 
     def _place(self, qpos: FloatArray) -> None:
         self.data.qpos[:] = qpos
@@ -109,8 +116,10 @@ class Stage:
         ground = low[2] if self.ground is None else self.ground
         if self.tracking:
             self.camera.lookat[:2] = 0.5 * (low + high)[:2]
-            self.camera.lookat[2] = max(ground + 0.3 * self.reach, 0.5 * (low + high)[2])
+            self.camera.lookat[2] = max(ground + 0.2 * self.reach, 0.5 * (low + high)[2])
         self.renderer.update_scene(self.data, self.camera, self.option)
+        if arrows:
+            self._see_through()
         self._light(0.5 * (low + high))
         if self.tiled:
             self._draw_floor(ground, 0.5 * (low + high))
@@ -120,10 +129,19 @@ class Stage:
             self._arrow(start, end)
         return self.renderer.render()
 
+    def _see_through(self) -> None:
+        """Links that carry contacts, in which arrows would be hidden."""
+        scene = self.renderer.scene
+        for i in range(scene.ngeom):
+            geom = scene.geoms[i]
+            if geom.objtype == _GEOM and geom.rgba[3] > 0.0 and int(self.model.geom_bodyid[geom.objid]) in self.glassy:
+                geom.rgba[3], geom.transparent = 0.35, 1
+
     def _arrow(self, start: FloatArray, end: FloatArray) -> None:
         geom = self._add(_ARROW, [1.0, 1.0, 1.0], start, FORCE)
         if geom is not None:
             mujoco.mjv_connector(geom, _ARROW, 0.012 * self.reach, start, end)
+            geom.emission = 0.8
 
     def _light(self, middle: FloatArray) -> None:
         """Where the model has none of its own: a lamp above, and a bright wall behind everything instead of black."""
@@ -172,7 +190,7 @@ class Stage:
         self.renderer.close()
 
 
-def _floor(model: mujoco.MjModel, floor: float | None) -> tuple[float | None, bool]:
+def ground_of(model: mujoco.MjModel, floor: float | None) -> tuple[float | None, bool]:
     """Height of the ground (None: not known), and whether tiles are to be drawn on it."""
     planes = np.flatnonzero(model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE)
     if not len(planes):

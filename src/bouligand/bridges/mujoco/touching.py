@@ -9,6 +9,9 @@ from . import layout as at
 from .mechanics import point_velocity, push_body
 from .symbols import geom_distance
 
+# friction that sticks exactly has no effect in the air, where the slip may stay zero (a body that falls straight down): so that
+# its guard has a sign there, it is the slip plus a little, which vanishes where the contact closes
+BY_HEIGHT, BY_PULL = 1e-3, 1e-6  # 1/s; m/s for each newton (or each unit of a law's own guard of pulling)
 FAR = 1e10  # m: MuJoCo's distances saturate there, so never
 
 
@@ -98,10 +101,24 @@ def guards(w, x, p, out):
         place(w, x, contact, spot)
         depth = read(read_int(w, at.SCRATCH), at.DEPTH)
         write(out, read_int(contact, at.TOUCH), depth)
-        pull = read_int(contact, at.PULL)
+        pull, pulled = read_int(contact, at.PULL), 0.0
         if pull >= 0:
-            write(out, pull, pull_guard(contact, depth, closing(w, contact, spot), p))
+            pushing = pull_guard(contact, depth, closing(w, contact, spot), p)
+            write(out, pull, pushing)
+            pulled = max(-pushing, 0.0)
+        if read_int(contact, at.FRICTION) == laws.EXACT_COULOMB:
+            _slip_guards(w, contact, spot, BY_HEIGHT * max(-depth, 0.0) + BY_PULL * pulled, out)
         contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
+
+
+@core
+def _slip_guards(w, contact, spot, aside, out):
+    """The guards of friction that sticks exactly: the slip in both directions, and how far the contact is from closing."""
+    vx, vy, vz = slip(w, contact)
+    for q in range(2):
+        guard, way = read_int(contact, at.SLIPS + q), spot + 8 * (at.ALONG + 3 * q)
+        if guard >= 0:
+            write(out, guard, vx * read(way, 0) + vy * read(way, 1) + vz * read(way, 2) + aside)
 
 
 @core
@@ -131,9 +148,9 @@ def contact_forces(w, x, b, p, dx):
                 write(applied, dof, read(applied, dof) - read(spot, at.SIGN) * force)
             else:
                 force = normal_force(contact, depth, rate, p)
-                fx, fy, fz = friction(w, x, contact, spot, force, p, dx)
-                a, b_, c = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
-                push(w, contact, fx + force * a, fy + force * b_, fz + force * c)
+                fx, fy, fz = friction(w, x, b, contact, spot, force, p, dx)
+                n0, n1, n2 = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
+                push(w, contact, fx + force * n0, fy + force * n1, fz + force * n2)
         elif read_int(contact, at.FRICTION) == laws.LUGRE:  # in the air bristles relax
             i, relax = read_int(contact, at.BRISTLE), read(p, read_int(contact, at.P_FRICTION) + 6)
             write(dx, i, -read(x, i) / relax)
@@ -142,17 +159,31 @@ def contact_forces(w, x, b, p, dx):
 
 
 @core
-def friction(w, x, contact, spot, force, p, dx):
+def _opposed(b, contact, spot, most):
+    """Friction of this size against the sign of the slip, along and across."""
+    fx, fy, fz = 0.0, 0.0, 0.0
+    for q in range(2):
+        guard, way = read_int(contact, at.SLIPS + q), spot + 8 * (at.ALONG + 3 * q)
+        if guard >= 0:
+            size = -most * read(b, guard)
+            fx, fy, fz = fx + size * read(way, 0), fy + size * read(way, 1), fz + size * read(way, 2)
+    return fx, fy, fz
+
+
+@core
+def friction(w, x, b, contact, spot, force, p, dx):
     """The tangential force of a contact with that normal force; of bristles also their rates."""
     law = read_int(contact, at.FRICTION)
     if law == laws.NO_FRICTION:
         return 0.0, 0.0, 0.0
     s, i = read_int(w, at.SCRATCH), read_int(contact, at.P_FRICTION)
+    if law == laws.EXACT_COULOMB:
+        return _opposed(b, contact, spot, read(p, i) * force)
     vx, vy, vz = slip(w, contact)
     if law == laws.COULOMB:
-        a, b, c = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
-        normal = a * vx + b * vy + c * vz
-        vx, vy, vz = vx - normal * a, vy - normal * b, vz - normal * c
+        n0, n1, n2 = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
+        normal = n0 * vx + n1 * vy + n2 * vz
+        vx, vy, vz = vx - normal * n0, vy - normal * n1, vz - normal * n2
         over = -read(p, i) * force / math.sqrt(vx * vx + vy * vy + vz * vz + read(p, i + 1) ** 2)
         return over * vx, over * vy, over * vz
     along, across = spot + 8 * at.ALONG, spot + 8 * at.ACROSS

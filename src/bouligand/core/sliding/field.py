@@ -149,6 +149,8 @@ def project(t, x, b, p, out, ctx):
     # --- onto the guards that are slid on, and to no rate of those at rest
     solve_for(rates, which, np.array([speeds[k] if rests(ctx, k) else values[k] for k in which]), u)
     for q in range(count):
+        if not abs(u[q]) < math.inf:
+            continue  # (g has vanished, as friction where a contact opens: sliding ends here)
         for i in range(n):
             write(out, i, read(out, i) + fields[q, i] * u[q])
     if not resting:

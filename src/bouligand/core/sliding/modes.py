@@ -11,7 +11,7 @@ from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f, eval_h, failed, project_onto_guards
-from ..guards import hold, rates
+from ..guards import BARELY, hold, rates
 from ..state import NO_GUARD, SHOWN, SWITCH, WITH_CROSSING
 from ..steps.crossing import note
 from .contacts import caught
@@ -274,7 +274,7 @@ def begin(w, ends):
             if g.fired[k] == 5.0 and g.rest[k] != 0.0:
                 rested = max(rested, min(s.t - g.t_last[k], s.t - s.t0))
             hold(w, k)
-            g.hdot[k] = g.b[k] * max(g.b[k] * g.hdot[k], 1e-290)
+            g.hdot[k] = g.b[k] * max(g.b[k] * g.hdot[k], BARELY)
             g.t_last[k] = -1e300
         g.fired[k] = 0.0
         g.former[k] = 0.0
