@@ -177,13 +177,16 @@ class _Run:
                 Z = np.array(series)  # (order, n + 2): z at s length is the sum of s^q Z[q]
                 out.largest = max(out.largest, np.abs(self.z[:n]).max())
                 self.scales = np.abs(H) @ np.abs(self.z)
-                found = self.first(H @ Z.T)
+                just = [k for k, t in crossed_at.items() if self.z[-2] - t < 1e-12 * max(1.0, abs(t))]
+                found = self.first(H @ Z.T, just)
                 if found is not None or length < cell:
                     break
                 self.z = full @ self.z
                 out.factors.append(full)
             if found is None:
                 self.advance(M, length, end)
+                if end == problem.span[1] and not problem.at_corner(end):
+                    self.note_margins(-1, H, out.flow, end)
                 break
             k, s = found
             self.z = (s ** np.arange(ORDER + 1)) @ Z
@@ -214,13 +217,15 @@ class _Run:
             out.factors.append(np.eye(n + 2) + np.outer(after - before, H[k]) / rate)
 
     def note_margins(self, k, H, flow, end):
-        """At the crossing of k: how far the end is, and the guards that are being approached (they may recede from now on)."""
+        """At the crossing of k (-1: the end): how far the end is, and the guards that are being approached (they may recede from
+        now on)."""
         rates = H @ flow / self.sizes
         distances = np.abs(H @ self.z) / self.sizes
         for j in np.flatnonzero(self.out.word * rates < 0.0):
             if j != k and j not in self.problem.observers:
                 self.out.margin = min(self.out.margin, distances[j])
-        self.out.margin = min(self.out.margin, abs(end - self.z[-2]) * abs(rates[k]))
+        if k >= 0:
+            self.out.margin = min(self.out.margin, abs(end - self.z[-2]) * abs(rates[k]))
 
     def counts(self, crossing):
         """Whether a crossing is an event: in this direction."""
@@ -240,8 +245,9 @@ class _Run:
         self.out.flow = M @ self.z
         self.out.factors.append(step)
 
-    def first(self, C):
-        """The guard that is crossed first in this cell, and where (0 to 1); None if none is. C: the guards' coefficients."""
+    def first(self, C, just):
+        """The guard that is crossed first in this cell, and where (0 to 1); None if none is. C: the guards' coefficients; ``just``
+        were crossed where it begins."""
         out = self.out
         b = out.word[:, None]
         C = b * C
@@ -249,7 +255,9 @@ class _Run:
         slopes = (C[:, 1:] * np.arange(1, ORDER + 1)) @ POWERS[:, :-1].T
         noise = ROUND * self.scales
         near = np.abs(values[:, 0]) <= noise  # zero, to round-off: just crossed, or to be crossed now
+        near[just] = True
         leaves = near & (slopes[:, 0] > 0.0)
+        values[leaves, 0] = np.maximum(values[leaves, 0], 1e-300)
         values[near & ~leaves, 0] = -1.0
         values[leaves[:, None] & (np.abs(values) <= noise[:, None])] = 1e-300
         best = None

@@ -80,6 +80,9 @@ def judge(problem):
 
 
 def _compare(problem, exact, sol, allowed):
+    at_start = {c.guard for c in exact.crossings if c.t - problem.span[0] < 1e-12}
+    if exact.on_guards and at_start & set(problem.terminal):
+        return Verdict(DOUBT, "a start on a guard that is terminal: crossed there, or before it")
     if sol.status != exact.status:
         if exact.beside_guards and exact.t - problem.span[0] < 1e-12:
             return Verdict(DOUBT, "a terminal guard some units in the last place from the start")
