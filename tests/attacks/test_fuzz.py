@@ -65,6 +65,11 @@ def test_an_end_just_behind_a_landing_is_reached(seed):
     assert attack("ends", seed).name in (RIGHT, DOUBT)
 
 
+def test_breakpoints_nearer_than_a_difference_of_h():
+    """Between two breakpoints 1.4 ms apart h is differenced to neither side beyond them. (It took 20,000 steps.)"""
+    assert attack("combined", 7003994).name == RIGHT
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_some_of_each_kind(kind):
     for seed in range(12 if kind != "spans" else 5):

@@ -42,13 +42,24 @@ def rates(w, at_end, length):
         return False
     sigma = s.probe * s.dt
     if t + sigma > s.stop:
-        sigma = -sigma
+        sigma = within_leg(w, t, sigma)
     for i in range(v.width):
         v.x_trial[i] = x[i] + sigma * k[i]
     if eval_h(w, t + sigma, v.x_trial, g.h_trial):
         return True
     difference(g, h, out, 1.0 / sigma)
     return False
+
+
+@core
+def within_leg(w, t, sigma):
+    """A difference in time that does not reach beyond the leg's end: backwards, or shorter where a breakpoint is near there too."""
+    s = w.s
+    behind = t - w.breaks[s.break_count - 1] if s.break_count > 0 else NEVER
+    if sigma <= behind:
+        return -sigma
+    ahead = s.stop - t
+    return 0.5 * ahead if ahead >= behind else -0.5 * behind
 
 
 @core(inline=True)
