@@ -34,8 +34,7 @@ class Report:
     ok : bool
         Whether there are no problems.
     problems : list of str
-        What is wrong: Jacobians that differ from differences, guards at which the system is not event-selected (or, with
-        sliding modes, f that is not affine in the signs of several guards that are slid on).
+        What is wrong: Jacobians that differ from differences, guards at which the system is not event-selected.
     notes : list of str
         What is worth knowing, but not wrong.
     jacobians : dict from str to float
@@ -373,9 +372,9 @@ def _check_sliding(
         basis = np.column_stack([np.ones(len(words)), words[:, near]])
         off = np.abs(basis @ np.linalg.lstsq(basis, fields, rcond=None)[0] - fields).max()
         if off > 1e-8 * max(np.abs(fields).max(), 1e-300):
-            report.problems.append(
+            report.notes.append(
                 f"f is not affine in the signs of the guards around x: sliding on several of {_names(system, slid)} at once "
-                "would be refused. Write f so that each of them adds a term of its own"
+                "would be refused. If they can meet, write f so that each of them adds a term of its own"
             )
 
 
