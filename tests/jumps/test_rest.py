@@ -194,6 +194,7 @@ def test_derivatives_from_rest():
         np.testing.assert_allclose(B(dx), (moved - sol.x[-1]) / 1e-6, atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::bouligand.DerivativeWarning")  # (by differences, good to 1e-8)
 def test_derivative_through_a_throw():
     """Where the ball leaves the table and where it lands depend on amplitude and frequency only, not on the start."""
     system = bd.models.shaking_table()
