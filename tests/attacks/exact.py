@@ -246,8 +246,8 @@ class _Run:
         self.out.factors.append(step)
 
     def first(self, C, just):
-        """The guard that is crossed first in this cell, and where (0 to 1); None if none is. C: the guards' coefficients; ``just``
-        were crossed where it begins."""
+        """The guard that is crossed first in this cell, and where (0 to 1); None if none is. C: the guards' coefficients;
+        ``just``: those that were crossed where it begins."""
         out = self.out
         b = out.word[:, None]
         C = b * C

@@ -53,7 +53,7 @@ def rates(w, at_end, length):
 
 @core
 def within_leg(w, t, sigma):
-    """A difference in time that does not reach beyond the leg's end: backwards, or shorter where a breakpoint is near there too."""
+    """A difference in time that stays within the leg: backwards, or shorter where a breakpoint is near there too."""
     s = w.s
     behind = t - w.breaks[s.break_count - 1] if s.break_count > 0 else NEVER
     if sigma <= behind:
