@@ -129,11 +129,14 @@ class MPC:
         last ones go on."""
         if self._controls is None:
             return self._plan.controls(None)
-        began, U = self._controls
         # (the middle of each interval: it may begin a rounding error before a node)
         times = self._plan.times - self._plan.times[0]
-        middle = 0.5 * (times[:-1] + times[1:]) + (t - began)
-        places = np.searchsorted(times, middle, side="right") - 1
+        return self._planned(*self._controls, 0.5 * (times[:-1] + times[1:]) + t)
+
+    def _planned(self, began: float, U: ty.FloatArray, t: ty.FloatArray | float) -> ty.FloatArray:
+        """The controls U of a plan that began then, at some times: the first ones before it, the last ones after it."""
+        times = self._plan.times - self._plan.times[0]
+        places = np.searchsorted(times, t - began, side="right") - 1
         return U[np.clip(places, 0, len(U) - 1)]
 
     def start(self, t: float, x: ArrayLike, U: ArrayLike | None = None, iterations: int = 100) -> PlanResult:
@@ -160,17 +163,15 @@ class MPC:
         until, least = t + self.latency, 1e-9 * self.latency  # (nodes may differ by rounding errors)
         while len(self._decided) > 1 and self._decided[1][0] <= t + least:
             del self._decided[0]
-        shape = self._plan.times - self._plan.times[0]
-        changes = [began + shape for began, _ in self._decided]
-        inside = np.sort(np.concatenate(changes))
+        inside = np.sort(np.concatenate([self._plan.moments(began) for began, _ in self._decided]))
         inside = inside[(inside > t + least) & (inside < until - least)]
         times = np.concatenate([[t], inside[np.diff(inside, prepend=t) > least], [until]])
 
         def policy(k: int, x: ty.FloatArray) -> ty.FloatArray:
             middle = 0.5 * (times[k] + times[k + 1])
             which = max(sum(began <= middle for began, _ in self._decided) - 1, 0)
-            U = self._decided[which][1]
-            return U[min(max(int(np.searchsorted(changes[which], middle, side="right")) - 1, 0), len(U) - 1)]
+            began, U = self._decided[which]
+            return self._planned(began, U, middle)
 
         run = self._plan._try(x, times, policy)
         return x if run is None or not run.success else run.x[-1]
