@@ -1,14 +1,12 @@
-"""Entries of the compiled core that few integrations need: imported and compiled when first called."""
+"""Entries of the compiled core, for Python: each is imported and compiled when it is first called."""
 
 import importlib
 import sys
-import threading
 
 _said: set[str] = set()
-_compiling = threading.Lock()  # (one thread compiles, others wait)
 
 
-def say_if_compiling(dispatcher, what):
+def _say_if_compiling(dispatcher, what):
     """One line on stderr before a compilation that takes seconds (that is: once on a machine)."""
     if what in _said:
         return
@@ -34,19 +32,18 @@ class Kernel:
     arrays of the same types.
     """
 
-    __slots__ = ("_direct", "_function", "_module", "_name", "_quickly", "_what")
+    __slots__ = ("_direct", "_module", "_name", "_quickly", "_what", "code")
 
     def __init__(self, module, name, what, quickly=False, direct=False):
         self._module, self._name, self._what, self._quickly, self._direct = module, name, what, quickly, direct
-        self._function = None
+        self.code = None  # what a call calls: the machine code, once it is there
 
     def __call__(self, *arguments):
-        if self._function is None:
-            from .compiler import jit
+        return (self.code or self._load(arguments))(*arguments)
 
-            function = self._compiled(arguments)
-            self._function = jit.direct(function) if self._direct else function
-        return self._function(*arguments)
+    def of_workspace(self):
+        """Its machine code, of an entry that is given the address of a workspace: for callers to whom 0.1 us matters."""
+        return self.code or self._load((0,))
 
     def address(self):
         """Of its machine code, for `intrinsics.call_entry`: of an entry that is given the address of a workspace."""
@@ -54,11 +51,18 @@ class Kernel:
 
         return jit.address_of(self._compiled((0,)))
 
+    def _load(self, arguments):
+        from .compiler import jit
+
+        function = self._compiled(arguments)
+        self.code = jit.direct(function) if self._direct else function
+        return self.code
+
     def _compiled(self, arguments):
-        from .compiler.compiling import compile_for
+        from .compiler.compiling import compile_for, compiling
 
         function = getattr(importlib.import_module(f".{self._module}", __package__), self._name)
-        with _compiling:
-            say_if_compiling(function, self._what)
+        with compiling():  # (one thread compiles, others wait)
+            _say_if_compiling(function, self._what)
             compile_for(function, arguments, self._quickly)
         return function

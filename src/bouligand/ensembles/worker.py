@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core import codes
-from ..core.entries import say_if_compiling
+from ..core.entries import Kernel
 from ..core.state import BLOCK, BLOCK_PLAN, COUNTED, TO_KEEP
 from ..core.views import record_view
-from ..integration import stiff
+from ..integration import compiled_entries, stiff
 from ..integration.failures import failure
 from ..integration.options import TO_THE_END
-from ..integration.running import borrow_spans, find_word, give_back, let_enter
+from ..integration.running import borrow_spans, give_back, let_enter
 from ..memory.tables import TableMemory
 from ..system import interrupts
 from . import outcomes
@@ -34,7 +33,7 @@ _GIVEN = (
     "rest",
 )  # rows of the guards that options have written before the start
 _Plan = record_view(BLOCK_PLAN)
-_lock = threading.Lock()
+_run_block = Kernel("steps.block", "run_block", "ensembles", direct=True)
 
 
 class Worker:
@@ -80,7 +79,7 @@ class Worker:
         self.plan = _Plan(plan.data.cast("B"))
         self.plan.work = memory.address
         self.plan.x0_step, self.plan.p_step = int(len(x0) > 1), int(len(p) > 1)
-        self.plan.run = _address("run")
+        self.plan.run = compiled_entries.loop.address()
 
     def _room(self, rows: int) -> None:
         """Room for so many events, with those that are there."""
@@ -100,7 +99,7 @@ class Worker:
     def pieces(self, first: int, stop: int) -> Any:
         """Integrate at most MOST rows. A generator, which yields now and then, so that its caller can look after other things."""
         plan, table, kept = self.plan, self._table, self._kept
-        block = _load_block()
+        block = _run_block.of_workspace()
         plan.next, plan.count, plan.phase, plan.events, plan.first = 0, stop - first, 0, 0, first
         plan.x_eval = kept.address_of_states(first)
         calls_python = self._problem.system._bind().calls_python
@@ -131,17 +130,19 @@ class Worker:
         elif code == codes.NEED_SPAN:
             if stepper._spans is None:
                 borrow_spans(stepper)
-            plan.span = _address("span")
+            plan.span = compiled_entries.spans.address()
         elif codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
-            plan.judge = _address("judge")
+            plan.judge = compiled_entries.judge.address()
         elif code in (codes.JUMP, codes.SLIDE):
             let_enter(stepper, code)
         elif code == codes.WEIGH:
             self._set_parameters()
             stiff.weigh(stepper)
         elif code == codes.NEED_WORD:
-            plan.find_word = _address("find_word")
-            found = find_word(memory.address)  # (for this trajectory; for later ones the compiled loop calls it)
+            plan.find_word = compiled_entries.find_word.address()
+            found = compiled_entries.find_word(
+                memory.address
+            )  # (for this trajectory; for later ones the compiled loop calls it)
             if found >= codes.FIRST_FAILURE:
                 self._respond(found)
         elif code >= codes.FIRST_FAILURE:
@@ -167,47 +168,3 @@ class Worker:
     def close(self) -> None:
         """Give back what was borrowed."""
         give_back(self._stepper)
-
-
-_ENTRIES = {
-    "run": ("steps.loop", "the integrator", True),
-    "judge": ("steps.judge", "breakpoints and grazing", True),
-    "find_word": ("steps.start_word", "starts on guards", False),
-    "span": ("spans.span", "steps across many contacts", False),
-    "run_block": ("steps.block", "ensembles", False),
-}
-
-
-def _compiled(name: str) -> Any:
-    """An entry of the core, compiled. One thread does it, others wait."""
-    from importlib import import_module
-
-    from ..core.compiler.compiling import compile_for  # (imports Numba, which `import bouligand` does not)
-
-    module, what, quickly = _ENTRIES[name]
-    entry = getattr(import_module(f"...core.{module}", __name__), name)
-    with _lock:
-        say_if_compiling(entry, what)
-        compile_for(entry, (0,), quickly)
-    return entry
-
-
-def _address(name: str) -> int:
-    """The address of an entry's machine code."""
-    from ..core.compiler.jit import address_of
-
-    address: int = address_of(_compiled(name))
-    return address
-
-
-_block: Any = None
-
-
-def _load_block() -> Any:
-    """The machine code of the compiled loop."""
-    global _block
-    if _block is None:
-        from ..core.compiler.jit import direct
-
-        _block = direct(_compiled("run_block"))
-    return _block

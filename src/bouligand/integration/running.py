@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..core import codes
-from ..core.entries import Kernel
 from ..memory.pool import pool_of
 from ..solution.solution import Solution
 from ..system import interrupts
 from . import compiled_entries, stiff
+from .compiled_entries import find_word, judge, loop
 from .failures import failure
 
 if TYPE_CHECKING:
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from ..memory.working import IntegrationMemory
     from .stepper import Stepper
 
-_judge = Kernel("steps.judge", "judge", "breakpoints and grazing", quickly=True, direct=True)
-find_word = Kernel("steps.start_word", "find_word", "starts on guards", direct=True)
 # entries that the loop calls itself, when they are compiled
 _ENTERED = {
-    codes.JUMP: ("enter_jump", Kernel("jumps.instant", "jump", "jumps of the state")),
-    codes.SLIDE: ("enter_slide", Kernel("sliding.modes", "slide", "sliding modes")),
+    codes.JUMP: ("enter_jump", compiled_entries.jump),
+    codes.SLIDE: ("enter_slide", compiled_entries.slide),
 }
 # which table is to grow when the core reports that it is full
 _FULL = {codes.RECORDS_FULL: "record", codes.EVENTS_FULL: "events"}
@@ -62,7 +60,7 @@ def advance_with_bar(stepper: Stepper, title: bool | str) -> None:
 
 def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
     """The same, without a care for Ctrl-C in callbacks."""
-    run = compiled_entries.loop or compiled_entries.load_loop()
+    run = loop.of_workspace()
     memory, table = stepper._memory, stepper._memory.address
     while (code := run(table)) != _FINISHED:
         if code == codes.NEED_SPAN:
@@ -72,7 +70,7 @@ def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
         if codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
             if code == codes.CHANGED and stepper._until is not None and pauses(memory, stepper._until):
                 return  # (the question stays: the judge answers it when the integration goes on)
-            code = _judge(table)
+            code = judge(table)
         if code == codes.LOOK:
             if look is not None:
                 look()
@@ -123,7 +121,7 @@ def pauses(memory: IntegrationMemory, until: float) -> bool:
 
 def _span(stepper: Stepper, look: Callable[[], None] | None) -> int:
     """Take spanning steps, across many crossings. Returns the code of the core."""
-    span = compiled_entries.spans or compiled_entries.load_spans()
+    span = compiled_entries.spans.of_workspace()
     if stepper._spans is None:
         borrow_spans(stepper)
     memory = stepper._memory
