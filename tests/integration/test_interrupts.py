@@ -1,6 +1,7 @@
 """Ctrl-C: answered soon, wherever the library is, never swallowed, and the trajectory so far is kept."""
 
 import contextlib
+import math
 import os
 import signal
 import threading
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 
 import bouligand as bd
+from bouligand.core.codes import GO_ON, LOOK
+from bouligand.derivative import refinement
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1" or os.name == "nt", reason="it is about compiled code, and POSIX signals"
@@ -169,3 +172,29 @@ def test_a_stepper_across_many_contacts_is_a_solve(contacts):
     assert (stepper.solution.x == sol.x).all()
     assert (stepper.solution.events.t == sol.events.t).all()
     assert stepper.solution.counts == sol.counts
+
+
+def slow_oscillator(t, x, b, p, dx):
+    lost = 0.0
+    for i in range(100_000):  # about a millisecond
+        lost += math.sin(float(i) + t)
+    dx[0], dx[1] = x[1], -x[0] + p[0] * lost
+
+
+def test_the_search_for_the_fastest_modes_pauses(monkeypatch):
+    """It goes along the whole trajectory, before tangents are propagated; where f takes long it takes seconds."""
+    slow = bd.System(slow_oscillator, level, n=2, m=1, params={"none": 0.0}, jacobians="differences")
+    sol = bd.solve(slow, (0.0, 30.0), [1.0, 0.0])
+    codes = []
+
+    def noted(*arguments):
+        codes.append(fastest_modes(*arguments))
+        return codes[-1]
+
+    fastest_modes = refinement._fastest_modes
+    monkeypatch.setattr(refinement, "_fastest_modes", noted)
+    B = sol.bderivative()(np.array([1.0, 0.0]))
+    assert codes[-1] == GO_ON
+    assert codes[:-1] == [LOOK] * (len(codes) - 1)
+    assert len(codes) > 1
+    assert abs(B - [np.cos(30.0), -np.sin(30.0)]).max() < 1e-3

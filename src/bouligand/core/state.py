@@ -320,6 +320,21 @@ POSITION = record(
         )
     )
 )
+# of the measurement of the fastest modes: how far it has come
+MODES_POSITION = record(
+    "step: int",  # the next one; 0: nothing is measured yet
+    "event: int",  # the next row of ``events``
+    "leg: int",  # the parameters in force
+    "last: int",  # the last step that was measured,
+    "longest",  # its length,
+    "until",  # and its end
+    "wait: int",  # steps until the next measurement
+    "changed: int",  # 1: the word or the field has changed since
+    "seen: int",  # record at which a rate is known,
+    "ahead",  # and that rate
+    "rate",  # in the last step that was measured
+    "worst",  # largest ratio of a step's length to its bound
+)
 DERIVATIVE_ROWS = Rows(
     "derivative",
     "largest",  # the largest size of each state along the trajectory
@@ -331,6 +346,7 @@ DERIVATIVE_ROWS = Rows(
 TANGENTS = Table(
     "tangents",
     at=POSITION,
+    modes=MODES_POSITION,
     jacobians=JACOBIANS,
     rows=DERIVATIVE_ROWS,
     differences="vector",  # steps for differences of f: of each state, each parameter, and time;

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..core import codes
 from ..core.entries import Kernel
 from ..core.schemes import METHODS, SCHEMES, STIFF, ros34pw2
 from ..core.state import BACK, HOP, ORDERS, SMALL, SPAN
 from ..errors import DerivativeError
-from ..system.interrupts import answered
 from .damping import Decay, Grading, inner_fractions, sampled_modes, stable_bounds
 from .failures import raise_failed
+from .turns import in_turns
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray
@@ -101,14 +102,15 @@ def fastest_rates(system: System, rtol: float, rows: int, memory: TangentMemory)
     out = np.zeros(rows)
     given = system.n <= SMALL and memory.ways.Df
     bound = system._bind()
-    with answered(bound):
-        worst = _fastest_modes(memory.address, bounds(rtol), given, out)
-    if worst < 0.0:
-        raise_failed(system, memory.s.status, memory)
+    position = memory.tangents.modes
+    position["step"] = 0
+    code = in_turns(system, _fastest_modes, memory.address, bounds(rtol), given, out)
+    if code != codes.GO_ON:
+        raise_failed(system, code, memory)
     error = bound.failures.take()  # (of evaluations inside a step that were not needed)
     if error is not None and not isinstance(error, Exception):  # Ctrl-C
         raise error
-    return Rates(rtol, out, worst)
+    return Rates(rtol, out, float(position["worst"][0]))
 
 
 def divide(system: System, record: Record, rates: Rates, memory: TangentMemory) -> Division | None:

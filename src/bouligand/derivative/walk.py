@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from ..core.schemes import STIFF
 from ..core.state import AT_END, DUAL, SMALL, TANGENT_ROWS, TO_GUARD
 from ..errors import GrazingError
 from ..memory.pool import pool_of
-from ..system.interrupts import answered
 from .differences import take_steps
 from .failures import raise_failed, raise_user_error
 from .patterns import take_pattern
@@ -26,13 +25,13 @@ from .refinement import divide, fastest_rates
 from .sliding_start import refuse_sliding_by_others
 from .stretch import cut
 from .trajectory_corners import corner_before_break, corner_here, refuse_event_at_break, start_corner
+from .turns import in_turns
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray
     from ..memory.extras import TangentMemory
     from ..solution.solution import Solution
     from ..system.binding import Bound
-    from ..system.system import System
     from ..system.user_memory import Lease
     from .stretch import Stretch
     from .trajectory_corners import TrajectoryCorner
@@ -197,7 +196,7 @@ class Walk:
                 yield None
             if halts:
                 memory.at.halt = halts[-1]
-            code = _in_turns(self.system, _push, memory.address, *carried, times, crossings, self.merge)
+            code = in_turns(self.system, _push, memory.address, *carried, times, crossings, self.merge)
             if halts:
                 memory.at.halt = -1
             if code == codes.AT_CORNER:
@@ -241,7 +240,7 @@ class Walk:
         at = self.memory.at
         if at.record < record:
             at.quiet, at.halt = corner.event_rows.stop, record
-            code = _in_turns(self.system, _push, self.memory.address, *carried, _NO_TIMES, _NO_TIMES, self.merge)
+            code = in_turns(self.system, _push, self.memory.address, *carried, _NO_TIMES, _NO_TIMES, self.merge)
             at.quiet, at.halt = 0, -1
             if code != codes.GO_ON:
                 self.fail(code)
@@ -298,7 +297,7 @@ class Walk:
         at_once = _STAGES if self.n <= SMALL else 1  # number of stages whose Jacobians are stored
         Df, Dp_f = np.empty((at_once, self.n, self.n)), np.empty((at_once, self.n, self.np))
         tv = np.zeros((TANGENT_ROWS.count, self.n))
-        code = _in_turns(self.system, _pull, memory.address, gradient, tv, Df, Dp_f, self._crossings, *stop)
+        code = in_turns(self.system, _pull, memory.address, gradient, tv, Df, Dp_f, self._crossings, *stop)
         if code != codes.GO_ON:
             self.fail(code)
 
@@ -319,12 +318,3 @@ class Walk:
                 guard=guard,
             )
         raise_failed(self.system, code, memory)
-
-
-def _in_turns(system: System, entry: Kernel, *arguments: Any) -> int:
-    """Call the core until it is done: it returns now and then, for Ctrl-C."""
-    with answered(system._bind()):
-        while True:
-            code: int = entry(*arguments)
-            if code != codes.LOOK:
-                return code

@@ -12,6 +12,7 @@ from ..core.state import (
     DERIVATIVE_ROWS,
     DUAL,
     JACOBIANS,
+    MODES_POSITION,
     POSITION,
     SMALL,
     SPANS,
@@ -128,6 +129,7 @@ class StiffMemory(StiffTable):
 class TangentTable(TableMemory):
     """The arrays that only derivatives need (see `core.state.TANGENTS`); here those that Python looks at."""
 
+    modes: RecordArray
     jacobians: RecordArray
     rows: FloatArray
     differences: FloatArray
@@ -152,6 +154,7 @@ class TangentMemory(Working):
         tangents = TangentTable(
             TANGENTS,
             at=self.position.view(POSITION),
+            modes=np.zeros(1, dtype=MODES_POSITION),
             jacobians=np.zeros(1, dtype=JACOBIANS),
             rows=np.zeros((DERIVATIVE_ROWS.count, n)),
             differences=np.empty(n + of_p + 1),

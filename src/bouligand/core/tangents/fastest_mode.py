@@ -10,6 +10,7 @@ evaluations of f, or one of Df where that is given.
 import math
 
 from .. import codes
+from ..clock import time_to_look
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
@@ -26,76 +27,103 @@ FAR = 4.0  # steps shorter than their bound by this factor (hops: by any factor)
 
 @core(entry=True)
 def fastest_modes(table, bounds, given, out):
-    """``out`` = the approximate size of the largest eigenvalue of Df in the step to each record. Returns the largest ratio of a
-    step's length to its bound; negative if f failed.
+    """``out`` = the approximate size of the largest eigenvalue of Df in the step to each record; ``modes.worst`` = the largest
+    ratio of a step's length to its bound.
 
-    g.b holds the word at the start, and is changed along the way. ``bounds[kind]`` is the longest step of that kind, in units of
-    1 / rate. ``given``: use the user's Df.
+    Returns LOOK when some time has passed: the next call goes on. g.b holds the word at the start, and is changed along the way.
+    ``bounds[kind]`` is the longest step of that kind, in units of 1 / rate. ``given``: use the user's Df.
     """
     compact()
     w = work(table)
-    s, v, steps, rows = w.s, w.v, w.steps, w.tangents.rows
+    s, steps, at = w.s, w.steps, w.tangents.modes
     whole = steps[steps.shape[0] - 1].t - steps[0].t
-    event, leg, rate, ahead, worst = 0, 0, 0.0, 0.0, 0.0
-    last, wait, longest, changed, seen, until = -EVERY, 1, 0.0, True, -1, steps[0].t
-    for i in range(v.width):
-        rows.mode[i], rows.per_step[i] = 0.0, 1.0 / w.tangents.differences[i]
-    use_parameters(w, leg)
-    for step in range(1, steps.shape[0]):
-        known, held = event, leg
-        event, leg = catch_up(w, event, leg, step)
-        if leg != held:
-            use_parameters(w, leg)
+    if at.step == 0:
+        begin(w)
+    while at.step < steps.shape[0]:
+        if s.f_calls >= s.look_at and time_to_look(w):
+            return codes.LOOK
+        step, known, held = at.step, at.event, at.leg
+        at.event, at.leg = catch_up(w, known, held, step)
+        if at.leg != held:
+            use_parameters(w, at.leg)
         t, length = steps[step - 1].t, steps[step].t - steps[step - 1].t
+        if at.event != known or at.leg != held:
+            at.changed = 1
         s.cap = 1e300
         for moment in w.breaks:
-            changed = changed or moment == t
+            if moment == t:
+                at.changed = 1
             if moment == steps[step].t:
                 s.cap = before(moment)
-        changed = changed or event != known or leg != held
-        kind, change = steps[step].kind % BACK, 0.0
-        if changed or step - last >= wait or length > 1.5 * longest or PLACES * (t + length - until) > whole:
-            if changed:
+        bound, change = bounds[steps[step].kind % BACK], 0.0
+        late = step - at.last >= at.wait or PLACES * (t + length - at.until) > whole
+        if at.changed == 1 or late or length > 1.5 * at.longest:
+            change = measure_step(w, given, step, bound / length, int(PLACES * length / whole))
+            if change < 0.0:
+                return s.status
+        out[step] = max(at.rate, change)
+        at.worst = max(at.worst, length * out[step] / bound)
+        at.step += 1
+    return codes.GO_ON
+
+
+@core(inline=True)
+def begin(w):
+    """Nothing is measured yet."""
+    at, rows = w.tangents.modes, w.tangents.rows
+    at.step, at.event, at.leg, at.rate, at.ahead, at.worst = 1, 0, 0, 0.0, 0.0, 0.0
+    at.last, at.wait, at.longest, at.changed, at.seen, at.until = -EVERY, 1, 0.0, 1, -1, w.steps[0].t
+    for i in range(w.v.width):
+        rows.mode[i], rows.per_step[i] = 0.0, 1.0 / w.tangents.differences[i]
+    use_parameters(w, 0)
+
+
+@core(inline=True)
+def measure_step(w, given, step, enough, inside):
+    """``modes.rate`` = the fastest rate at the start of a step (where the last measurement may have been made), at its end, and
+    at ``inside`` places in it. Returns how fast Df changes in a long step, which limits steps too; negative if f failed.
+
+    ``enough``: the rate for which the step is as long as its bound.
+    """
+    compact()
+    s, v, steps, rows, at = w.s, w.v, w.steps, w.tangents.rows, w.tangents.modes
+    t, length, kind = steps[step - 1].t, steps[step].t - steps[step - 1].t, steps[step].kind % BACK
+    brief = kind != SPAN and inside == 0
+    touch = brief and HOP <= kind < SPAN
+    if at.changed == 1:
+        mix_mode(rows)
+    low, rate, place, behind, change = math.inf, 0.0, 0, 0.0, 0.0
+    if at.seen == step - 1 and at.changed == 0:
+        low, rate, place, behind = at.ahead, at.ahead, 1, at.ahead
+        copy_state(v.x_end, v.f)
+    at.last, at.longest, at.until, at.changed = step, length, t + length, 1 if kind == SPAN else 0
+    while place <= inside + 1:
+        if place == 1:
+            if brief and (1.0 if touch else FAR) * rate < enough:
+                break  # much shorter than its bound: the rate at its start is enough
+            if kind == SPAN:  # behind the crossings that it spans
+                at.event, at.leg = catch_up(w, at.event, at.leg, step + 1)
+                use_parameters(w, at.leg)
                 mix_mode(rows)
-            enough, inside = bounds[kind] / length, int(PLACES * length / whole)
-            brief = kind != SPAN and inside == 0
-            touch = brief and HOP <= kind < SPAN
-            # --- at its start (where the last measurement may have been made), at its end, and inside
-            low, rate, place, behind = math.inf, 0.0, 0, 0.0
-            if seen == step - 1 and not changed:
-                low, rate, place, behind = ahead, ahead, 1, ahead
-                copy_state(v.x_end, v.f)
-            last, longest, changed, until = step, length, kind == SPAN, t + length
-            while place <= inside + 1:
-                if place == 1:
-                    if brief and (1.0 if touch else FAR) * rate < enough:
-                        break  # much shorter than its bound: the rate at its start is enough
-                    if kind == SPAN:  # behind the crossings that it spans
-                        event, leg = catch_up(w, event, leg, step + 1)
-                        use_parameters(w, leg)
-                        mix_mode(rows)
-                c = state_inside(w, step, length, place, inside)
-                slope = v.f if place == 0 else v.x_end if place == 1 else v.second
-                here = measure_rate(w, given, t + c * length, enough if brief or place > 0 else 0.0, slope)
-                if given and (place == 1 or (place == 0 and not touch)):  # for the cubic, of this step or the next
-                    here = -1.0 if eval_f(w, min(t + c * length, s.cap), v.x, slope) else here
-                if here >= 0.0:
-                    low, rate = min(low, here), max(rate, here)
-                elif place < 2:  # (inside, f may fail: the state is that of a cubic)
-                    return -1.0
-                if place == 1:
-                    ahead, seen = here, step
-                    inside = max(inside, 1) if rate > STEADY * low and not touch else inside
-                elif here >= 0.0:
-                    change = max(change, log_ratio(length * behind, length * here) if place > 0 else 0.0)
-                    behind = here
-                place += 1
-            # (in a long step the change of Df from place to place limits the steps, too)
-            change = 0.0 if brief else max(change, log_ratio(length * behind, length * ahead)) * (inside + 1.0) / length
-            wait = min(2 * wait, EVERY) if rate <= STEADY * low else 1
-        out[step] = max(rate, change)
-        worst = max(worst, length * out[step] / bounds[kind])
-    return worst
+        c = state_inside(w, step, length, place, inside)
+        slope = v.f if place == 0 else v.x_end if place == 1 else v.second
+        here = measure_rate(w, given, t + c * length, enough if brief or place > 0 else 0.0, slope)
+        if given and (place == 1 or (place == 0 and not touch)):  # for the cubic, of this step or the next
+            here = -1.0 if eval_f(w, min(t + c * length, s.cap), v.x, slope) else here
+        if here >= 0.0:
+            low, rate = min(low, here), max(rate, here)
+        elif place < 2:  # (inside, f may fail: the state is that of a cubic)
+            return -1.0
+        if place == 1:
+            at.ahead, at.seen = here, step
+            inside = max(inside, 1) if rate > STEADY * low and not touch else inside
+        elif here >= 0.0:
+            change = max(change, log_ratio(length * behind, length * here) if place > 0 else 0.0)
+            behind = here
+        place += 1
+    at.rate, at.wait = rate, min(2 * at.wait, EVERY) if rate <= STEADY * low else 1
+    # (in a long step the change of Df from place to place limits the steps, too)
+    return 0.0 if brief else max(change, log_ratio(length * behind, length * at.ahead)) * (inside + 1.0) / length
 
 
 @core(inline=True)
