@@ -41,24 +41,27 @@ def other_word(w, last, k):
 
 
 @core
-def two_sided_rate(w, k):
-    """hdot of guard k at the present state from h to either side of it along the flow, and whether an evaluation failed.
+def rate_along(w, t, k, x, slope, sigma):
+    """hdot of guard k at x along ``slope``, from h to either side of it, within the leg; and whether h failed.
 
     Just beyond a guard that is crossed back at once, h ahead alone shows that it has come back.
     """
     compact()
     s, v, g = w.s, w.v, w.g
-    sigma = s.probe * s.dt
-    ahead = 0.0
-    for turn in range(2):
-        for i in range(v.width):
-            v.x_trial[i] = v.x[i] + sigma * v.f[i]
-        if eval_h(w, s.t + sigma, v.x_trial, g.h_trial):
-            return 0.0, True
-        if turn == 0:
-            ahead = g.h_trial[k]
-            sigma = -sigma
-    return 0.5 * (g.h_trial[k] - ahead) / sigma, False
+    back, ahead = -sigma, min(sigma, max(s.cap - t, 0.0))
+    if s.break_count > 0:  # (h may be another before the last breakpoint)
+        back = min(max(back, w.breaks[s.break_count - 1] - t), 0.0)
+    ahead = sigma if ahead == back else ahead
+    for i in range(v.width):
+        v.x_trial[i] = x[i] + ahead * slope[i]
+    if eval_h(w, t + ahead, v.x_trial, g.h_trial):
+        return 0.0, True
+    h_ahead = g.h_trial[k]
+    for i in range(v.width):
+        v.x_trial[i] = x[i] + back * slope[i]
+    if eval_h(w, t + back, v.x_trial, g.h_trial):
+        return 0.0, True
+    return (h_ahead - g.h_trial[k]) / (ahead - back), False
 
 
 @core(inline=True)

@@ -15,10 +15,10 @@ from ..evaluate import copy_state, in_tolerances
 from ..guards import hold
 from ..state import MARGIN, SHOWN, SWITCH
 from .crossing import note, note_graze, uncount
-from .grazing import bend_along, dwell_time, other_word, second_rate, tolerance_of_guard, two_sided_rate
+from .grazing import bend_along, dwell_time, other_word, rate_along, second_rate, tolerance_of_guard
 from .leg import start_anew
 from .refill import refill
-from .verdict import rate_along, verdict
+from .verdict import verdict
 
 SOON = 100.0  # steps for which a verdict on a graze holds at most
 
@@ -61,7 +61,7 @@ def stuck(w, j):
     before, least, failed = other_word(w, j, j)
     if failed:
         return s.status
-    rate, failed = two_sided_rate(w, j)
+    rate, failed = rate_along(w, s.t, j, v.x, v.f, s.probe * s.dt)
     if failed:
         return s.status
     if g.b[j] * rate > least:

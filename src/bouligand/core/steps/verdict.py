@@ -21,6 +21,7 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import copy_state, eval_f, eval_h, eval_jump, in_tolerances
+from .grazing import rate_along
 
 MOST_TURNS = 4  # of the iteration to the graze
 FARTHEST = 3.0  # tolerances by which the state is moved onto the guard at most,
@@ -160,23 +161,6 @@ def to_graze(w, t, x, k, jump, bend, unsure, dwell):
         if abs(rate) > 0.5 * abs(before):
             break  # (no progress: it is as near as it gets)
     return when, -1.0 if failed else jump
-
-
-@core
-def rate_along(w, t, k, x, slope, sigma):
-    """hdot of guard k at x along ``slope``, from h to either side of it, and whether h failed."""
-    compact()
-    v, g = w.v, w.g
-    ahead = 0.0
-    for turn in range(2):
-        for i in range(v.width):
-            v.x_trial[i] = x[i] + sigma * slope[i]
-        if eval_h(w, t + sigma, v.x_trial, g.h_trial):
-            return 0.0, True
-        if turn == 0:
-            ahead = g.h_trial[k]
-            sigma = -sigma
-    return 0.5 * (g.h_trial[k] - ahead) / sigma, False
 
 
 @core
