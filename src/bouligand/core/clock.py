@@ -5,7 +5,7 @@ from .compiler.jit import core
 
 FIRST = 8  # evaluations of f before the clock is looked at at all: short integrations go without
 LONG = 0.05  # seconds after which the caller is to look
-SHORT = 0.005  # seconds from which on the time of an evaluation is known
+SHORT = 0.01  # seconds from which on the time of an evaluation is known
 
 
 @core

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .._typing import FloatArray
     from .problem import Problem
 
-MOST = 256  # trajectories that the compiled loop is given at once
+MOST = 1024  # trajectories that the compiled loop is given at once
 _GIVEN = (
     "eps",
     "direction",
