@@ -9,27 +9,25 @@ import sys
 import time
 
 import numpy as np
-from numba import njit
 
 import bouligand as bd
 from bouligand.models.three_legs import DEFAULTS, START, contact, free, guards
 
-flight, push, feet = njit(free), njit(contact), njit(guards)
 SIDE, TF = 316, 3.0
 LARGEST = 0.15  # rad
 
 
 def legs(t, x, b, p, dx):
     """The model's field: the body, and what each leg that touches adds."""
-    flight(t, x, p, dx)
+    free(t, x, p, dx)
     for k in range(3):
         if b[k] > 0:
-            push(t, x, k, p, dx)
+            contact(t, x, k, p, dx)
 
 
 def feet_and_fall(t, x, p, out):
     """Feet that touch, and a body that leans by more than 60 degrees."""
-    feet(t, x, p, out[:3])
+    guards(t, x, p, out[:3])
     out[3] = 0.5 - math.cos(x[1]) * math.cos(x[2])
 
 

@@ -88,16 +88,11 @@ def three_pushes():
     """The body on three legs of `bouligand.models.three_legs`, each with a preload of its own."""
     import math
 
-    from numba import njit
-
-    from bouligand.models.three_legs import DEFAULTS, TURN, guard_row, guards
-    from bouligand.models.three_legs import free as in_flight
-
-    free, turn = njit(in_flight), TURN
+    from bouligand.models.three_legs import DEFAULTS, TURN, free, guard_row, guards
 
     def contact(t, x, k, p, dx):
         ux, uy, uz = -math.sin(x[2]), math.cos(x[2]) * math.sin(x[1]), math.cos(x[2]) * math.cos(x[1])
-        ax, ay = p[4] * math.cos(k * turn), p[4] * math.sin(k * turn)
+        ax, ay = p[4] * math.cos(k * TURN), p[4] * math.sin(k * TURN)
         s = p[5] - (x[0] + ux * ax + uy * ay) / uz
         az = s - p[5]
         rise = (uy * x[6] - uz * x[5]) * ax + (uz * x[4] - ux * x[6]) * ay + (ux * x[5] - uy * x[4]) * az

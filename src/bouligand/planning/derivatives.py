@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.state import DUAL, LANES
+from ..system.helpers import with_compiled_helpers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +61,8 @@ class CostFunction:
 
             if not jit.JIT:
                 raise TypeError("Numba's JIT is switched off")
-            compiled = self.function if hasattr(self.function, "py_func") else user_jit(self.function)
+            is_compiled = hasattr(self.function, "py_func")
+            compiled = self.function if is_compiled else user_jit(with_compiled_helpers(self.function))
             shapes = ("dual n", "dual p", "dual m") if self.with_u else ("dual n", "dual m")
             address, keep = c_function(recast(compiled), shapes, False, read_only=True)
         except Exception as error:  # whatever Numba raises: there are differences

@@ -18,6 +18,7 @@ from ..errors import FunctionWarning, PerformanceWarning
 from . import interrupts
 from .equal import key_of
 from .frozen import fingerprint, note_compiled, outdated
+from .helpers import with_compiled_helpers
 from .warning import warn_user
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def dispatcher_of(keyed: Keyed) -> Any:
     """A user's function as a Numba function: the same one for equal functions."""
     from ..core.compiler.wrapping import user_jit
 
-    return user_jit(keyed.function)
+    return user_jit(with_compiled_helpers(keyed.function))
 
 
 @lru_cache(maxsize=512)

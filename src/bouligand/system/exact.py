@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.state import LANES, SMALL
 from .addresses import Keyed
+from .helpers import with_compiled_helpers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,7 +110,8 @@ def _compiled(name: str, keyed: Keyed, in_place: bool) -> tuple[int, object]:
     try:
         from ..core.duals.recast import recast
 
-        address, keep = c_function(recast(keyed.function), _SHAPES[name], in_place, read_only=True)
+        function = with_compiled_helpers(keyed.function)
+        address, keep = c_function(recast(function), _SHAPES[name], in_place, read_only=True)
         return int(address), keep
     except Exception as error:  # whatever Numba raises, also a Numba of another version: there are differences
         raise TypeError(f"{name} does not compile for dual numbers: {_in_one_line(error)}") from error

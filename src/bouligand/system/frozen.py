@@ -16,7 +16,7 @@ import numpy as np
 from .schedule import Schedule
 
 NUMBERS = (bool, int, float, complex, str, bytes, np.generic)
-_FIXED_MODULES = ("numpy", "math", "cmath", "numba", "builtins", "scipy")
+FIXED_MODULES = ("numpy", "math", "cmath", "numba", "builtins", "scipy")
 MOST_BYTES = 1000  # of an array whose contents are compared at every integration
 
 
@@ -92,7 +92,7 @@ def outside(function: Any) -> Iterator[tuple[str, Any, str, Any]]:
     python = _python(function)
     if python is None:
         return
-    names = _names(python.__code__)
+    names = names_in(python.__code__)
     space = python.__globals__
     for name in names:
         if name not in space:
@@ -100,19 +100,19 @@ def outside(function: Any) -> Iterator[tuple[str, Any, str, Any]]:
         value = space[name]
         if not isinstance(value, types.ModuleType):
             yield name, space, name, value
-        elif value.__name__.partition(".")[0] not in _FIXED_MODULES:
+        elif value.__name__.partition(".")[0] not in FIXED_MODULES:
             inside = vars(value)
             yield from ((f"{name}.{key}", inside, key, inside[key]) for key in names if key in inside)
     for name, cell in zip(python.__code__.co_freevars, python.__closure__ or (), strict=True):
         yield name, cell, name, _cell(cell)
 
 
-def _names(code: types.CodeType) -> list[str]:
+def names_in(code: types.CodeType) -> list[str]:
     """Names of globals and attributes in a function's code and in that of the functions defined in it."""
     names = list(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names += _names(constant)
+            names += names_in(constant)
     return list(dict.fromkeys(names))
 
 

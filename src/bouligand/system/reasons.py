@@ -10,7 +10,6 @@ from typing import Any
 
 # what Numba says, and what helps
 _HINTS = (
-    (r"Untyped global name '(\w+)': .*<class 'function'>", "put @numba.njit on {0}, which it calls"),
     (r"Untyped global name '(\w+)'", "pass the numbers that it takes from {0} in p, or as globals of their own"),
     (
         r"getitem\(.*Literal\[str\]\((\w+)\)",

@@ -7,6 +7,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.core.ccallback import CFunc
+from numba.core.errors import NumbaError
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
@@ -76,9 +78,20 @@ def _view(context, builder, address, shape, ctx):
     return view._getvalue()
 
 
-def user_jit(function):
+def user_jit(function, inline=True):
     """Compile a user's function: bounds are checked, so that a wrong index is an exception and not a crash."""
-    return njit(error_model="numpy", boundscheck=True, nogil=True, forceinline=True)(function)
+    return njit(error_model="numpy", boundscheck=True, nogil=True, forceinline=inline)(function)
+
+
+def is_known(function):
+    """Whether Numba has an implementation of a plain Python function, as of those of NumPy."""
+    context = cpu_target.typing_context
+    context.refresh()
+    try:
+        context.resolve_value_type(function)
+    except (NumbaError, ValueError):
+        return False
+    return True
 
 
 def argument_types(shapes, outputs, read_only):
