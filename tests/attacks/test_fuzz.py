@@ -70,6 +70,12 @@ def test_breakpoints_nearer_than_a_difference_of_h():
     assert attack("combined", 7003994).name == RIGHT
 
 
+@pytest.mark.parametrize("seed", [8001767, 8005606])
+def test_a_hop_of_femtoseconds_between_two_ties_says_nothing_of_the_next_step(seed):
+    """(The round-off of its stages made the next step 1e-11 long, and differences over that showed a graze.)"""
+    assert attack("corners", seed).name == RIGHT
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_some_of_each_kind(kind):
     for seed in range(12 if kind != "spans" else 5):

@@ -21,6 +21,7 @@ from .hop import hop, natural_step
 from .inside import locate
 from .smooth import EVALUATION_FAILED, smooth_step
 
+SHORTEST = 1e-6  # of dt: what a shorter hop shows of x'' is round-off
 MOST_TRIES = 4  # to land on one guard
 
 
@@ -57,7 +58,8 @@ def land_by_hop(w, length, fixed):
         keep_end(v)
         if near:
             outcome = correct_onto_guard(w, length, j, shift, share, fixed)
-            if outcome == outcomes.LANDED and fixed == 0 and s.kind > HOP + 2 and s.bend > 0.0:
+            telling = s.kind > HOP + 2 and s.bend > 0.0 and length > SHORTEST * s.dt
+            if outcome == outcomes.LANDED and fixed == 0 and telling:
                 s.dt = max(min(s.dt, natural_step(s.bend, s.growth, s.scheme)), length)
             if outcome != outcomes.REJECTED:
                 return outcome, length, tries
