@@ -57,7 +57,7 @@ def test_features_are_refused_one_by_one():
     <geom name="g" size="0.1"/></body><body name="b" pos="1 0 0"><joint name="slow" frictionloss="0.2"/><geom size="0.1"/></body>
     <body name="c" mocap="true"><geom size="0.1"/></body></worldbody>
     <equality><weld name="glue" body1="a" body2="b"/></equality>
-    <tendon><fixed name="string" limited="true" range="0 1"><joint joint="slow" coef="1"/></fixed></tendon>
+    <tendon><fixed name="string" frictionloss="0.1"><joint joint="slow" coef="1"/></fixed></tendon>
     <actuator><muscle name="biceps" joint="slow" lengthrange="0 1"/></actuator></mujoco>"""
     with pytest.raises(mj.UnsupportedFeatureError) as error:
         mj.load(full)
