@@ -131,10 +131,10 @@ def frames(
     states, words = solution(chosen), solution.word(chosen)
     nq, radii = robot.model.nq, np.array([place.radius for place in robot.places])
     stage = Stage(robot.model, size, camera, floor)
-    if forces:
-        stage.glassy = {place.body for place in robot.places}
     try:
         stage.look_at(states[:, :nq])
+        if forces:
+            stage.glassy = _in_the_way(robot, states[0], stage.reach)
         for t, x, b in zip(chosen, states, words, strict=True):
             spots: list[tuple[FloatArray, float]] = []
             if mark and len(radii):
@@ -251,6 +251,18 @@ def _arrows(
     weight = float(np.sum(robot.model.body_mass) * np.linalg.norm(robot.model.opt.gravity)) or 1.0
     pushes, feet = robot.forces(x, b, p, float(t)), robot.points(x)
     return [(foot, foot + reach / weight * push) for foot, push in zip(feet, pushes, strict=True) if push.any()]
+
+
+def _in_the_way(robot: Robot, x: FloatArray, reach: float) -> set[int]:
+    """The links that hide arrows: those that carry contacts, and those above them as far as the arrows of a robot at rest go."""
+    touching = {place.body for place in robot.places}
+    data, points, found = robot.data(x), robot.points(x), set(touching)
+    for place, point in zip(robot.places, points, strict=True):
+        body = place.body
+        while body > 0 and np.linalg.norm(data.xpos[body] - point) < 0.6 * reach / len(touching):
+            body = int(robot.model.body_parentid[body])
+            found.add(body)
+    return found
 
 
 def _times(solution: Solution, fps: float, speed: float, times: ArrayLike | None) -> FloatArray:
