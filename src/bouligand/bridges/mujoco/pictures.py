@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from ...plot.film import check_path, moments, save
-from ...system.arguments import one_of
+from ...system.arguments import one_of, vector
 from .stage import RenderingError, Stage
 
 if TYPE_CHECKING:
@@ -127,6 +127,10 @@ def frames(
     RenderingError
         If MuJoCo cannot render here.
     """
+    _check(robot, solution)
+    width, height = size
+    if not (width >= 1 and height >= 1):
+        raise ValueError(f"size must be the width and the height in pixels; got {size!r}")
     chosen = _times(solution, fps, speed, times)
     states, words = solution(chosen), solution.word(chosen)
     nq, radii = robot.model.nq, np.array([place.radius for place in robot.places])
@@ -176,6 +180,7 @@ def view(
         If there is no screen, and ``viewer="window"``.
     """
     one_of("viewer", viewer, ("auto", "window", "web"))
+    _check(robot, solution)
     times = moments(float(solution.t[0]), float(solution.t[-1]), fps, speed)
     if viewer == "web" or (viewer == "auto" and not _has_screen()):
         with serve(robot, solution, speed, port=port) as page:
@@ -236,9 +241,18 @@ def serve(
     """
     from .web_view import WebView
 
+    _check(robot, solution)
     if not (isinstance(port, int | np.integer) and 0 < port < 65536):
         raise ValueError(f"port must be a whole number from 1 to 65535; got {port!r}")
     return WebView(robot, solution, speed, fps, host, int(port), floor)
+
+
+def _check(robot: Robot, solution: Solution) -> None:
+    if solution.system.states != robot.states:
+        raise ValueError(
+            f"solution: it is one of {solution.system.name or 'another system'}, with {solution.system.n} states, not of the "
+            f"robot {robot.name}, with {robot.n}"
+        )
 
 
 def _has_screen() -> bool:
@@ -267,5 +281,8 @@ def _in_the_way(robot: Robot, x: FloatArray, reach: float) -> set[int]:
 
 def _times(solution: Solution, fps: float, speed: float, times: ArrayLike | None) -> FloatArray:
     if times is not None:
-        return np.asarray(times, dtype=float)
+        chosen = vector("times", times)
+        if not len(chosen):
+            raise ValueError("times must not be empty: a picture is made for each")
+        return chosen
     return moments(float(solution.t[0]), float(solution.t[-1]), fps, speed)

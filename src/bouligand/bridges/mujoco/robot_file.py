@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import pathlib
 import re
@@ -150,9 +151,18 @@ def _refuse_long_chains(root: ET.Element) -> None:
 def _check_mimics(root: ET.Element) -> None:
     """Refuse joints that follow one that does not exist or does not move, or themselves, directly or by way of others."""
     kinds = {joint.get("name"): joint.get("type") for joint in root.findall("joint")}
-    leaders = {
-        joint.get("name"): mimic.get("joint") for joint in root.findall("joint") for mimic in joint.findall("mimic")
-    }
+    mimics = {joint.get("name"): mimic for joint in root.findall("joint") for mimic in joint.findall("mimic")}
+    for name, mimic in mimics.items():
+        if mimic.get("joint") is None:
+            raise ValueError(
+                f'the joint {name!r} has a <mimic> that does not say whom it follows: <mimic joint="..."/>'
+            )
+        for what in ("multiplier", "offset"):
+            if not _is_finite(mimic.get(what, "0")):
+                raise ValueError(
+                    f"the joint {name!r} mimics with the {what} {mimic.get(what)!r}; it must be a finite number"
+                )
+    leaders = {name: mimic.get("joint") for name, mimic in mimics.items()}
     for name, leader in leaders.items():
         if kinds.get(leader) not in ("revolute", "continuous", "prismatic"):
             what = "does not exist" if leader not in kinds else f"is {kinds[leader]}"
@@ -166,6 +176,13 @@ def _check_mimics(root: ET.Element) -> None:
             leader = leaders[leader]
         if leader in seen:
             raise ValueError(f"the joint {name!r} mimics itself, by way of {', '.join(map(repr, seen))}")
+
+
+def _is_finite(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _resolve(name: str, folder: pathlib.Path, package_dirs: Path | Iterable[Path]) -> pathlib.Path:

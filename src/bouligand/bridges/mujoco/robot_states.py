@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from ...system.arguments import finite_numbers
 from .given import finite
 
 if TYPE_CHECKING:
@@ -83,14 +84,16 @@ class RobotStates:
             ("act", act, slice(nq + nv, nq + nv + na)),
         ):
             if values is not None:
-                values = np.asarray(values, dtype=float)
+                values = finite_numbers(what, values)
                 if values.shape != x[where].shape:
                     raise ValueError(f"{what} must have {x[where].size} values; got shape {values.shape}")
                 x[where] = values
         for joint, value in joints.items():
             name = f"qpos:{joint}"
             if name not in self.states:
-                raise ValueError(f"no hinge or slide is called {joint!r}; states: {', '.join(self.states[:12])}, ...")
+                known = [state[5:] for state in self.states if state.startswith("qpos:") and state.count(":") == 1]
+                some = ", ".join(known[:12]) + (f" and {len(known) - 12} more" if len(known) > 12 else "")
+                raise ValueError(f"no hinge or slide is called {joint!r}; there are {some or 'none'}")
             x[self.states.index(name)] = finite(joint, value)
         self.memory.put_in_place(x)
         return x
