@@ -137,14 +137,18 @@ def frames(
     stage = Stage(robot.model, size, camera, floor)
     try:
         stage.look_at(states[:, :nq])
-        if forces:
-            stage.glassy = _in_the_way(robot, states[0], stage.reach)
+        hiding = _in_the_way(robot, states[0], stage.reach) if forces else []
         for t, x, b in zip(chosen, states, words, strict=True):
             spots: list[tuple[FloatArray, float]] = []
             if mark and len(radii):
                 which = np.flatnonzero(robot.touching(b))
                 spots = list(zip(robot.points(x)[which], radii[which], strict=True))
-            yield stage.picture(x[:nq], spots, _arrows(robot, t, x, b, solution.p, stage.reach) if forces else [])
+            arrows: list[tuple[FloatArray, FloatArray]] = []
+            if forces:
+                pushes = robot.forces(x, b, solution.p, float(t))
+                arrows = _arrows(robot, x, pushes, stage.reach)
+                stage.glassy = set().union(*(hiding[i] for i in np.flatnonzero(pushes.any(axis=1))))
+            yield stage.picture(x[:nq], spots, arrows)
     finally:
         stage.close()
 
@@ -259,24 +263,22 @@ def _has_screen() -> bool:
     return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _arrows(
-    robot: Robot, t: float, x: FloatArray, b: FloatArray, p: FloatArray, reach: float
-) -> list[tuple[FloatArray, FloatArray]]:
+def _arrows(robot: Robot, x: FloatArray, pushes: FloatArray, reach: float) -> list[tuple[FloatArray, FloatArray]]:
     weight = float(np.sum(robot.model.body_mass) * np.linalg.norm(robot.model.opt.gravity)) or 1.0
-    pushes, feet = robot.forces(x, b, p, float(t)), robot.points(x)
+    feet = robot.points(x)
     return [(foot, foot + reach / weight * push) for foot, push in zip(feet, pushes, strict=True) if push.any()]
 
 
-def _in_the_way(robot: Robot, x: FloatArray, reach: float) -> set[int]:
-    """The links that hide arrows: those that carry contacts, and those above them as far as the arrows of a robot at rest go."""
-    touching = {place.body for place in robot.places}
-    data, points, found = robot.data(x), robot.points(x), set(touching)
-    for place, point in zip(robot.places, points, strict=True):
-        body = place.body
-        while body > 0 and np.linalg.norm(data.xpos[body] - point) < 0.6 * reach / len(touching):
+def _in_the_way(robot: Robot, x: FloatArray, reach: float) -> list[set[int]]:
+    """Of each contact the links that hide its arrow: its own, and those above it as far as the arrows of a robot at rest go."""
+    data, links, out = robot.data(x), len({place.body for place in robot.places}), []
+    for place, point in zip(robot.places, robot.points(x), strict=True):
+        body, found = place.body, {place.body}
+        while body > 0 and np.linalg.norm(data.xpos[body] - point) < 0.6 * reach / links:
             body = int(robot.model.body_parentid[body])
             found.add(body)
-    return found
+        out.append(found - {0})
+    return out
 
 
 def _times(solution: Solution, fps: float, speed: float, times: ArrayLike | None) -> FloatArray:
