@@ -105,6 +105,9 @@ def test_files_that_are_no_robots(tmp_path):
         mj.load(wrong)
     with pytest.raises(TypeError, match="MjModel"):
         mj.load(3)
+    broken.write_text('<robot name="r"></robot>')
+    with pytest.raises(ValueError, match="it is empty, without a link or body; if it is a template"):
+        mj.load(broken, free_base=True)
     with pytest.raises(ValueError, match="free_base"):
         mj.load(robots.GO2.read_text().replace('type="revolute"', 'type="fixed"'))
 

@@ -44,7 +44,7 @@ def read_model(
             raise ValueError("free_base and edit need a file or an MjSpec: a compiled MjModel cannot be changed")
         return source
     if isinstance(source, mujoco.MjSpec):
-        return _compile(source.copy(), free_base, edit, height, "the MjSpec")
+        return _compile(source.copy(), free_base, edit, height)
     if isinstance(source, str) and source.lstrip().startswith("<"):
         return _from_text(source, pathlib.Path.cwd(), "the XML text", free_base, package_dirs, meshes, edit, height)
     if not isinstance(source, str | os.PathLike):
@@ -81,7 +81,7 @@ def _from_text(
                 spec = mujoco.MjSpec.from_string(text)
         else:
             raise ValueError(f"its root is <{root.tag}>; expected <mujoco> (MJCF) or <robot> (URDF)")
-        return _compile(spec, free_base, edit, height, what)
+        return _compile(spec, free_base, edit, height)
     except ValueError as error:
         raise ValueError(f"{what} cannot be read: {error}") from error
 
@@ -210,10 +210,9 @@ def _compile(
     free_base: bool,
     edit: Callable[[mujoco.MjSpec], object] | None,
     height: float,
-    what: str | pathlib.Path,
 ) -> mujoco.MjModel:
     if free_base:
-        _free(spec, what)
+        _free(spec)
     if edit is not None:
         edit(spec)
     if not any(geom.type == mujoco.mjtGeom.mjGEOM_PLANE for geom in spec.worldbody.geoms):  # something to be rendered
@@ -254,10 +253,12 @@ def _refused(body: Any) -> bool:
     return moments[0] + moments[1] < moments[2]
 
 
-def _free(spec: mujoco.MjSpec, what: str | pathlib.Path) -> None:
+def _free(spec: mujoco.MjSpec) -> None:
     roots = [body for body in spec.worldbody.bodies if body.name != "floor"]
     if not roots:
-        raise ValueError(f"free_base=True: {what} has no body")
+        raise ValueError(
+            "it is empty, without a link or body; if it is a template (xacro) or a part of another file, load what is made of it"
+        )
     root = roots[0]
     if len(root.joints):
         raise ValueError(
