@@ -8,7 +8,7 @@ import warnings
 from importlib.metadata import distribution
 from importlib.util import find_spec
 
-import numpy as np
+import matplotlib.pyplot as plt
 from PIL import Image
 
 import bouligand as bd
@@ -75,19 +75,34 @@ def ant():
 
 
 def picture(robot, x):
-    """The robot at rest."""
+    """The robot at rest; the upper part of the picture, where there is only sky, is left out."""
     solution = bd.solve(robot, (0.0, 0.4), x, rtol=1e-5)
-    return next(mj.pictures.frames(robot, solution, times=[0.4], size=SIZE, forces=True))
+    return next(mj.pictures.frames(robot, solution, times=[0.4], size=SIZE, forces=True))[SIZE[1] // 8 :]
+
+
+def hexapod(ax):
+    """The ready model, in its second step."""
+    model = bd.models.available()["hexapod"]
+    system = model.make()
+    solution = bd.solve(system, (0.0, 0.5), model.start, rtol=1e-6)
+    model.draw(ax, 0.5, solution.x[-1], solution.b[-1], solution.p)
+    ax.texts[-1].remove()  # the time
+    ax.set_title("hexapod (a ready model)")
 
 
 def main():
     warnings.simplefilter("ignore", mj.RobotFileWarning)
-    pictures = [picture(*standing(*what)) for what in STANDING.values()]
-    pictures.insert(3, picture(*ant()))
-    blank = np.full_like(pictures[0], 255)
-    pictures += [blank] * (-len(pictures) % 3)
-    rows = [np.hstack(pictures[i : i + 3]) for i in range(0, len(pictures), 3)]
-    Image.fromarray(np.vstack(rows)).quantize(200).save(HERE / "robot_gallery.png", optimize=True)
+    pictures = {name: picture(*standing(*what)) for name, what in STANDING.items()}
+    pictures["Gymnasium's ant"] = picture(*ant())
+    with plt.style.context(bd.plot.STYLE):
+        figure, axes = plt.subplots(2, 3, figsize=(10.5, 5.2), layout="constrained")
+        for ax, (name, shown) in zip(axes.flat, pictures.items(), strict=False):
+            ax.imshow(shown)
+            ax.set_title(name)
+            ax.axis("off")
+        hexapod(axes.flat[5])
+        figure.savefig(HERE / "robot_gallery.png", dpi=120)
+    Image.open(HERE / "robot_gallery.png").convert("RGB").quantize(256).save(HERE / "robot_gallery.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -38,10 +38,14 @@ class Path:
 
 robot = SimpleNamespace(
     model=model,
+    states=(),
     places=[SimpleNamespace(radius=0.05)] * 2,
     points=lambda x: x[:3] + [[0.3, 0.15, -0.2], [-0.3, 0.15, -0.2]],
     touching=lambda b: b > 0,
 )
+
+
+Path.system = robot  # (a solution knows of what it is one)
 
 
 def red(frame):

@@ -57,7 +57,7 @@ def test_features_are_refused_one_by_one():
     <geom name="g" size="0.1"/></body><body name="b" pos="1 0 0"><joint name="slow" frictionloss="0.2"/><geom size="0.1"/></body>
     <body name="c" mocap="true"><geom size="0.1"/></body></worldbody>
     <equality><weld name="glue" body1="a" body2="b"/></equality>
-    <tendon><fixed name="string" limited="true" range="0 1"><joint joint="slow" coef="1"/></fixed></tendon>
+    <tendon><fixed name="string" frictionloss="0.1"><joint joint="slow" coef="1"/></fixed></tendon>
     <actuator><muscle name="biceps" joint="slow" lengthrange="0 1"/></actuator></mujoco>"""
     with pytest.raises(mj.UnsupportedFeatureError) as error:
         mj.load(full)
@@ -105,6 +105,9 @@ def test_files_that_are_no_robots(tmp_path):
         mj.load(wrong)
     with pytest.raises(TypeError, match="MjModel"):
         mj.load(3)
+    broken.write_text('<robot name="r"></robot>')
+    with pytest.raises(ValueError, match="it is empty, without a link or body; if it is a template"):
+        mj.load(broken, free_base=True)
     with pytest.raises(ValueError, match="free_base"):
         mj.load(robots.GO2.read_text().replace('type="revolute"', 'type="fixed"'))
 
@@ -327,3 +330,51 @@ def test_the_pictures_of_the_docs(tmp_path):
     )
     assert done.stdout.startswith("solo: 8 events")
     assert {path.name for path in tmp_path.iterdir()} == {"solo.png", "ant.png"}
+
+
+@pytest.mark.parametrize(
+    ("mimic", "message"),
+    [
+        ('<mimic multiplier="2"/>', "'b' has a <mimic> that does not say whom it follows"),
+        ('<mimic joint="a" multiplier="nan"/>', "'b' mimics with the multiplier 'nan'; it must be a finite number"),
+        ('<mimic joint="a" offset="far"/>', "'b' mimics with the offset 'far'"),
+        ('<mimic joint="b"/>', "'b' mimics itself"),
+        ('<mimic joint="z"/>', "mimics 'z', which does not exist.*or remove <mimic>"),
+    ],
+)
+def test_mimics_that_cannot_be(mimic, message, tmp_path):
+    joint = '<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/><axis xyz="0 1 0"/>{}</joint>'
+    solid = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    links = "".join(f'<link name="{name}">{solid}</link>' for name in ("l0", "l1", "l2"))
+    path = tmp_path / "robot.urdf"
+    path.write_text(
+        f'<robot name="r">{links}{joint.format("a", "l0", "l1", "")}{joint.format("b", "l1", "l2", mimic)}</robot>'
+    )
+    with pytest.raises(ValueError, match=message):
+        mj.load(path)
+
+
+def test_states_and_pictures_that_cannot_be(tmp_path):
+    robot = mj.load(ARM, limits="ignore")
+    with pytest.raises(ValueError, match="no hinge or slide is called 'knee'; there are "):
+        robot.x(knee=1.0)
+    with pytest.raises(ValueError, match="qpos must be finite"):
+        robot.x(qpos=np.full(robot.model.nq, np.nan))
+    solution = bd.solve(robot, (0.0, 0.01), robot.neutral())
+    pendulum = (
+        '<mujoco><worldbody><body><joint name="only" axis="0 1 0"/><geom size="0.1"/></body></worldbody></mujoco>'
+    )
+    other = mj.load(pendulum)
+    for options, message in (
+        ({"size": (0, 0)}, "size must be the width and the height"),
+        ({"times": []}, "times must not be empty"),
+        ({"times": [np.nan]}, "times must be a vector of finite numbers"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            mj.pictures.film(robot, solution, tmp_path / "a.gif", **options)
+    for show in (
+        lambda: mj.pictures.film(other, solution, tmp_path / "a.gif"),
+        lambda: mj.pictures.serve(other, solution),
+    ):
+        with pytest.raises(ValueError, match=r"solution: it is one of .* not of the robot"):
+            show()

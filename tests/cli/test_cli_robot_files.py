@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+from bouligand.cli import figures, robot_units
 from bouligand.cli import main as cli
 
 from ..helpers import robots
@@ -148,3 +149,29 @@ def test_euler_angles():
     for q, angles in zip(quaternions, (euler(q[None])[0] for q in quaternions), strict=True):
         same = Rotation.from_euler("xyz", angles).as_matrix()
         assert np.allclose(same, Rotation.from_quat([*q[1:], q[0]]).as_matrix(), atol=1e-12)
+
+
+def test_curves_that_lie_on_others_are_dashed_and_no_colour_is_there_twice():
+    t = np.linspace(0.0, 1.0, 11)
+    styles = list(figures.dashes([np.sin(t), np.cos(t), np.sin(t) + 1e-4, np.sin(t)]))
+    assert styles == ["-", "-", (0, (4.0, 4.0)), (0, (4.0, 8.0))]
+    for count in (0, 3, 10, 12, 37):
+        parts = robot_units._divided([f"q{i}" for i in range(count)])
+        assert [name for part in parts for name in part] == [f"q{i}" for i in range(count)]
+        assert all(len(part) <= robot_units.LINES for part in parts)
+        assert np.ptp([len(part) for part in parts] or [0]) <= 1
+
+
+def test_what_was_done_to_a_file_is_said_once(tmp_path, capsys):
+    """--hold loads it twice."""
+    path = tmp_path / "arm.urdf"
+    path.write_text(
+        """<robot name="arm"><link name="base"/><link name="tip"><inertial><mass value="1"/>
+        <inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        <joint name="q" type="continuous"><parent link="base"/><child link="tip"/><axis xyz="0 1 0"/></joint></robot>"""
+    )
+    options = ["--hold", "1", "0.1", "--contacts", "tip", "--tf", "0.01", *PLAIN]
+    assert cli.main(["run", str(path), "--x0", "qpos:q=0.1", "--out", str(tmp_path / "out"), *options]) == 0
+    heard = capsys.readouterr().err
+    assert heard.count("masses without inertia: tip") == 1
+    assert ".py" not in heard

@@ -112,8 +112,11 @@ def test_parameters():
         run(system, p={"stiffness": 1})
     with pytest.raises(ValueError, match=r"p must have 3 values, \(g, k, rest\)"):
         run(system, p=[1.0])
-    with pytest.raises(ValueError, match="p is not finite"):
+    with pytest.raises(ValueError, match="p is not finite: k; got nan"):
         run(system, p={"k": np.nan})
+    mine = system.parameters()
+    mine[:] = 0.0  # it is a copy: the defaults stay
+    close(system.parameters(), [9.81, 1000.0, 1.0], 0.0)
 
 
 @pytest.mark.parametrize(

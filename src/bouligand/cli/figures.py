@@ -36,15 +36,25 @@ def stacked(plt, solution, name, rows):
         len(rows), 1, figsize=(8, 0.8 + 1.5 * len(rows)), sharex=True, layout="constrained", squeeze=False
     )
     for ax, (label, curves) in zip(axes[:, 0], rows, strict=True):
-        for curve, values in curves.items():
-            ax.plot(t, values, lw=1.0, label=curve)
+        for curve, dash, values in zip(curves, dashes(curves.values()), curves.values(), strict=True):
+            ax.plot(t, values, lw=1.2, ls=dash, label=curve)
         ax.set_ylabel(label)
         ax.spines[["top", "right"]].set_visible(False)
         columns = 1 + (len(curves) - 1) // 8
         ax.legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=columns)
     axes[-1, 0].set_xlabel("t (s)")
     axes[0, 0].set_title(solution.system.name or name, loc="left", fontsize="medium")
+    figure.align_ylabels()
     return figure
+
+
+def dashes(curves):
+    """A line style for each curve: one that lies on earlier ones is dashed, so that those are seen through it."""
+    curves = list(curves)
+    near = 0.01 * (np.max(curves) - np.min(curves))
+    for k, curve in enumerate(curves):
+        same = sum(bool(np.max(np.abs(curve - other)) <= near) for other in curves[:k])
+        yield (0, (4.0, 4.0 * same)) if same else "-"
 
 
 def states(plt, solution, name, unit):

@@ -1,6 +1,9 @@
 """Robot files for ``bouligand run``, through the MuJoCo bridge."""
 
 import pathlib
+import sys
+import warnings
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -41,7 +44,7 @@ def add_arguments(group):
     group.add_argument(
         "--friction", metavar="MU", help="of contacts: a coefficient (LuGre's law, 0.8), coulomb:MU, exact:MU, or none"
     )
-    group.add_argument("--meshes", action="store_true", help="keep meshes of a URDF, for the animation (STL, OBJ)")
+    group.add_argument("--meshes", action="store_true", help="keep meshes of a URDF, for the animation (STL, OBJ, DAE)")
     group.add_argument("--no-forces", action="store_true", help="draw no arrows for contact forces")
     group.add_argument(
         "--view", nargs="?", const="auto", choices=("auto", "window", "web"),
@@ -86,16 +89,31 @@ def load(arguments):
     from ..bridges import mujoco as bridge
 
     try:
-        _pose(arguments)
-        control = _hold(bridge, arguments, path) if arguments.hold else None
-        contacts = arguments.contacts or ["feet"]
-        options = {"friction": _friction(bridge, arguments.friction), "meshes": arguments.meshes}
-        if arguments.law:
-            options["law"] = bridge.Spring(*arguments.law)
-        robot = bridge.load(path, contacts=contacts, control=control, free_base=arguments.free_base, **options)
-        return RobotFile(robot, arguments, path.stem)
+        with _remarks_once():
+            return _robot(bridge, arguments, path)
     except (ValueError, TypeError, OSError) as error:  # the bridge names what it cannot do
         raise CommandError(str(error)) from error
+
+
+@contextmanager
+def _remarks_once():
+    """What is said of a file is printed once, without lines of code, though it may be loaded twice."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(str(warning.message) for warning in heard):
+        print(f"bouligand: {text}", file=sys.stderr)
+
+
+def _robot(bridge, arguments, path):
+    _pose(arguments)
+    control = _hold(bridge, arguments, path) if arguments.hold else None
+    contacts = arguments.contacts or ["feet"]
+    options = {"friction": _friction(bridge, arguments.friction), "meshes": arguments.meshes}
+    if arguments.law:
+        options["law"] = bridge.Spring(*arguments.law)
+    robot = bridge.load(path, contacts=contacts, control=control, free_base=arguments.free_base, **options)
+    return RobotFile(robot, arguments, path.stem)
 
 
 def _pose(arguments):

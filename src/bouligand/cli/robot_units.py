@@ -2,7 +2,7 @@
 
 import numpy as np
 
-LINES = 12  # in one axes
+LINES = 10  # in one axes: so many colours there are
 
 
 def unit(robot, name):
@@ -38,21 +38,27 @@ def panels(robot, solution, times):
         single = [name for name in names if name.startswith(f"{kind}:") and name.count(":") == 1]
         for turns in (True, False):
             some = [name for name in single if _turns(robot, name.partition(":")[2]) == turns]
-            for first in range(0, len(some), LINES):
-                group = some[first : first + LINES]
+            for group in _divided(some):
                 curves = {name.partition(":")[2]: x[:, names.index(name)] for name in group}
                 rows.append((f"{label} ({unit(robot, group[0])})", curves))
     out = {"states": rows}
     if robot.contacts:
         words = solution.word(times)
         pushes = np.array([robot.forces(*at, solution.p, t) for t, *at in zip(times, x, words, strict=True)])
-        shown = range(min(len(robot.contacts), LINES))
         across = np.linalg.norm(pushes[:, :, :2], axis=2)
+        largest = np.argsort(-np.abs(pushes).max(axis=(0, 2)), kind="stable")[:LINES]  # (of many contacts)
+        shown = sorted(map(int, largest))
         out["forces"] = [
             ("upwards (N)", {robot.contacts[i]: pushes[:, i, 2] for i in shown}),
             ("along the floor (N)", {robot.contacts[i]: across[:, i] for i in shown}),
         ]
     return out
+
+
+def _divided(names):
+    """Parts of about the same size, none with more than LINES names."""
+    parts = -(-len(names) // LINES)
+    return [list(part) for part in np.array_split(names, parts)] if parts else []
 
 
 def euler(quaternions):

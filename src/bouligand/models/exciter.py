@@ -1,4 +1,4 @@
-"""The exciter of a generator without load, whose output has limits and does not wind up (IEEE_421.5, type SEXS).
+"""The exciter of a generator without load, whose output has limits and does not wind up (SEXS, limits as in IEEE_421.5).
 
 T_d V' = E - V                              V: voltage of the generator,  E: that of its exciter
 T_a E' = K (wanted - V) - E                 within lowest <= E <= highest: a limited integrator

@@ -144,7 +144,7 @@ def hexapod(
 
 
 def draw(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None:
-    """From the side; the camera moves with the robot, past lines across the floor that do not move."""
+    """From the side; the camera moves with the robot, past a floor that does not move."""
     from . import _hexapod_compiled as compiled
 
     turn, centre = np.array(compiled.rotation(x)), np.array([0.0, 0.0, x[2]])
@@ -155,6 +155,8 @@ def draw(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None
 
     for place in np.arange(np.ceil((x[0] - 2.0) / 0.25) * 0.25, x[0] + 2.0, 0.25) - x[0]:
         line([[place, -1.0, 0.0], [place, 1.0, 0.0]], color="0.88", lw=1.0, zorder=0)
+    for place in np.arange(-1.0, 1.01, 0.25):
+        line([[-2.0, place, 0.0], [2.0, place, 0.0]], color="0.88", lw=1.0, zorder=0)
     corners = np.array([[sx * length, sy * width, 0.0] for sx, sy in ((1, 1), (1, -1), (-1, -1), (-1, 1), (1, 1))])
     low, high = (centre + (corners + [0.0, 0.0, level]) @ turn.T for level in (-0.5 * height, 0.5 * height))
     side = np.vstack([low[[1, 2]], high[[2, 1]]])

@@ -1,4 +1,4 @@
-"""Prey, and predators that are hunted only while they are many: a threshold policy (Meza_2005).
+"""Prey, and predators that are hunted only while they are many: the threshold policy of Meza_2005.
 
 x' = r x (1 - x / K) - a x y                    x: prey
 y' = y (e a x - m - E [y > T])                  y: predators;  guard: h = y - T

@@ -1,4 +1,4 @@
-"""A transformer that changes its ratio in steps to hold the voltage, with a dead band and a timer (Hiskens_2000).
+"""A transformer that changes its ratio in steps to hold the voltage, with a dead band and a timer (Hiskens_Pai_2000).
 
 V = n E / sqrt(1 + (n^2 X G)^2)          the network, eliminated: source E behind a line X, transformer of ratio n, load G
 T G' = P - V^2 G                         the load recovers its power slowly

@@ -79,7 +79,7 @@ def contacts(
         ax.add_collection(_bars([(i, *span) for k, i in row.items() for span in slides[k]], half, TIE))
     ties = 1e-6 * (end - start) if ties is None else ties
     if ties >= 0.0:
-        _join(ax, _together(solution, row, ties), row)
+        _join(ax, _together(solution, row, ties), row, 0.015 * (end - start))
     ax.set_xlim(start, end)
     room = max(0.6, 1.2 / max(len(chosen), 1))  # a single bar does not fill the picture
     ax.set_ylim(len(chosen) - 1 + room, -room)
@@ -223,8 +223,12 @@ def _together(solution: Solution, row: dict[int, int], width: float) -> list[tup
     return sorted(groups)
 
 
-def _join(ax: Axes, groups: list[tuple[float, float, list[int]]], row: dict[int, int]) -> None:
-    """A line across the guards that cross together, a dot on each, their number on top; shaded for as long as it takes."""
+def _join(ax: Axes, groups: list[tuple[float, float, list[int]]], row: dict[int, int], width: float) -> None:
+    """A line across the guards that cross together, a dot on each, their number on top; shaded for as long as it takes.
+
+    A number nearer to the last one than ``width``, about two digits, is put above it.
+    """
+    before, level = -float("inf"), 0
     for first, last, guards in groups:
         rows, t = sorted(row[k] for k in guards), 0.5 * (first + last)
         ax.axvspan(first, last, color=TIE, alpha=0.12, lw=0, zorder=0)
@@ -232,7 +236,9 @@ def _join(ax: Axes, groups: list[tuple[float, float, list[int]]], row: dict[int,
         if len(row) <= 2 * NAMED:
             ax.plot([t] * len(rows), rows, ".", ms=3.5, color=TIE, zorder=3)
         if len(groups) <= 30:
+            level = level + 1 if t - before < width else 0
+            before = t
             ax.annotate(
-                str(len(guards)), (t, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 1), textcoords="offset points",
-                ha="center", va="bottom", fontsize=7, color=TIE,
+                str(len(guards)), (t, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 1 + 7 * level),
+                textcoords="offset points", ha="center", va="bottom", fontsize=7, color=TIE,
             )  # fmt: skip

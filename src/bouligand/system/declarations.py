@@ -130,7 +130,7 @@ def defaults_of(params: Parameters | None) -> tuple[Names, FloatArray]:
 def parameter_vector(names: Names, defaults: FloatArray, p: Parameters | None) -> FloatArray:
     """All parameters: the defaults, an array instead, or the defaults with what a mapping changes."""
     if p is None:
-        return defaults
+        return defaults.copy()
     if isinstance(p, Mapping):
         out = defaults.copy()
         for key, value in p.items():
@@ -148,7 +148,9 @@ def parameter_vector(names: Names, defaults: FloatArray, p: Parameters | None) -
             which = f"({', '.join(names)})" if names else "as many as the defaults in params"
             raise ValueError(f"p must have {len(defaults)} values, {which}; got {out.shape}")
     if not np.isfinite(out).all():
-        raise ValueError(f"p is not finite: {out}")
+        wrong = [names[i] if names else f"p[{i}]" for i in np.flatnonzero(~np.isfinite(out)).tolist()]
+        some = ", ".join(wrong[:6]) + (f" and {len(wrong) - 6} more" if len(wrong) > 6 else "")
+        raise ValueError(f"p is not finite: {some}; got {out[~np.isfinite(out)][0]}")
     return out
 
 

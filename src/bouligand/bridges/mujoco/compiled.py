@@ -88,10 +88,14 @@ def look(w, x):
     model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
     set_positions(w, x)
     kinematics(model, data)
-    if read_int(w, at.NEEDS_VELOCITY) != 0:
-        set_velocities(w, x)
+    moving, ropes = read_int(w, at.NEEDS_VELOCITY) != 0, read_int(w, at.NEEDS_TENDON) != 0
+    if moving or ropes:
         com_pos(model, data)
+    if moving:
+        set_velocities(w, x)
         com_vel(model, data)
+    if ropes:
+        tendon(model, data)
 
 
 def _f(t, x, b, p, dx, ctx):
@@ -134,6 +138,8 @@ def guards_jacobian(w, x, p, out, n, m):
     kinematics(model, data)
     com_pos(model, data)
     com_vel(model, data)
+    if read_int(w, at.NEEDS_TENDON) != 0:
+        tendon(model, data)
     guard_rows(w, x, p, out, n)
 
 

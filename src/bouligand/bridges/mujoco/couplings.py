@@ -38,7 +38,7 @@ def unusable(model: mujoco.MjModel, i: int) -> str | None:
         others = [j for j in joints if int(model.jnt_type[j]) not in _SINGLE]
         return f"{name_of(model, _JOINT, others[0])!r} is neither a hinge nor a slide" if others else None
     for tendon in (first, second):
-        if tendon >= 0 and np.any(_wraps(model, tendon) != int(mujoco.mjtWrap.mjWRAP_JOINT)):
+        if tendon >= 0 and np.any(wraps(model, tendon) != int(mujoco.mjtWrap.mjWRAP_JOINT)):
             return "tendon: only fixed tendons, sums of joint angles, are coupled; edit= removes it"
     return None
 
@@ -81,7 +81,8 @@ class Couplings:
             qvel[dof] = follows[used] @ qvel[used]
 
 
-def _wraps(model: mujoco.MjModel, tendon: int) -> IntArray:
+def wraps(model: mujoco.MjModel, tendon: int) -> IntArray:
+    """What a tendon goes along, piece by piece: joints, if it is a fixed one."""
     first = int(model.tendon_adr[tendon])
     return np.asarray(model.wrap_type[first : first + int(model.tendon_num[tendon])])
 

@@ -62,6 +62,8 @@ def _constraints(
     limited = np.asarray(model.jnt_limited, dtype=bool)
     if limits == "refuse" and limited.any():
         yield f"limits of the joints {_named(model, joint, limited)}; give limits=Stops() or limits='ignore'"
+    if limits == "refuse" and np.any(model.tendon_limited):
+        yield f"limits of the tendons {_named(model, tendon, model.tendon_limited)}; give limits=Stops() or limits='ignore'"
     balls = limited & (model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL))
     if limits not in ("refuse", "ignore") and balls.any():
         yield f"limits of the ball joints {_named(model, joint, balls)}; limits='ignore' leaves all limits out"
@@ -70,10 +72,11 @@ def _constraints(
         if reason is not None:
             yield f"the equality constraint {name_of(model, mujoco.mjtObj.mjOBJ_EQUALITY, i)!r} ({reason})"
     if model.ntendon:
-        if np.any(model.tendon_limited):
+        idle = np.asarray(model.tendon_limited, dtype=bool) & (model.tendon_invweight0 < 1e-10)
+        if limits not in ("refuse", "ignore") and idle.any():
             yield (
-                f"limits of the tendons {_named(model, tendon, model.tendon_limited)}; a spring of the tendon (stiffness, "
-                "springlength) may stand for them, and edit= switch them off (tendon.limited = False)"
+                f"limits of the tendons {_named(model, tendon, idle)}, which nothing makes longer in the reference pose: the "
+                "inertia of such a limit is not known; change that pose (qpos0, ref), or limits='ignore' leaves all limits out"
             )
         if np.any(model.tendon_frictionloss > 0):
             yield (
@@ -82,7 +85,7 @@ def _constraints(
             )
     wraps = (mujoco.mjtWrap.mjWRAP_SPHERE, mujoco.mjtWrap.mjWRAP_CYLINDER)
     if np.isin(model.wrap_type, [int(wrap) for wrap in wraps]).any():
-        yield "tendons that wrap around geoms"
+        yield "tendons that wrap around geoms; edit= may lead them over sites, or remove them"
 
 
 def _actuators(model: mujoco.MjModel) -> Iterator[str]:

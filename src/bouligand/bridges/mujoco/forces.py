@@ -21,7 +21,7 @@ def _forces(t, x, b, p, out, ctx):
     com_vel(model, data)
     contact, spot, row = read_int(w, at.CONTACTS), read_int(w, at.PLACES), out
     for _ in range(read_int(w, at.CONTACT_COUNT)):
-        if read_int(contact, at.KIND) != at.LIMIT:
+        if read_int(contact, at.KIND) < at.LIMIT:
             pull = read_int(contact, at.PULL)
             fx, fy, fz = 0.0, 0.0, 0.0
             if read(b, read_int(contact, at.TOUCH)) > 0.0 and (pull < 0 or read(b, pull) > 0.0):

@@ -5,7 +5,7 @@ from ...core.compiler.jit import core
 from . import laws
 from . import layout as at
 from .contact_jacobian import arms, mark_dofs, slip_changes
-from .mechanics import lift_row, push_body, speed_row
+from .mechanics import lift_row, pull_tendon, push_body, speed_row
 from .pair_jacobian import pair_slopes
 from .smooth_jacobian import velocities
 from .touching import place, slip
@@ -18,6 +18,9 @@ def depth_row(w, contact, spot, row):
         write(row, j, 0.0)
     if read_int(contact, at.KIND) == at.LIMIT:
         write(row, read_int(contact, at.DOF), read(spot, at.SIGN))
+        return
+    if read_int(contact, at.KIND) == at.TENDON:
+        pull_tendon(w, read_int(contact, at.ROPE), read(spot, at.SIGN), row)
         return
     s = read_int(w, at.SCRATCH)
     x, y, z = read(s, at.WHERE), read(s, at.WHERE + 1), read(s, at.WHERE + 2)

@@ -271,9 +271,10 @@ def friction_of(given: FrictionLaw | float | None, with_floor: bool) -> Friction
 
 @dataclass(frozen=True)
 class Stops(_Law):
-    """The stops at the limits of joints: ``I stiffness d (1 + damping v)`` beyond a limit, continuous there.
+    """The stops at the limits of joints and tendons: ``I stiffness d (1 + damping v)`` beyond a limit, continuous there.
 
-    I is the inertia of the joint itself (as MuJoCo computes it for the pose ``qpos0``), so that the same numbers suit all joints.
+    I is the inertia of the joint (or of what pulls at the tendon) itself, as MuJoCo computes it for the pose ``qpos0``, so that
+    the same numbers suit all of them.
 
     Parameters
     ----------

@@ -26,7 +26,14 @@ DOF_FIRST = next(_slot)  # first dof of the ball that a dof belongs to, or itsel
 
 # --- contacts
 CONTACT_COUNT, CONTACTS, PLACES = next(_slot), next(_slot), next(_slot)
-NEEDS_VELOCITY = next(_slot)  # whether any guard is a force
+NEEDS_VELOCITY, NEEDS_TENDON = next(_slot), next(_slot)  # whether any guard is a force; a tendon's limit
+TENDON_LENGTH, TENDON_SLOPES = (
+    next(_slot),
+    next(_slot),
+)  # of each tendon; by the dofs that move it, one tendon after the other
+TENDON_FIRST, TENDON_NUMBER, TENDON_DOFS = (
+    next(_slot) for _ in range(3)
+)  # int32: where a tendon's slopes are, and their dofs
 SCRATCH = next(_slot)  # doubles: room for one contact, then two rows of nv
 
 # --- dry friction of joints: a row of LOSS_DOUBLES for each dof that has some, and where its parameters begin
@@ -63,20 +70,21 @@ BLOCK_SIZE = next(_slot)
 LOSS_DOF, LOSS, LOSS_SPEED, LOSS_BRISTLE, LOSS_INERTIA, LOSS_GUARD, LOSS_DOUBLES = range(7)
 
 # --- kinds of a contact
-POINT, PAIR, LIMIT = 0, 1, 2
+POINT, PAIR, LIMIT, TENDON = 0, 1, 2, 3
 
 # --- a contact: columns of int64
 KIND, BODY1, BODY2, GEOM1, GEOM2, TOUCH, PULL, NORMAL, P_NORMAL, FRICTION, P_FRICTION, BRISTLE = range(12)
 SLIPS = 12  # two: the guards of the slip along and across, of friction that sticks exactly (-1: none)
 CONTACT_INTS = 14
 DOF, QADR = BODY1, BODY2  # of a joint's limit
+ROPE = BODY1  # of a tendon's limit, the tendon
 
 # --- a contact: columns of doubles
 # POINT: in the body's frame; the plane and its two directions
 AT, RADIUS, AXIS, OFFSET, ALONG, ACROSS = 0, 3, 4, 7, 8, 11
 CONTACT_DOUBLES = 14
 PAD = RADIUS  # PAIR: by how much the two geoms were shrunk
-SIGN, BOUND, INERTIA = 0, 1, 2  # LIMIT
+SIGN, BOUND, INERTIA = 0, 1, 2  # LIMIT, TENDON
 
 # --- scratch: compression, direction of the push on body 1, where, and the segment from MuJoCo
 DEPTH, PUSH, WHERE, SEGMENT, ROW = 0, 1, 4, 7, 13

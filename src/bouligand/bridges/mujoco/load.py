@@ -12,11 +12,12 @@ import numpy as np
 
 from ...system.functions import UserFunction
 from ...system.schedule import Schedule
-from .contacts import Contact, check_laws, find_places
+from .contacts import Contact, check_laws
 from .control import PD, Hold
 from .couplings import unusable
 from .driver import Driver
 from .features import name_of, refuse
+from .finding import find_places
 from .given import finite
 from .hostile import caught, refuse_not_finite
 from .laws import FrictionLaw, JointFriction, NormalLaw, Spring, Stops
@@ -74,7 +75,7 @@ def load(
     floor : float or str, optional
         Height of the floor, or the name of a plane in the file. Default: the first plane of the file, or z = 0.
     limits : Stops, "ignore" or "refuse", optional
-        Limits of joints: elastic stops (default), no effect, or an error if there are any.
+        Limits of joints and of tendons: elastic stops (default), no effect, or an error if there are any.
     joint_friction : JointFriction, float, "exact" or "ignore", optional
         Dry friction of joints (frictionloss): a law that sticks, with one more state for each dof (default); the speed in rad/s
         below which it is rounded off, without more states; "exact", Coulomb's law itself, for which each dof has a guard, its

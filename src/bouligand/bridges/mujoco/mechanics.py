@@ -76,6 +76,26 @@ def push_body(w, body, x, y, z, fx, fy, fz, out):
 
 
 @core
+def tendon_speed(w, tendon):
+    """How fast a tendon becomes longer."""
+    first, slopes = read_int32(read_int(w, at.TENDON_FIRST), tendon), read_int(w, at.TENDON_SLOPES)
+    dofs, qvel, speed = read_int(w, at.TENDON_DOFS), read_int(w, at.QVEL), 0.0
+    for i in range(first, first + read_int32(read_int(w, at.TENDON_NUMBER), tendon)):
+        speed += read(slopes, i) * read(qvel, read_int32(dofs, i))
+    return speed
+
+
+@core
+def pull_tendon(w, tendon, force, out):
+    """Add to ``out`` (nv) the joint forces of a force along a tendon; of 1, how its length changes with the pose."""
+    first, slopes = read_int32(read_int(w, at.TENDON_FIRST), tendon), read_int(w, at.TENDON_SLOPES)
+    dofs = read_int(w, at.TENDON_DOFS)
+    for i in range(first, first + read_int32(read_int(w, at.TENDON_NUMBER), tendon)):
+        dof = read_int32(dofs, i)
+        write(out, dof, read(out, dof) + force * read(slopes, i))
+
+
+@core
 def lift_row(w, x, row, scale, out):
     """Add scale * row (nv), a derivative in tangent coordinates of qpos, to the nq columns of a row in x.
 

@@ -159,6 +159,7 @@ class Memory:
             at.CONTACTS: self.rows,
             at.PLACES: self.places,
             at.SCRATCH: scratch,
+            **_tendons(model, data),
             at.LOSSES: self.losses,
             at.COUPLINGS: self.couplings.rows,
             at.COUPLING_OFFSETS: self.couplings.offsets,
@@ -193,6 +194,7 @@ class Memory:
             at.NBODY: model.nbody,
             at.HAS_COMPENSATION: int(self.constants.compensated.any()),
             at.NEEDS_VELOCITY: int((self.rows[:, [at.PULL, at.SLIPS, at.SLIPS + 1]] >= 0).any()),
+            at.NEEDS_TENDON: int((self.rows[:, at.KIND] == at.TENDON).any()),
             at.LOSS_COUNT: len(self.losses),
             at.LOSS_PARAMETERS: self.loss_parameters,
             at.COUPLING_COUNT: len(self.couplings),
@@ -257,6 +259,17 @@ def _private(model: mujoco.MjModel) -> mujoco.MjModel:
     model.opt.ccd_tolerance = 1e-12  # of distances between geoms that have no formula
     model.opt.ccd_iterations = 200
     return model
+
+
+def _tendons(model: mujoco.MjModel, data: mujoco.MjData) -> dict[int, Any]:
+    """The lengths of tendons, and how these change with the pose."""
+    return {
+        at.TENDON_LENGTH: data.ten_length,
+        at.TENDON_SLOPES: data.ten_J,
+        at.TENDON_FIRST: model.ten_J_rowadr,
+        at.TENDON_NUMBER: model.ten_J_rownnz,
+        at.TENDON_DOFS: model.ten_J_colind,
+    }
 
 
 def coordinates(model: mujoco.MjModel) -> tuple[IntArray, IntArray]:

@@ -9,14 +9,15 @@ import numpy as np
 
 from . import layout as at
 from .contacts import Place
-from .couplings import Couplings
+from .couplings import Couplings, wraps
+from .features import name_of
 from .laws import ExactCoulomb, FrictionLaw, JointFriction, LuGre, NormalLaw, Stops, friction_of
 
 if TYPE_CHECKING:
     from ..._typing import FloatArray, IntArray
 
 Law = NormalLaw | FrictionLaw | Stops | JointFriction
-_JOINT = mujoco.mjtObj.mjOBJ_JOINT
+_JOINT, _TENDON = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_TENDON
 _FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 
 
@@ -42,6 +43,7 @@ class Table:
         self.laws: list[tuple[Law, int]] = []  # (law, where its numbers begin among the parameters)
         self.losses: list[tuple[float, ...]] = []  # rows of dofs with dry friction,
         self.loss_parameters = 0  # and where the parameters of that begin
+        self._of_stops = 0  # where the parameters of limits begin
         self.sticks = False  # whether some friction sticks exactly, by sliding on guards
         self._stuck: dict[int, str] = {}  # of bodies that have such a contact, its name
         self._known: dict[tuple[type, str | None], int] = {}
@@ -104,27 +106,38 @@ class Table:
         return [self._guard(f"{place.name} {label}") if can else -1 for can, label in zip(moves, labels, strict=True)]
 
     def add_limits(self, stops: Stops) -> None:
-        """A contact for either limit of each joint that has limits."""
+        """A contact for either limit of each joint, and of each tendon, that has limits."""
         model = self.model
-        limited = [j for j in range(model.njnt) if model.jnt_limited[j]]
-        if limited:
-            first = len(self.params)
-            self.laws.append((stops, first))
-            self.params.update(limit_stiffness=stops.stiffness, limit_damping=stops.damping)
-        for joint in limited:
+        joints, tendons = np.flatnonzero(model.jnt_limited), np.flatnonzero(model.tendon_limited)
+        if joints.size + tendons.size == 0:
+            return
+        self._of_stops = len(self.params)
+        self.laws.append((stops, self._of_stops))
+        self.params.update(limit_stiffness=stops.stiffness, limit_damping=stops.damping)
+        for joint in map(int, joints):
             dof = int(model.jnt_dofadr[joint])
-            for sign, bound, which in (
-                (-1.0, model.jnt_range[joint, 0], "lower"),
-                (1.0, model.jnt_range[joint, 1], "upper"),
-            ):
-                row, spot = np.zeros(at.CONTACT_INTS, dtype=np.int64), np.zeros(at.CONTACT_DOUBLES)
-                row[at.KIND], row[at.PULL], row[at.P_NORMAL] = at.LIMIT, -1, first
-                row[at.SLIPS : at.SLIPS + 2] = -1
-                row[at.TOUCH] = self._guard(f"{joint_name(model, joint)} beyond its {which} limit")
-                row[at.DOF], row[at.QADR] = dof, model.jnt_qposadr[joint]
-                spot[at.SIGN], spot[at.BOUND], spot[at.INERTIA] = sign, bound, 1.0 / model.dof_invweight0[dof]
-                self.rows.append(row)
-                self.places.append(spot)
+            for sign, bound in zip((-1.0, 1.0), model.jnt_range[joint], strict=True):
+                row = self._add_limit(joint_name(model, joint), sign, bound, 1.0 / model.dof_invweight0[dof])
+                row[at.KIND], row[at.DOF], row[at.QADR] = at.LIMIT, dof, model.jnt_qposadr[joint]
+        for tendon in map(int, tendons):
+            in_space = np.any(wraps(model, tendon) != int(mujoco.mjtWrap.mjWRAP_JOINT))
+            for sign, bound in zip((-1.0, 1.0), model.tendon_range[tendon], strict=True):
+                if sign < 0.0 and bound <= 0.0 and in_space:  # (a string cannot be shorter)
+                    continue
+                row = self._add_limit(
+                    name_of(model, _TENDON, tendon), sign, bound, 1.0 / model.tendon_invweight0[tendon]
+                )
+                row[at.KIND], row[at.ROPE] = at.TENDON, tendon
+
+    def _add_limit(self, name: str, sign: float, bound: float, inertia: float) -> IntArray:
+        row, spot = np.zeros(at.CONTACT_INTS, dtype=np.int64), np.zeros(at.CONTACT_DOUBLES)
+        row[at.PULL], row[at.P_NORMAL] = -1, self._of_stops
+        row[at.SLIPS : at.SLIPS + 2] = -1
+        row[at.TOUCH] = self._guard(f"{name} beyond its {'lower' if sign < 0 else 'upper'} limit")
+        spot[at.SIGN], spot[at.BOUND], spot[at.INERTIA] = sign, bound, inertia
+        self.rows.append(row)
+        self.places.append(spot)
+        return row
 
     def add_exact_joint_friction(self) -> None:
         """A row and a guard, its speed, for each dof that has dry friction."""

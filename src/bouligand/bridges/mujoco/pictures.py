@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 from ...plot.film import check_path, moments, save
-from ...system.arguments import one_of
+from ...system.arguments import one_of, vector
 from .stage import RenderingError, Stage
 
 if TYPE_CHECKING:
@@ -127,20 +127,28 @@ def frames(
     RenderingError
         If MuJoCo cannot render here.
     """
+    _check(robot, solution)
+    width, height = size
+    if not (width >= 1 and height >= 1):
+        raise ValueError(f"size must be the width and the height in pixels; got {size!r}")
     chosen = _times(solution, fps, speed, times)
     states, words = solution(chosen), solution.word(chosen)
     nq, radii = robot.model.nq, np.array([place.radius for place in robot.places])
     stage = Stage(robot.model, size, camera, floor)
-    if forces:
-        stage.glassy = {place.body for place in robot.places}
     try:
         stage.look_at(states[:, :nq])
+        hiding = _in_the_way(robot, states[0], stage.reach) if forces else []
         for t, x, b in zip(chosen, states, words, strict=True):
             spots: list[tuple[FloatArray, float]] = []
             if mark and len(radii):
                 which = np.flatnonzero(robot.touching(b))
                 spots = list(zip(robot.points(x)[which], radii[which], strict=True))
-            yield stage.picture(x[:nq], spots, _arrows(robot, t, x, b, solution.p, stage.reach) if forces else [])
+            arrows: list[tuple[FloatArray, FloatArray]] = []
+            if forces:
+                pushes = robot.forces(x, b, solution.p, float(t))
+                arrows = _arrows(robot, x, pushes, stage.reach)
+                stage.glassy = set().union(*(hiding[i] for i in np.flatnonzero(pushes.any(axis=1))))
+            yield stage.picture(x[:nq], spots, arrows)
     finally:
         stage.close()
 
@@ -176,6 +184,7 @@ def view(
         If there is no screen, and ``viewer="window"``.
     """
     one_of("viewer", viewer, ("auto", "window", "web"))
+    _check(robot, solution)
     times = moments(float(solution.t[0]), float(solution.t[-1]), fps, speed)
     if viewer == "web" or (viewer == "auto" and not _has_screen()):
         with serve(robot, solution, speed, port=port) as page:
@@ -236,24 +245,46 @@ def serve(
     """
     from .web_view import WebView
 
+    _check(robot, solution)
     if not (isinstance(port, int | np.integer) and 0 < port < 65536):
         raise ValueError(f"port must be a whole number from 1 to 65535; got {port!r}")
     return WebView(robot, solution, speed, fps, host, int(port), floor)
+
+
+def _check(robot: Robot, solution: Solution) -> None:
+    if solution.system.states != robot.states:
+        raise ValueError(
+            f"solution: it is one of {solution.system.name or 'another system'}, with {solution.system.n} states, not of the "
+            f"robot {robot.name}, with {robot.n}"
+        )
 
 
 def _has_screen() -> bool:
     return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _arrows(
-    robot: Robot, t: float, x: FloatArray, b: FloatArray, p: FloatArray, reach: float
-) -> list[tuple[FloatArray, FloatArray]]:
+def _arrows(robot: Robot, x: FloatArray, pushes: FloatArray, reach: float) -> list[tuple[FloatArray, FloatArray]]:
     weight = float(np.sum(robot.model.body_mass) * np.linalg.norm(robot.model.opt.gravity)) or 1.0
-    pushes, feet = robot.forces(x, b, p, float(t)), robot.points(x)
+    feet = robot.points(x)
     return [(foot, foot + reach / weight * push) for foot, push in zip(feet, pushes, strict=True) if push.any()]
+
+
+def _in_the_way(robot: Robot, x: FloatArray, reach: float) -> list[set[int]]:
+    """Of each contact the links that hide its arrow: its own, and those above it as far as the arrows of a robot at rest go."""
+    data, links, out = robot.data(x), len({place.body for place in robot.places}), []
+    for place, point in zip(robot.places, robot.points(x), strict=True):
+        body, found = place.body, {place.body}
+        while body > 0 and np.linalg.norm(data.xpos[body] - point) < 0.6 * reach / links:
+            body = int(robot.model.body_parentid[body])
+            found.add(body)
+        out.append(found - {0})
+    return out
 
 
 def _times(solution: Solution, fps: float, speed: float, times: ArrayLike | None) -> FloatArray:
     if times is not None:
-        return np.asarray(times, dtype=float)
+        chosen = vector("times", times)
+        if not len(chosen):
+            raise ValueError("times must not be empty: a picture is made for each")
+        return chosen
     return moments(float(solution.t[0]), float(solution.t[-1]), fps, speed)

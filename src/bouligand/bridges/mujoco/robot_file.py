@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import pathlib
 import re
@@ -43,7 +44,7 @@ def read_model(
             raise ValueError("free_base and edit need a file or an MjSpec: a compiled MjModel cannot be changed")
         return source
     if isinstance(source, mujoco.MjSpec):
-        return _compile(source.copy(), free_base, edit, height, "the MjSpec")
+        return _compile(source.copy(), free_base, edit, height)
     if isinstance(source, str) and source.lstrip().startswith("<"):
         return _from_text(source, pathlib.Path.cwd(), "the XML text", free_base, package_dirs, meshes, edit, height)
     if not isinstance(source, str | os.PathLike):
@@ -80,7 +81,7 @@ def _from_text(
                 spec = mujoco.MjSpec.from_string(text)
         else:
             raise ValueError(f"its root is <{root.tag}>; expected <mujoco> (MJCF) or <robot> (URDF)")
-        return _compile(spec, free_base, edit, height, what)
+        return _compile(spec, free_base, edit, height)
     except ValueError as error:
         raise ValueError(f"{what} cannot be read: {error}") from error
 
@@ -150,9 +151,18 @@ def _refuse_long_chains(root: ET.Element) -> None:
 def _check_mimics(root: ET.Element) -> None:
     """Refuse joints that follow one that does not exist or does not move, or themselves, directly or by way of others."""
     kinds = {joint.get("name"): joint.get("type") for joint in root.findall("joint")}
-    leaders = {
-        joint.get("name"): mimic.get("joint") for joint in root.findall("joint") for mimic in joint.findall("mimic")
-    }
+    mimics = {joint.get("name"): mimic for joint in root.findall("joint") for mimic in joint.findall("mimic")}
+    for name, mimic in mimics.items():
+        if mimic.get("joint") is None:
+            raise ValueError(
+                f'the joint {name!r} has a <mimic> that does not say whom it follows: <mimic joint="..."/>'
+            )
+        for what in ("multiplier", "offset"):
+            if not _is_finite(mimic.get(what, "0")):
+                raise ValueError(
+                    f"the joint {name!r} mimics with the {what} {mimic.get(what)!r}; it must be a finite number"
+                )
+    leaders = {name: mimic.get("joint") for name, mimic in mimics.items()}
     for name, leader in leaders.items():
         if kinds.get(leader) not in ("revolute", "continuous", "prismatic"):
             what = "does not exist" if leader not in kinds else f"is {kinds[leader]}"
@@ -166,6 +176,13 @@ def _check_mimics(root: ET.Element) -> None:
             leader = leaders[leader]
         if leader in seen:
             raise ValueError(f"the joint {name!r} mimics itself, by way of {', '.join(map(repr, seen))}")
+
+
+def _is_finite(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _resolve(name: str, folder: pathlib.Path, package_dirs: Path | Iterable[Path]) -> pathlib.Path:
@@ -193,10 +210,9 @@ def _compile(
     free_base: bool,
     edit: Callable[[mujoco.MjSpec], object] | None,
     height: float,
-    what: str | pathlib.Path,
 ) -> mujoco.MjModel:
     if free_base:
-        _free(spec, what)
+        _free(spec)
     if edit is not None:
         edit(spec)
     if not any(geom.type == mujoco.mjtGeom.mjGEOM_PLANE for geom in spec.worldbody.geoms):  # something to be rendered
@@ -237,10 +253,12 @@ def _refused(body: Any) -> bool:
     return moments[0] + moments[1] < moments[2]
 
 
-def _free(spec: mujoco.MjSpec, what: str | pathlib.Path) -> None:
+def _free(spec: mujoco.MjSpec) -> None:
     roots = [body for body in spec.worldbody.bodies if body.name != "floor"]
     if not roots:
-        raise ValueError(f"free_base=True: {what} has no body")
+        raise ValueError(
+            "it is empty, without a link or body; if it is a template (xacro) or a part of another file, load what is made of it"
+        )
     root = roots[0]
     if len(root.joints):
         raise ValueError(

@@ -60,6 +60,8 @@ class Stage:
         if self.tiled:
             self.model.geom_rgba[model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE, 3] = 0.0
         self.renderer = _renderer(self.model, self.height, self.width)
+        # (a floor that mirrors arrows shows forces that are not there)
+        self.renderer.scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = 0
 
     def _known(self, camera: str | int | mujoco.MjvCamera) -> Any:
         if isinstance(camera, str):
@@ -130,12 +132,12 @@ class Stage:
         return self.renderer.render()
 
     def _see_through(self) -> None:
-        """Links that carry contacts, in which arrows would be hidden."""
+        """Links in which arrows would be hidden."""
         scene = self.renderer.scene
         for i in range(scene.ngeom):
             geom = scene.geoms[i]
             if geom.objtype == _GEOM and geom.rgba[3] > 0.0 and int(self.model.geom_bodyid[geom.objid]) in self.glassy:
-                geom.rgba[3], geom.transparent = 0.35, 1
+                geom.rgba[3], geom.transparent = 0.22, 1
 
     def _arrow(self, start: FloatArray, end: FloatArray) -> None:
         geom = self._add(_ARROW, [1.0, 1.0, 1.0], start, FORCE)

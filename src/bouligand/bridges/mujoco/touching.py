@@ -6,7 +6,7 @@ from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
 from . import laws
 from . import layout as at
-from .mechanics import point_velocity, push_body
+from .mechanics import point_velocity, pull_tendon, push_body, tendon_speed
 from .symbols import geom_distance
 
 # friction that sticks exactly has no effect in the air, where the slip may stay zero (a body that falls straight down): so that
@@ -22,6 +22,10 @@ def place(w, x, contact, spot):
     kind = read_int(contact, at.KIND)
     if kind == at.LIMIT:
         write(s, at.DEPTH, read(spot, at.SIGN) * (read(x, read_int(contact, at.QADR)) - read(spot, at.BOUND)))
+        return
+    if kind == at.TENDON:
+        length = read(read_int(w, at.TENDON_LENGTH), read_int(contact, at.ROPE))
+        write(s, at.DEPTH, read(spot, at.SIGN) * (length - read(spot, at.BOUND)))
         return
     if kind == at.POINT:
         body = read_int(contact, at.BODY1)
@@ -70,6 +74,8 @@ def closing(w, contact, spot):
     """How fast a contact that has been placed is pressed deeper."""
     if read_int(contact, at.KIND) == at.LIMIT:
         return read(spot, at.SIGN) * read(read_int(w, at.QVEL), read_int(contact, at.DOF))
+    if read_int(contact, at.KIND) == at.TENDON:
+        return read(spot, at.SIGN) * tendon_speed(w, read_int(contact, at.ROPE))
     s = read_int(w, at.SCRATCH)
     vx, vy, vz = slip(w, contact)
     return -(read(s, at.PUSH) * vx + read(s, at.PUSH + 1) * vy + read(s, at.PUSH + 2) * vz)
@@ -132,6 +138,18 @@ def push(w, contact, fx, fy, fz):
 
 
 @core
+def stop(w, contact, spot, depth, rate, p):
+    """The force of a limit, of a joint or of a tendon, against what goes beyond it."""
+    i, applied = read_int(contact, at.P_NORMAL), read_int(w, at.APPLIED)
+    force = -read(spot, at.SIGN) * read(spot, at.INERTIA) * read(p, i) * depth * (1.0 + read(p, i + 1) * rate)
+    if read_int(contact, at.KIND) == at.LIMIT:
+        dof = read_int(contact, at.DOF)
+        write(applied, dof, read(applied, dof) + force)
+    else:
+        pull_tendon(w, read_int(contact, at.ROPE), force, applied)
+
+
+@core
 def contact_forces(w, x, b, p, dx):
     """The forces of all contacts that touch (and do not pull) to qfrc_applied, and the rates of bristles to dx."""
     contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
@@ -142,10 +160,8 @@ def contact_forces(w, x, b, p, dx):
         if active:
             place(w, x, contact, spot)
             depth, rate = read(s, at.DEPTH), closing(w, contact, spot)
-            if read_int(contact, at.KIND) == at.LIMIT:
-                i, dof, applied = read_int(contact, at.P_NORMAL), read_int(contact, at.DOF), read_int(w, at.APPLIED)
-                force = read(spot, at.INERTIA) * read(p, i) * depth * (1.0 + read(p, i + 1) * rate)
-                write(applied, dof, read(applied, dof) - read(spot, at.SIGN) * force)
+            if read_int(contact, at.KIND) >= at.LIMIT:
+                stop(w, contact, spot, depth, rate, p)
             else:
                 force = normal_force(contact, depth, rate, p)
                 fx, fy, fz = friction(w, x, b, contact, spot, force, p, dx)
