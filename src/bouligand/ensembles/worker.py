@@ -32,6 +32,8 @@ _GIVEN = (
     "terminal",
     "jump",
     "rest",
+    "needs",
+    "needs_too",
 )  # rows of the guards that options have written before the start
 _Plan = record_view(BLOCK_PLAN)
 _lock = threading.Lock()

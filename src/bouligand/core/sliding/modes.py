@@ -10,12 +10,13 @@ from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_f, eval_h, failed, project_onto_guards
+from ..evaluate import copy_state, eval_f, eval_h, failed, in_tolerances, project_onto_guards
 from ..guards import BARELY, hold, rates
 from ..state import NO_GUARD, SHOWN, SWITCH, WITH_CROSSING
 from ..steps.crossing import note
 from .contacts import caught
 from .field import NOT_AFFINE_STATUS
+from .sleep import wake
 
 BEYOND = 1e-9  # by which a multiplier is beyond 1 if it is
 AT_FIRST = 0.01  # of a step, or a tenth of that of the time at rest: the first step behind it, which does not land on the contact
@@ -41,6 +42,8 @@ def slide(table):
         if g.b[k] == 0.0:
             hold(w, k)
             g.still[k] = g.rest[k]
+    if s.dependent > 0 and wake(w):
+        return s.status
     ends = j != NO_GUARD and g.b[j] == 0.0
     if ends:
         code = find_multipliers(w)
@@ -64,18 +67,33 @@ def slide(table):
             g.former[k] = g.b[k]
             g.still[k] = g.rest[k] if g.b[k] == 0.0 else g.still[k]
     for k in range(g.width):
-        g.still[k] = 0.0
+        g.still[k], g.woken[k] = 0.0, 0.0
     return codes.GO_ON
 
 
 @core
 def find_multipliers(w):
     """g.h_trial = the multipliers of guards that are stayed on, and how fast the rates of other contacts change. Returns a
-    code."""
+    code.
+
+    Where nothing is left of g at the state itself (friction at the very instant at which a contact closes), those a little ahead.
+    """
+    compact()
     s, v, g, fn = w.s, w.v, w.g, w.fn
     s.f_calls += 1
     t = min(s.t, s.cap)
     status = call(fn.multipliers, t, (address(v.x), address(g.b), address(w.p), address(g.h_trial)), fn.context)
+    unknown = False
+    for k in range(g.width):
+        unknown = unknown or (g.b[k] == 0.0 and g.rest[k] == 0.0 and not abs(g.h_trial[k]) < 1e300)
+    if unknown and status == 0:
+        if eval_f(w, s.t, v.x, v.f):
+            return codes.F_FAILED
+        ahead = min(1.0 / max(in_tolerances(w, v.f, v.x, v.x), 1e-300), 1e-3 * s.dt)
+        for i in range(v.width):
+            v.x_trial[i] = v.x[i] + ahead * v.f[i]
+        t = min(s.t + ahead, s.cap)
+        status = call(fn.multipliers, t, (address(v.x_trial), address(g.b), address(w.p), address(g.h_trial)), fn.context)
     if status == NOT_AFFINE_STATUS:
         return codes.NOT_AFFINE
     if status != 0:
@@ -100,7 +118,7 @@ def find_mode(w):
     """
     compact()
     g = w.g
-    candidates = 1
+    candidates, none = 1, codes.NO_SLIDING_MODE
     for k in range(g.width):
         g.lowest[k] = g.b[k]
         if on_guard(w, k) and candidates <= MOST_CANDIDATES:
@@ -114,6 +132,9 @@ def find_mode(w):
                 g.b[k] = candidate(g, k, digits % 3)
                 digits //= 3
         code = find_multipliers(w)
+        if code == codes.NOT_AFFINE:
+            none = code  # (refused only if no other mode fits)
+            continue
         if code != codes.GO_ON:
             return code
         if contradicted(w) < 0:
@@ -124,7 +145,7 @@ def find_mode(w):
                 return w.s.status
     for k in range(g.width):
         g.b[k] = g.lowest[k]
-    return codes.NO_SLIDING_MODE
+    return none
 
 
 @core(inline=True)
@@ -132,7 +153,7 @@ def on_guard(w, k):
     """Whether the state is on guard k, so that its mode is to be found. (Of one whose sliding has just ended it is known.)"""
     g = w.g
     may_stay = g.still[k] != 0.0 if g.jump[k] != 0.0 else w.s.may_slide == 1
-    return may_stay and g.held[k] != 0.0 and g.observer[k] == 0.0 and g.fired[k] != 5.0
+    return may_stay and g.held[k] != 0.0 and g.observer[k] == 0.0 and g.fired[k] != 5.0 and g.asleep[k] == 0.0
 
 
 @core(inline=True)
@@ -257,8 +278,8 @@ def begin(w, ends):
                 w.events[s.event_count - 1].jumped = 1 if s.record_count == 1 else 0
     for k in range(g.width):
         if g.b[k] != 0.0 and g.b[k] != g.former[k]:
-            g.watched[k] = g.b[k]
-            note(w, s.t, k, g.b[k], 0.0, SHOWN)
+            g.watched[k] = g.b[k] if g.asleep[k] == 0.0 else 0.0
+            note(w, s.t, k, g.b[k], 0.0, SHOWN if g.woken[k] == 0.0 else SWITCH)
             # (where sliding ends by itself perturbations pass unchanged)
             w.events[s.event_count - 1].jumped = 1 if ends else WITH_CROSSING
     if s.record_count > 0:
