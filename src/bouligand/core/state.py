@@ -200,6 +200,7 @@ GUARD_ROWS = Rows(
     "rest",  # 1: the trajectory may come to rest on it,
     "still",  # and is on it without a rate
     "slow",  # (a rate up to this is none, within the tolerances)
+    "t_ended",  # when sliding on it ended last
     "needs",  # the number, plus 1, of a guard that must be on its + side for this one to matter (0: none),
     "needs_too",  # and of another one
     "asleep",  # 1: this one does not matter in the present mode: it is not watched, and its sign is +1

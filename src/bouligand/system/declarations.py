@@ -214,9 +214,7 @@ def reset_matrix(reset: ArrayLike | None, direction: FloatArray) -> FloatArray:
 # ---------------------------------------------------------------------------------------------------- states and times
 
 
-def needed_guards(
-    guards: Names, given: Mapping[Guard, Guards] | None, slides: bool, jumps: BoolArray
-) -> IntArray:
+def needed_guards(guards: Names, given: Mapping[Guard, Guards] | None, slides: bool, jumps: BoolArray) -> IntArray:
     """For each guard the (at most two) guards that must be on their + side for it to matter; -1: none."""
     out = np.full((len(guards), 2), -1, dtype=np.int64)
     if given is None:

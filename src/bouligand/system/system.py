@@ -204,7 +204,7 @@ class System:
         order: Iterable[ty.Guard] | None = None,
         rest: ty.Guards | None = None,
         sliding: Literal["filippov"] | bool | None = None,
-        active_while: Mapping[ty.Guard, ty.Guards] | None = None,
+        active_while: Mapping[Any, ty.Guards] | None = None,
         breakpoints: ArrayLike = (),
         unit: Iterable[slice | Iterable[str | int]] = (),
         context: Callable[[], tuple[int, object]] | None = None,

@@ -43,7 +43,9 @@ class Table:
         self.losses: list[tuple[float, ...]] = []  # rows of dofs with dry friction,
         self.loss_parameters = 0  # and where the parameters of that begin
         self.sticks = False  # whether some friction sticks exactly, by sliding on guards,
-        self.active_while: dict[str, tuple[str, ...]] = {}  # of which some matter only while a contact touches and pushes
+        self.active_while: dict[
+            str, tuple[str, ...]
+        ] = {}  # of which some matter only while a contact touches and pushes
         self._stuck: dict[int, str] = {}  # of bodies that have such a contact, its name
         self._known: dict[tuple[type, str | None], int] = {}
         self._size = model.nq + model.nv + model.na

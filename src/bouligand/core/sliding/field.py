@@ -67,7 +67,9 @@ def h_sliding(t, x, p, out, ctx):
     q = 0
     for k in range(m):
         if read(b, k) == 0.0:
-            known = abs(u[q]) < math.inf  # (where g has vanished, as friction where a contact closes, nothing says that it ends)
+            known = (
+                abs(u[q]) < math.inf
+            )  # (where g has vanished, as friction where a contact closes, nothing says that it ends)
             write(out, k, u[q] if rests(ctx, k) else 1.0 - u[q] * u[q] if known else 1.0)
             q += 1
     return status

@@ -13,7 +13,7 @@ from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f, eval_h, failed, in_tolerances, project_onto_guards
 from ..guards import BARELY, hold, rates
 from ..state import NO_GUARD, SHOWN, SWITCH, WITH_CROSSING
-from ..steps.crossing import note
+from ..steps.crossing import note, too_often
 from .contacts import caught
 from .field import NOT_AFFINE_STATUS
 from .sleep import wake
@@ -36,7 +36,9 @@ def slide(table):
     s.question = 0
     j = s.target
     for k in range(g.width):
-        g.fired[k] = 0.0  # (5: sliding has just ended)
+        # 5: sliding has just ended. (Where two guards are at their limits together, none begins again because the other ends.)
+        ended = g.rest[k] == 0.0 and g.b[k] != 0.0 and s.t - g.t_ended[k] <= max(1e-9 * s.dt, 4e-16 * abs(s.t))
+        g.fired[k] = 5.0 if ended else 0.0
         g.former[k] = 0.0 if g.left[k] != 0.0 else g.b[k]
         g.left[k] = 0.0
         if g.b[k] == 0.0:
@@ -45,6 +47,8 @@ def slide(table):
     if s.dependent > 0 and wake(w):
         return s.status
     ends = j != NO_GUARD and g.b[j] == 0.0
+    if ends and too_often(w, j):
+        return codes.CHATTERING  # (it begins and ends at the same instant, over and over)
     if ends:
         code = find_multipliers(w)
         if code != codes.GO_ON:
@@ -93,7 +97,9 @@ def find_multipliers(w):
         for i in range(v.width):
             v.x_trial[i] = v.x[i] + ahead * v.f[i]
         t = min(s.t + ahead, s.cap)
-        status = call(fn.multipliers, t, (address(v.x_trial), address(g.b), address(w.p), address(g.h_trial)), fn.context)
+        status = call(
+            fn.multipliers, t, (address(v.x_trial), address(g.b), address(w.p), address(g.h_trial)), fn.context
+        )
     if status == NOT_AFFINE_STATUS:
         return codes.NOT_AFFINE
     if status != 0:
@@ -292,6 +298,8 @@ def begin(w, ends):
             g.held[k] = 0.0
             g.t_last[k] = s.t
         elif g.fired[k] == 5.0 or g.still[k] != 0.0:
+            if g.fired[k] == 5.0:
+                g.t_ended[k] = s.t
             if g.fired[k] == 5.0 and g.rest[k] != 0.0:
                 rested = max(rested, min(s.t - g.t_last[k], s.t - s.t0))
             hold(w, k)

@@ -42,6 +42,7 @@ def start(w):
         if zero:
             hold(w, k)
         g.t_last[k] = -1e300
+        g.t_ended[k] = -1e300
         g.burst_began[k] = -1e300
         g.band[k] = g.eps[k]
         g.level[k] = 0.0

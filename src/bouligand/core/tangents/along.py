@@ -12,9 +12,10 @@ from ..clock import time_to_look
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import rows_of, work
-from ..evaluate import eval_f
+from ..evaluate import eval_f, failed
 from ..recorded import cap_at_break, use_parameters
 from ..schemes import STIFF
+from ..sliding.moved import move_along
 from ..state import BACK, MARGIN, SHOWN, SWITCH, TANGENT_ROWS
 from ..stiff.tangents import pull_stiff, push_stiff
 from ..unit import without_scaling
@@ -29,10 +30,12 @@ from .near_ties import (
     extend_corner,
     go_to_record,
     independent,
+    keep_word,
     passive,
     repeats,
     rows_of_crossing,
     undo_event,
+    undo_events,
 )
 from .step_tangents import propagate_adjoint, propagate_tangents
 
@@ -171,6 +174,7 @@ def nearest(w, event, record, slot, u, merge):
     while following < events.shape[0] and passive(w, following):
         following += 1
     together, ahead = False, following
+    keep_word(w)
     for others in range(MOST_NEAR):
         if ahead >= events.shape[0] or repeats(w, event, ahead):
             break
@@ -183,8 +187,7 @@ def nearest(w, event, record, slot, u, merge):
         go_to_record(w, there)
         spot = 1 - slot if others == 0 else 2
         uncertain = examine_inline(w, ahead, there, spot)
-        for q in range(ahead - 1, event - 1, -1):
-            undo_event(w, q)
+        undo_events(w, event, ahead)
         go_to_record(w, record)
         if uncertain < 0.0:
             return -1, following, other
@@ -235,7 +238,29 @@ def cross(w, D, times, crossings, event, slot):
         if crosses:
             for i in range(n):
                 D[a, i] -= (v.f[i] - before[i]) * when
+    if w.fn.project != 0 and begins_to_slide(w, event) and move_tangents(w, D):
+        return codes.F_FAILED
     return codes.GO_ON
+
+
+@core
+def begins_to_slide(w, event):
+    """Whether the trajectory, where this guard is crossed, begins to slide on another one, which it is on."""
+    compact()
+    g, events, begins = w.g, w.events, False
+    for q in range(event + 1, event + w.tangents.at.many):
+        k = events[q].guard
+        begins = begins or (events[q].sign == 0.0 and k != events[event].guard and g.rest[k] == 0.0)
+    return begins
+
+
+@core
+def move_tangents(w, D):
+    """Move tangents onto the guards that are slid on: a perturbed trajectory slips for a while, then slides. True if f failed."""
+    compact()
+    s, v, fn = w.s, w.v, w.fn
+    bad = move_along(fn.project, fn.context, s.t, v.x, w.g.b, w.p, D)
+    return bad != 0 and failed(w, codes.F_FAILED, s.t, v.x)
 
 
 @core(inline=True)
