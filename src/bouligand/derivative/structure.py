@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ..errors import NotEventSelectedError
 from ..system.arguments import whole
 
 if TYPE_CHECKING:
@@ -55,7 +56,10 @@ class Structure:
         if all(value is True for value in known):
             return True
         if sum(corner.units for corner in self.corners) <= 6:
-            return len(self.pieces()) == 1
+            try:
+                return len(self.pieces()) == 1
+            except NotEventSelectedError:  # (in some order of jumps there is no derivative)
+                return False
         return False if any(value is False for value in known) else None
 
     def _selecting(

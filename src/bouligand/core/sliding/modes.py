@@ -20,6 +20,7 @@ from .sleep import wake
 
 BEYOND = 1e-9  # by which a multiplier is beyond 1 if it is
 AT_FIRST = 0.01  # of a step, or a tenth of that of the time at rest: the first step behind it, which does not land on the contact
+SHORTEST = 1e-9  # of the whole time: a step that is tried behind a change of the mode
 MOST_CANDIDATES = 3**6  # modes that are tried one by one
 
 
@@ -290,6 +291,8 @@ def begin(w, ends):
             w.events[s.event_count - 1].jumped = 1 if ends else WITH_CROSSING
     if s.record_count > 0:
         put_onto_guards(w)
+    # (events within a few digits of each other leave no step from which rates could be told)
+    s.dt = max(s.dt, min(SHORTEST * (s.tf - s.t0), s.stop - s.t))
     if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
         return s.status
     rested = 0.0  # for how long, on a contact that opens now
