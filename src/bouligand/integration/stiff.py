@@ -32,16 +32,12 @@ def prepare(stepper: Stepper, method: Method) -> None:
     taken, where they would not be possible."""
     system, s = stepper.system, stepper._memory.s
     if method == "stiff":
-        if system._stays:
-            raise ValueError(
-                "method='stiff' is not possible together with sliding modes or rest; leave method to 'auto'"
-            )
         if s.bands:
             raise ValueError("method='stiff' is not possible together with eps: bands are projected by explicit steps")
         provide(stepper)
-    elif s.bands or s.may_span or system._stays or system.n > LARGEST:
+    elif s.bands or s.may_span or system.n > LARGEST:
         s.weigh_at = TO_THE_END
-    elif system._expects_stiff and method == "auto" and s.rtol >= TIGHT:
+    elif system._expects_stiff and not system._stays and method == "auto" and s.rtol >= TIGHT:
         provide(stepper)
         s.stiffness = AT_HAND
         s.scheme = s.explicit = METHODS["dopri5"]

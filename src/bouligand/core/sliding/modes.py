@@ -20,6 +20,7 @@ from .sleep import wake
 
 BEYOND = 1e-9  # by which a multiplier is beyond 1 if it is
 AT_FIRST = 0.01  # of a step, or a tenth of that of the time at rest: the first step behind it, which does not land on the contact
+TOO_EARLY = 0.999  # multipliers below that are not at their limit
 SHORTEST = 1e-9  # of the whole time: a step that is tried behind a change of the mode
 MOST_CANDIDATES = 3**6  # modes that are tried one by one
 
@@ -54,6 +55,8 @@ def slide(table):
         code = find_multipliers(w)
         if code != codes.GO_ON:
             return code
+        if g.rest[j] == 0.0 and abs(g.h_trial[j]) < TOO_EARLY and s.t < s.stop:
+            return go_on_sliding(w)
         leave(w, j)
     found = 0
     for _ in range(g.width + 1):
@@ -74,6 +77,20 @@ def slide(table):
     for k in range(g.width):
         g.still[k], g.woken[k] = 0.0, 0.0
     return codes.GO_ON
+
+
+@core
+def go_on_sliding(w):
+    """The end of a sliding mode was landed on too early, as events within a few digits left no step to land with: the next step
+    is not to land. Returns a code."""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    for k in range(g.width):
+        if g.b[k] == 0.0:
+            g.held[k], g.still[k] = 0.0, 0.0
+    s.dt = max(s.dt, min(SHORTEST * (s.tf - s.t0), s.stop - s.t))
+    s.no_landing, s.rates_known, s.fresh = 1, 0, 0
+    return s.status if eval_f(w, s.t, v.x, v.f) else codes.GO_ON
 
 
 @core

@@ -66,6 +66,15 @@ def verdict(w, t, x, k, bend, unsure, dwell):
         # --- does the jump of f lead back to the guard? Then it would slide to where it leaves, which is here (however small the
         # jump is: the friction of a contact that is about to open)
         toward, failed = rate_along(w, when, k, w.v.x_smooth, w.v.hop_stages[3], 1.0 / jump)
+        if not failed and w.g.b[k] * toward <= 0.0 and w.g.needs[k] > 0.0:
+            # --- (what it needs may be beyond its own guard there, but is not at x)
+            copy_state(x, w.v.x_smooth)
+            nearer = jump_across(w, t, x, k)
+            if nearer == 0.0:
+                return codes.GO_ON
+            toward, failed = rate_along(w, t, k, x, w.v.hop_stages[3], 1.0 / nearer)
+            failed = failed or nearer < 0.0
+            jump = nearer
         if failed:
             return s.status
         if w.g.b[k] * toward > 0.0:

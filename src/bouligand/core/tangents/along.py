@@ -12,10 +12,9 @@ from ..clock import time_to_look
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import rows_of, work
-from ..evaluate import eval_f, failed
+from ..evaluate import eval_f
 from ..recorded import cap_at_break, use_parameters
 from ..schemes import STIFF
-from ..sliding.moved import move_along
 from ..state import BACK, MARGIN, SHOWN, SWITCH, TANGENT_ROWS
 from ..stiff.tangents import pull_stiff, push_stiff
 from ..unit import without_scaling
@@ -37,6 +36,7 @@ from .near_ties import (
     undo_event,
     undo_events,
 )
+from .onto_guards import begins_to_slide, move_tangents
 from .step_tangents import propagate_adjoint, propagate_tangents
 
 tangent_rows = rows_of(TANGENT_ROWS)
@@ -241,26 +241,6 @@ def cross(w, D, times, crossings, event, slot):
     if w.fn.project != 0 and begins_to_slide(w, event) and move_tangents(w, D):
         return codes.F_FAILED
     return codes.GO_ON
-
-
-@core
-def begins_to_slide(w, event):
-    """Whether the trajectory, where this guard is crossed, begins to slide on another one, which it is on."""
-    compact()
-    g, events, begins = w.g, w.events, False
-    for q in range(event + 1, event + w.tangents.at.many):
-        k = events[q].guard
-        begins = begins or (events[q].sign == 0.0 and k != events[event].guard and g.rest[k] == 0.0)
-    return begins
-
-
-@core
-def move_tangents(w, D):
-    """Move tangents onto the guards that are slid on: a perturbed trajectory slips for a while, then slides. True if f failed."""
-    compact()
-    s, v, fn = w.s, w.v, w.fn
-    bad = move_along(fn.project, fn.context, s.t, v.x, w.g.b, w.p, D)
-    return bad != 0 and failed(w, codes.F_FAILED, s.t, v.x)
 
 
 @core(inline=True)
