@@ -14,9 +14,9 @@ from ..evaluate import copy_state, eval_f, eval_h, failed, in_tolerances, projec
 from ..guards import BARELY, hold, rates
 from ..state import NO_GUARD, SHOWN, SWITCH, WITH_CROSSING
 from ..steps.crossing import note, too_often
+from ..steps.sleep import wake
 from .contacts import caught
 from .field import NOT_AFFINE_STATUS
-from .sleep import wake
 
 BEYOND = 1e-9  # by which a multiplier is beyond 1 if it is
 AT_FIRST = 0.01  # of a step, or a tenth of that of the time at rest: the first step behind it, which does not land on the contact
@@ -32,7 +32,7 @@ def slide(table):
     compact()
     w = work(table)
     s, g = w.s, w.g
-    if s.event_count + 3 * g.width + 4 > w.events.shape[0]:
+    if s.event_count + 4 * g.width + 4 > w.events.shape[0]:
         s.question = codes.SLIDE  # (again, when there is room)
         return codes.EVENTS_FULL
     s.question = 0
@@ -89,7 +89,10 @@ def go_on_sliding(w):
         if g.b[k] == 0.0:
             g.held[k], g.still[k] = 0.0, 0.0
     s.dt = max(s.dt, min(SHORTEST * (s.tf - s.t0), s.stop - s.t))
-    s.no_landing, s.rates_known, s.fresh = 1, 0, 0
+    for i in range(v.width):
+        v.second[i] = 0.0
+        v.third[i] = 0.0
+    s.no_landing, s.rates_known, s.fresh = 1, 0, 1
     return s.status if eval_f(w, s.t, v.x, v.f) else codes.GO_ON
 
 
@@ -297,6 +300,8 @@ def begin(w, ends):
             s.kept += 1
             g.watched[k] = 1.0
             if g.former[k] != 0.0:
+                if g.woken[k] > 0.0:  # (it was not crossed; but the sign before is read from the row before)
+                    note(w, s.t, k, -g.former[k], g.h[k], SWITCH)
                 note(w, s.t, k, 0.0, g.h[k], SWITCH)
                 # (at the start: perturbations are projected there, not taken through a crossing)
                 w.events[s.event_count - 1].jumped = 1 if s.record_count == 1 else 0

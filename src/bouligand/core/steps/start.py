@@ -8,9 +8,9 @@ from ..guards import hold
 from ..recorded import cap_leg, write_step
 from ..resolution import near_zero, shake
 from ..schemes import table
-from ..sliding.sleep import sleep_at_start
 from ..state import AT_HAND
 from ..unit import make_unit
+from .sleep import sleep_at_start
 
 
 @core

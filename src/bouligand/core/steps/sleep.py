@@ -1,7 +1,7 @@
 """Guards that matter in some modes only (`System(active_while=)`): the slip of a foot, while the foot touches.
 
 In other modes such a guard is asleep: it is not watched, and its sign is +1. Where a crossing makes it matter, its sign is that
-of h; if the state is on it, `modes` finds out whether the trajectory stays there.
+of h; if the state is on it, `sliding.modes` finds out whether the trajectory stays there.
 """
 
 from ..compiler.intrinsics import compact
