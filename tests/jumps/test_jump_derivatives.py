@@ -137,8 +137,15 @@ def test_a_corner_whose_orders_differ_has_pieces():
         w = np.array([1.0, 2.0, 3.0, 4.0])
         assert B.vjp(w, dx) @ dx == pytest.approx(w @ B(dx))
     assert B.orders([0.1, 0.0, 0.0, 0.0]) == [("b", "a")]
-    with pytest.raises(bd.DerivativeError, match="pieces"):
-        B.pieces()
+    pieces = B.pieces()
+    assert sorted(piece.orders for piece in pieces) == [[(("a", "b"),)], [(("b", "a"),)]]
+    for piece in pieces:
+        assert B.orders(piece.dx) == [*piece.orders[0]]
+        assert np.allclose(piece.matrix, B.matrix(piece.dx), atol=1e-12)
+    # at many times, one of them before the jumps
+    (one, two) = bd.solve(system, (0.0, 2.0), x0).bderivative([0.5, 2.0]).pieces()
+    assert np.allclose(one.matrix[0], two.matrix[0])
+    assert {one.matrix[1].tobytes(), two.matrix[1].tobytes()} == {piece.matrix.tobytes() for piece in pieces}
 
 
 def test_a_simultaneous_collision_of_three_has_no_derivative():

@@ -220,5 +220,3 @@ def test_bad_rest():
         ball(0.5, rest="ceiling")
     with pytest.raises(ValueError, match="has no jump"):
         bd.System(lambda t, x, b, p: (1.0,), lambda t, x, p: (x[0],), n=1, guards=("a",), rest="a")
-    with pytest.raises(ValueError, match="stiff"):
-        bd.solve(ball(0.5, rest="floor"), (0.0, 1.0), [1.0, 0.0], method="stiff")

@@ -97,6 +97,7 @@ SCALARS = record(
     "jumping: int",  # 1: guards have fired at this instant whose jumps are to be applied
     "generation: int",  # of jumps at this instant: how many were applied before
     "may_slide: int",  # 1: sliding modes are computed
+    "dependent: int",  # the number of guards that matter in some modes only (g.needs)
     "kept: int",  # the number of guards on which the trajectory stays: those that it slides on, and those that it rests on
     "order_given: int",  # 1: jumps at one instant are applied in the order w.jump_order, whether they commute or not
     "dt",  # the natural length of a smooth step, which survives events
@@ -199,6 +200,11 @@ GUARD_ROWS = Rows(
     "rest",  # 1: the trajectory may come to rest on it,
     "still",  # and is on it without a rate
     "slow",  # (a rate up to this is none, within the tolerances)
+    "t_ended",  # when sliding on it ended last
+    "needs",  # the number, plus 1, of a guard that must be on its + side for this one to matter (0: none),
+    "needs_too",  # and of another one
+    "asleep",  # 1: this one does not matter in the present mode: it is not watched, and its sign is +1
+    "woken",  # at this instant: 1 since it matters from now on, -1 since it no longer does
     "left",  # 1: the trajectory stayed on it before the jumps of this instant
 )
 

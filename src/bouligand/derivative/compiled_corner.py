@@ -75,6 +75,8 @@ class CompiledCorner:
         arrays |= {"offset": self._offset, "side": self._side, "firsts": self._firsts, "flips": self._flips}
         memory.put("corner", TableMemory(CORNER, plan=plan, done=done, **arrays))
         self.mode, self.target, self.end, self._reference = WHOLE, 0, 0.0, np.zeros(x.size)
+        # the move onto guards on which the trajectory begins to slide there: images of states, then of parameters, as rows
+        self._onto: FloatArray | None = None
 
     @property
     def units(self) -> int:
@@ -101,6 +103,8 @@ class CompiledCorner:
         if code != codes.GO_ON:
             self._fail(code)
         D[0, : self.n] -= self._reference
+        if self._onto is not None:
+            D[:, : self.n] = D @ self._onto
         return Passage(order[:crossed], times[:crossed], records[:crossed])
 
     def _flipped(self, word: FloatArray, u: int) -> FloatArray:

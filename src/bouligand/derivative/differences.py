@@ -35,6 +35,7 @@ ROUND_OFF = 1000.0  # units in the last place by which a function may change for
 PLACES = 5  # records at which a step is measured
 EXTENT = 1e5  # guessed steps: about as far as the trajectory goes
 USABLE = 1e-7  # error of a difference that is taken before steps that are longer than that are looked at
+NOISE = 0.3  # neighbouring steps that differ by more than that part, all of them: round-off
 NOTICED = 100.0, 1e-8  # a warning is due where the error is larger than both: the first times rtol, and the second
 
 
@@ -133,6 +134,10 @@ def _measured(solution: Solution, memory: TangentMemory, of_h: bool, what: int, 
         # the smallest step that is about as good: it stays nearest to the trajectory
         good = np.flatnonzero(of_three <= max(3.0 * best, 0.1 * enough))
         q = int(good[-1])
+        if best > NOISE and solution.system._stays:
+            # (in a sliding mode large terms cancel: of what does not depend on this one their round-off is left, least in the
+            # longest step)
+            q = int(np.nanargmin(np.where(usable, size[i], np.nan)[1:-1]))
         steps[i], errors[i] = tops[i] / RATIO ** (q + 1), of_three[q]
     return errors
 

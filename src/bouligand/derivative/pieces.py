@@ -16,12 +16,14 @@ import numpy as np
 from ..core.state import AT_END, AT_START, TO_GUARD, WHOLE
 from ..errors import TooManyPiecesError
 from .corner import GuardName
+from .instant import Instant
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
     from .corner import Corner
 
     AnyCorner: TypeAlias = Corner[Any]
+    Links: TypeAlias = Sequence[tuple[FloatArray, Corner[Any] | Instant | None]]
     Cone: TypeAlias = list[FloatArray]  # rows; the cone is where ``row @ z > 0`` for each
     # in a corner: images of the unit perturbations, cone, units crossed, word, units ahead
     Branch: TypeAlias = tuple[FloatArray, Cone, tuple[int, ...], FloatArray, frozenset[int]]
@@ -70,7 +72,7 @@ class Path:
     read: tuple[tuple[int, FloatArray], ...] = ()
 
 
-def pieces(links: Sequence[tuple[FloatArray, Corner[GuardName] | None]], n: int, limit: int) -> list[Piece[GuardName]]:
+def pieces(links: Links, n: int, limit: int) -> list[Piece[Any]]:
     """Distinct pieces of the composition of ``links``: pairs of a matrix (rows are images) and a corner or None.
 
     The first n entries of an image are the state."""
@@ -79,7 +81,7 @@ def pieces(links: Sequence[tuple[FloatArray, Corner[GuardName] | None]], n: int,
     return distinct([(path.M[:n], path) for path in paths])
 
 
-def follow(paths: list[Path], links: Sequence[tuple[FloatArray, Corner[GuardName] | None]], limit: int) -> list[Path]:
+def follow(paths: list[Path], links: Links, limit: int) -> list[Path]:
     """Continue paths over ``links``, through their corners in every order."""
     for matrix, corner in links:
         width = matrix.shape[0]
@@ -93,7 +95,11 @@ def follow(paths: list[Path], links: Sequence[tuple[FloatArray, Corner[GuardName
             )
         following: list[Path] = []
         for path in paths:
-            for found in _through(corner, path, width):
+            if isinstance(corner, Instant):
+                ways = _through_jumps(corner, path, width)
+            else:
+                ways = (_moved(corner, found) for found in _through(corner, path, width))
+            for found in ways:
                 found.read = path.read
                 following.append(found)
                 if len(following) > limit:
@@ -157,6 +163,36 @@ def _through(corner: AnyCorner, path: Path, width: int) -> Iterator[Path]:
                 continue
             image[: corner.n] -= np.outer(corner._field(after) - field, times[u])
             stack.append((image, wedge, (*order, u), after, ahead - {u}))
+
+
+def _through_jumps(corner: Instant, path: Path, width: int) -> Iterator[Path]:
+    """The same through an instant at which the state jumps at several guards: each order that a perturbation in the cone of the
+    path can produce is a product of the passages of its guards, with the state and the field between the jumps."""
+    stack: list[tuple[FloatArray, Cone, tuple[int, ...]]] = [(path.M, path.cone, ())]
+    while stack:
+        M, cone, passed = stack.pop()
+        ahead = corner._ahead(passed)
+        if not ahead:
+            names = tuple(corner.system.guards[k] for k in passed)
+            yield Path(M, cone, (*path.orders, names))
+            continue
+        times = {k: corner._delay(corner._cross(passed, k), M.T) for k in ahead}
+        for k in ahead:
+            if any(j < k and not _nonzero(times[j] - times[k], times[k]) for j in ahead):
+                continue  # always simultaneous with j, whose turn is first
+            before = [times[j] - times[k] for j in ahead if j != k]
+            wedge = [*cone, *[row for row in before if _nonzero(row, times[k])]]
+            if _interior(wedge, width) is not None:
+                image = M.T.copy()
+                corner._take(corner._cross(passed, k), image)
+                stack.append((image.T, wedge, (*passed, k)))
+
+
+def _moved(corner: AnyCorner, path: Path) -> Path:
+    """A path behind a corner, moved onto the guards on which the trajectory begins to slide there."""
+    if corner._onto is not None:
+        path.M = np.vstack([corner._onto.T @ path.M, path.M[corner.n :]])
+    return path
 
 
 def _without_effect(

@@ -8,7 +8,6 @@ import numpy as np
 
 from .at_times import START
 from .pieces import Path, distinct, follow
-from .structure import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +70,7 @@ def _in_order(read: Sequence[tuple[int, FloatArray]], places: IntArray | slice) 
 
 
 def _links(B: Any) -> Links:
-    return listed([(link.matrix, link.corner) for link in B._map.links()])
+    return [(link.matrix, link.corner) for link in B._map.links()]
 
 
 def _links_with_reads(B: BDerivativeAtTimes[Any]) -> tuple[Links, list[tuple[IntArray, FloatArray]]]:
@@ -96,4 +95,4 @@ def _links_with_reads(B: BDerivativeAtTimes[Any]) -> tuple[Links, list[tuple[Int
     for corner in B._whole._map.chain.propagate(D, None, requested):
         take(corner)  # type: ignore[arg-type]
     take(None)
-    return listed(links), reads
+    return links, reads

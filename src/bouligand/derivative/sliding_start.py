@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.state import SHOWN, SWITCH
-from ..errors import DerivativeError
-
 if TYPE_CHECKING:
     from .._typing import FloatArray
     from ..system.system import System
@@ -28,25 +25,6 @@ def sliding_start(walk: Walk) -> SlidingStart | None:
         return None
     word = walk.stretch.starting_word
     return SlidingStart(walk, word) if (word == 0.0).any() else None
-
-
-def refuse_sliding_by_others(walk: Walk) -> None:
-    """Raise a DerivativeError where sliding on a guard, which the state is on, begins because another guard is crossed.
-
-    Perturbations off the guard would have to be moved onto it there.
-    """
-    events, rests = walk.stretch.events, walk.system.rests
-    begins = (events["shown"] == SWITCH) & (events["sign"] == 0.0) & (events["jumped"] == 0) & ~rests[events["guard"]]
-    for q in np.flatnonzero(begins):
-        t, k = events["t"][q], int(events["guard"][q])
-        before = events[:q][(events["t"][:q] == t) & (events["shown"][:q] == SHOWN)]
-        if len(before) and int(before["guard"][-1]) != k:
-            names = walk.system.guards
-            raise DerivativeError(
-                f"at t = {t:.10g} sliding on guard {names[k]!r} begins because {names[before['guard'][-1]]!r} is crossed while "
-                "the state is on both: the derivative through that is not implemented. Move the start a little, so that they are "
-                "not met at the same instant"
-            )
 
 
 def onto_guards(system: System, t: float, x: FloatArray, word: FloatArray, p: FloatArray, width: int) -> FloatArray:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..errors import DerivativeError
+from ..errors import NotEventSelectedError
 from ..system.arguments import whole
-from .instant import Instant
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -57,9 +55,11 @@ class Structure:
         known = [corner.is_linear for corner in self.corners]
         if all(value is True for value in known):
             return True
-        jumps = any(isinstance(corner, Instant) for corner in self.corners)
-        if not jumps and sum(corner.units for corner in self.corners) <= 6:
-            return len(self.pieces()) == 1
+        if sum(corner.units for corner in self.corners) <= 6:
+            try:
+                return len(self.pieces()) == 1
+            except NotEventSelectedError:  # (in some order of jumps there is no derivative)
+                return False
         return False if any(value is False for value in known) else None
 
     def _selecting(
@@ -160,20 +160,5 @@ class Structure:
         from .pieces import pieces
 
         limit = whole("limit", limit, 1)
-        links = listed([(link.matrix, link.corner) for link in self._map.links()])
+        links = [(link.matrix, link.corner) for link in self._map.links()]
         return pieces(links, self._map.n, limit)
-
-
-def listed(
-    links: Sequence[tuple[FloatArray, TrajectoryCorner | Instant | None]],
-) -> list[tuple[FloatArray, TrajectoryCorner | None]]:
-    """These links, whose corners have orders that can be listed; an error if one has not."""
-    out: list[tuple[FloatArray, TrajectoryCorner | None]] = []
-    for matrix, corner in links:
-        if isinstance(corner, Instant):
-            raise DerivativeError(
-                f"at t = {corner.t:g} several guards fire, which perturbations meet in different orders: the pieces of "
-                "such a derivative are not listed. Ask for the piece of a perturbation, B.matrix(dx)"
-            )
-        out.append((matrix, corner))
-    return out

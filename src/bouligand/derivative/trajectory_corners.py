@@ -15,9 +15,10 @@ from ..errors import DerivativeError
 from ..solution.record import word_after
 from .corner import Corner
 from .failures import raise_failed
+from .sliding_entry import begins_to_slide, slide_behind
 
 if TYPE_CHECKING:
-    from .._typing import BoolArray, FloatArray, IntArray, RecordArray
+    from .._typing import BoolArray, FloatArray, IntArray
     from ..system.binding import Bound
     from ..system.system import System
     from ..system.user_memory import Lease
@@ -53,6 +54,7 @@ def start_corner(
         touching[system.jumps.has | (behind_jump and t == begins)] = False
     passed = behind["guard"][behind["shown"] != MARGIN]
     touching[passed[~system.observers[passed]]] = True
+    touching[asleep(system, stretch.starting_word)] = False
     if met:
         touching[met._flips] = True
     if stretch.at_break(0):
@@ -71,6 +73,12 @@ def start_corner(
     corner = make_corner(walk, 0, before, units, slice(0, crossed), [q for q, _ in places])
     corner.mode = AT_START
     return corner
+
+
+def asleep(system: System, word: FloatArray) -> BoolArray:
+    """The guards that do not matter in a mode (`System(active_while=)`)."""
+    out: BoolArray = np.any((system.needs >= 0) & (word[system.needs] < 0.0), axis=1)
+    return out
 
 
 def units_of(walk: Walk, first: int, last: int) -> list[tuple[int, int]]:
@@ -104,8 +112,8 @@ def corner_here(walk: Walk) -> TrajectoryCorner | None:
     at, events, wanted = walk.memory.at, walk.stretch.events, walk.stretch.wanted
     first, last = at.first, at.first + at.many
     places = units_of(walk, first, last)
-    units = [[int(g) for g in events["guard"][q : q + w]] for q, w in places]
-    refuse_sliding_in_corner(walk, events[first:last], units)
+    begun = walk.system._stays and begins_to_slide(events[first:last]).any()
+    units = [[int(g) for g in events["guard"][q : q + w][~begins_to_slide(events[q : q + w])]] for q, w in places]
     middle = int(events["record"][wanted if first <= wanted < last else places[len(places) // 2][0]])
     if at.near_end and walk.stretch.at_break(walk.stretch.end):
         return corner_before_break(walk, first, last)
@@ -118,20 +126,9 @@ def corner_here(walk: Walk) -> TrajectoryCorner | None:
         corner.mode = AT_END
     if walk.merge > 0.0:
         keep_offsets(walk, corner, [events["t"][q] for q, _ in places])
+    if begun:
+        slide_behind(walk, corner, events[first:last], walk.stretch.word_after(last))
     return corner
-
-
-def refuse_sliding_in_corner(walk: Walk, events: RecordArray, units: list[list[int]]) -> None:
-    """Raise a DerivativeError where sliding on a guard begins at a corner: its pieces are those of crossings alone."""
-    begins = (events["shown"] == SWITCH) & (events["sign"] == 0.0)
-    if walk.system._stays and begins.any() and len({unit[0] for unit in units}) > 1:
-        row, names = events[int(begins.argmax())], walk.system.guards
-        others = [repr(names[unit[0]]) for unit in units if unit[0] != row["guard"]]
-        raise DerivativeError(
-            f"at t = {row['t']:.10g} sliding on guard {names[row['guard']]!r} begins at the same instant as {', '.join(others)} "
-            "is crossed: the derivative through that is not implemented. Move the start a little, so that they are met one "
-            "after the other"
-        )
 
 
 def corner_before_break(walk: Walk, first: int | None = None, last: int | None = None) -> TrajectoryCorner | None:
@@ -332,7 +329,7 @@ class TrajectoryCorner(Corner[str]):
             lease = system._bind().lease(system)
         self._set_up(lease.fn, p, t, x, word, rows, slopes, flips, firsts)
         self._system, self._lease = system, lease
-        self._function = system.function("f")
+        self._function = system._bind().field if system._stays else system.function("f")
 
     def __reduce__(self) -> tuple[Any, ...]:
         made_of = (self.t, self.x, self._p, self._word, self._units, self._rows, self._slopes)
@@ -376,6 +373,7 @@ _OWN = (
     "_reference",
     "at_break",
     "offset",
+    "_onto",
 )
 
 

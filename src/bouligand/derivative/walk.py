@@ -22,7 +22,6 @@ from .differences import take_steps
 from .failures import raise_failed, raise_user_error
 from .patterns import take_pattern
 from .refinement import divide, fastest_rates
-from .sliding_start import refuse_sliding_by_others
 from .stretch import cut
 from .trajectory_corners import corner_before_break, corner_here, refuse_event_at_break, start_corner
 from .turns import in_turns
@@ -124,7 +123,6 @@ class Walk:
         if self.system._stays:
             # h depends on the mode, and the search for the fastest rates has left that of the end
             memory.g.b[:] = stretch.starting_word
-            refuse_sliding_by_others(self)
         on_guard = _prepare(memory.address)
         if on_guard < 0:
             self.fail(codes.H_FAILED)

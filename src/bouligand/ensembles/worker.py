@@ -31,6 +31,8 @@ _GIVEN = (
     "terminal",
     "jump",
     "rest",
+    "needs",
+    "needs_too",
 )  # rows of the guards that options have written before the start
 _Plan = record_view(BLOCK_PLAN)
 _run_block = Kernel("steps.block", "run_block", "ensembles", direct=True)

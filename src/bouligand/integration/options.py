@@ -215,7 +215,7 @@ def mark(
     s = work.s
     if system._special:
         declared = work.declared or declare(work, system)
-        work.g._matrix[:], s.one_sided, s.observers, s.may_slide, s.order_given = declared
+        work.g._matrix[:], s.one_sided, s.observers, s.may_slide, s.order_given, s.dependent = declared
     if eps is not None or projection is not None:
         bands(work, system, eps, projection)
     if terminal is not None:
@@ -224,7 +224,7 @@ def mark(
 
 
 def declare(work: IntegrationMemory, system: System) -> Declared:
-    """Keep what all integrations of this system begin with in this memory: the rows of the guards, and four scalars."""
+    """Keep what all integrations of this system begin with in this memory: the rows of the guards, and five scalars."""
     g = work.g
     g.direction[:] = system.direction
     g.observer[:] = system.observers
@@ -237,12 +237,14 @@ def declare(work: IntegrationMemory, system: System) -> Declared:
     if system._stays:
         g.b.fill(1.0)  # (0 means that the trajectory stays on it)
         g.rest[:] = system.rests
+        g.needs[:], g.needs_too[:] = system.needs.T + 1.0
     declared = work.declared = (
         g._matrix.copy(),
         int(np.count_nonzero(system.direction)),
         int(np.count_nonzero(system.observers)),
         int(system.sliding is not None),
         int(system.jumps.order_given),
+        int(np.count_nonzero(system.needs[:, 0] >= 0)),
     )
     return declared
 

@@ -32,14 +32,11 @@ def prepare(stepper: Stepper, method: Method) -> None:
     taken, where they would not be possible."""
     system, s = stepper.system, stepper._memory.s
     if method == "stiff":
-        if system._stays:
-            raise ValueError(
-                "method='stiff' is not possible together with sliding modes or rest; leave method to 'auto'"
-            )
         if s.bands:
             raise ValueError("method='stiff' is not possible together with eps: bands are projected by explicit steps")
         provide(stepper)
-    elif s.bands or s.may_span or system._stays or system.n > LARGEST:
+    elif s.bands or s.may_span or system.n > LARGEST or (system._stays and system._expects_stiff):
+        # (a robot whose friction sticks exactly has no formula for A, and differences of its f take too long)
         s.weigh_at = TO_THE_END
     elif system._expects_stiff and method == "auto" and s.rtol >= TIGHT:
         provide(stepper)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..system.system import System
     from ..system.user_memory import Lease
 
-    Declared: TypeAlias = tuple[FloatArray, int, int, int, int]
+    Declared: TypeAlias = tuple[FloatArray, int, int, int, int, int]
 
 write_times = struct.Struct(f"{START_SIZE}d").pack_into  # like a memory's own ``write``, without the state
 

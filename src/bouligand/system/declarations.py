@@ -216,6 +216,32 @@ def reset_matrix(reset: ArrayLike | None, direction: FloatArray) -> FloatArray:
 # ---------------------------------------------------------------------------------------------------- states and times
 
 
+def needed_guards(guards: Names, given: Mapping[Guard, Guards] | None, slides: bool, jumps: BoolArray) -> IntArray:
+    """For each guard the (at most two) guards that must be on their + side for it to matter; -1: none."""
+    out = np.full((len(guards), 2), -1, dtype=np.int64)
+    if given is None:
+        return out
+    if not isinstance(given, Mapping):
+        raise TypeError(f"active_while maps a guard to the guards while which it matters; got {given!r}")
+    if given and not slides:
+        raise ValueError("active_while is for systems with sliding modes; give sliding='filippov' too")
+    for guard, needed in given.items():
+        k = guard_index(guards, guard, "active_while")
+        named = [needed] if isinstance(needed, str | int | np.integer) else list(needed)
+        others = [guard_index(guards, other, "active_while") for other in named]
+        if not 1 <= len(others) <= 2 or k in others:
+            raise ValueError(f"active_while: guard {guards[k]!r} needs one or two other guards; got {needed!r}")
+        if jumps[k]:
+            raise ValueError(f"active_while: guard {guards[k]!r} has a jump; only guards without one may be asleep")
+        out[k, : len(others)] = others
+    chained = np.flatnonzero((out[:, 0] >= 0) & np.isin(np.arange(len(guards)), out))
+    if chained.size:
+        raise ValueError(
+            f"active_while: guard {guards[chained[0]]!r} depends on others, and others on it; name those that matter always"
+        )
+    return out
+
+
 def unit_parts(states: Names, unit: Iterable[slice | Iterable[str | int]]) -> IntArray:
     """First index and end (exclusive) of each part of the state that has unit length, as rows."""
     parts: list[tuple[int, int]] = []

@@ -101,6 +101,10 @@ class System:
         Compute sliding modes: where the flow points towards a guard on both sides, the trajectory stays on it, with the convex
         combination of both fields that keeps it there, and the entry of the mode is 0. On several guards at once, f has to be
         affine in their signs. Without it, sliding is refused (`SlidingError`).
+    active_while : mapping from guard to guard (or two guards), optional
+        Guards that matter only while others are on their + side: ``{"slips": "touches"}`` for the slip of a foot, on whose sign f
+        depends while the foot touches. In other modes such a guard has no events, and its entry in b is +1. For systems with
+        sliding modes: a foot that lands without slip sticks from the start.
     breakpoints : array, optional
         Times at which f or h may jump. Steps end there. (Those of a `Schedule` that f or h call are added to them.)
     unit : sequence of parts of the state, optional
@@ -200,6 +204,7 @@ class System:
         order: Iterable[ty.Guard] | None = None,
         rest: ty.Guards | None = None,
         sliding: Literal["filippov"] | bool | None = None,
+        active_while: Mapping[Any, ty.Guards] | None = None,
         breakpoints: ArrayLike = (),
         unit: Iterable[slice | Iterable[str | int]] = (),
         context: Callable[[], tuple[int, object]] | None = None,
@@ -258,6 +263,7 @@ class System:
         self.sliding = None if sliding is None else one_of("sliding", sliding, ("filippov",))
         self.rests = self.jumps.resting(self.guards, rest)
         self._stays = self.sliding is not None or bool(self.rests.any())  # whether trajectories may stay on guards
+        self.needs = declared.needed_guards(self.guards, active_while, self.sliding is not None, self.jumps.has)
         if self.sliding and self.reset.size:
             raise ValueError(
                 "reset (the matrix that says which crossing re-arms which guard) does not go with sliding modes"

@@ -258,7 +258,7 @@ def _h_dual(t, times, states, parameters, out, ctx):
             write(out, DUAL * k + q, 0.0)
     guards_jacobian(w, here, p, rows, n, m)
     add_closing_rows(w, here, p, rows, n)
-    add_sticking_rows(w, here, p, rows, n)
+    add_sticking_rows(w, here, rows, n)
     fold_columns(w, rows, m, n)
     add_products(rows, m, n, states, out)
     if by_parameters:

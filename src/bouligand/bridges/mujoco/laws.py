@@ -202,7 +202,8 @@ class ExactCoulomb(FrictionLaw):
     Notes
     -----
     For contacts with planes, one for each body: of two that stick on one body the friction is not unique. f is evaluated once
-    more for each direction that sticks, and stiff steps are not taken: for planar models and few contacts; `LuGre` for others.
+    more for each direction that sticks, and stiff steps are only taken if asked for: for planar models and few contacts; `LuGre`
+    for others.
     """
 
     mu: float

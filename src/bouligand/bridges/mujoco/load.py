@@ -180,6 +180,7 @@ def load(
             breakpoints=driver.breakpoints,
             laws=table.laws,
             sticks=table.sticks,
+            active_while=table.active_while,
             name=name or _model_name(mj, model),
         )
 

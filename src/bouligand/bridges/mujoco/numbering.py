@@ -44,7 +44,9 @@ class Table:
         self.losses: list[tuple[float, ...]] = []  # rows of dofs with dry friction,
         self.loss_parameters = 0  # and where the parameters of that begin
         self._of_stops = 0  # where the parameters of limits begin
-        self.sticks = False  # whether some friction sticks exactly, by sliding on guards
+        self.sticks = False  # whether some friction sticks exactly, by sliding on guards,
+        # of which some matter only while a contact touches and pushes
+        self.active_while: dict[str, tuple[str, ...]] = {}
         self._stuck: dict[int, str] = {}  # of bodies that have such a contact, its name
         self._known: dict[tuple[type, str | None], int] = {}
         self._size = model.nq + model.nv + model.na
@@ -87,6 +89,8 @@ class Table:
             row[at.BRISTLE] = self._size + len(self.bristles)
             self.bristles += [f"bristle:{place.name}:along", f"bristle:{place.name}:across"]
         row[at.SLIPS : at.SLIPS + 2] = self._slips(place) if isinstance(friction, ExactCoulomb) else -1
+        while_pushing = tuple(self.guards[k] for k in (row[at.TOUCH], row[at.PULL]) if k >= 0)
+        self.active_while |= {self.guards[k]: while_pushing for k in row[at.SLIPS : at.SLIPS + 2] if k >= 0}
         self.rows.append(row)
         self.places.append(spot)
 

@@ -73,6 +73,7 @@ class Robot(TangentCoordinates, System):
         breakpoints: ArrayLike,
         laws: Iterable[tuple[Any, int]],
         sticks: bool = False,
+        active_while: Mapping[str, tuple[str, ...]] | None = None,
         name: str | None,
     ) -> None:
         self.model = model
@@ -93,6 +94,7 @@ class Robot(TangentCoordinates, System):
             breakpoints=breakpoints,
             context=memory,
             sliding="filippov" if sticks else None,
+            active_while=active_while,
             name=name,
         )
         if self.held.stop - self.held.start == len(self.inputs):

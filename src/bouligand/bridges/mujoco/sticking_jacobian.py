@@ -8,11 +8,11 @@ from . import layout as at
 from .contact_jacobian import arms, mark_dofs, slip_changes
 from .mechanics import lift_row
 from .smooth_jacobian import velocities
-from .touching import BY_HEIGHT, BY_PULL, closing, place, pull_guard
+from .touching import place
 
 
 @core
-def add_sticking_rows(w, x, p, out, n):
+def add_sticking_rows(w, x, out, n):
     """To Dh, which has the rows of depths and forces, those of slips and speeds."""
     nq, loss = read_int(w, at.NQ), read_int(w, at.LOSSES)
     for _ in range(read_int(w, at.LOSS_COUNT)):
@@ -30,7 +30,6 @@ def add_sticking_rows(w, x, p, out, n):
                 guard = read_int(contact, at.SLIPS + q)
                 if guard >= 0:
                     _slip_row(w, x, contact, spot, spot + 8 * (at.ALONG + 3 * q), out + 8 * n * guard)
-                    _aside_row(w, contact, spot, p, guard, out, n)
         contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
 
 
@@ -50,19 +49,6 @@ def _slip_row(w, x, contact, spot, way, out):
             write(out, nq + k, by_speed)
         write(row, k, by_angle)
     lift_row(w, x, row, 1.0, out)
-
-
-@core
-def _aside_row(w, contact, spot, p, guard, out, n):
-    """What is added to the slip of an open contact, by the rows of its other guards (see ``touching``)."""
-    depth, pull = read(read_int(w, at.SCRATCH), at.DEPTH), read_int(contact, at.PULL)
-    touch = read_int(contact, at.TOUCH)
-    pulls = pull >= 0 and pull_guard(contact, depth, closing(w, contact, spot), p) < 0.0
-    for i in range(n):
-        change = -BY_HEIGHT * read(out, n * touch + i) if depth < 0.0 else 0.0
-        if pulls:
-            change -= BY_PULL * read(out, n * pull + i)
-        write(out, n * guard + i, read(out, n * guard + i) + change)
 
 
 @core

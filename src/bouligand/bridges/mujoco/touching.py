@@ -9,9 +9,6 @@ from . import layout as at
 from .mechanics import point_velocity, pull_tendon, push_body, tendon_speed
 from .symbols import geom_distance
 
-# friction that sticks exactly has no effect in the air, where the slip may stay zero (a body that falls straight down): so that
-# its guard has a sign there, it is the slip plus a little, which vanishes where the contact closes
-BY_HEIGHT, BY_PULL = 1e-3, 1e-6  # 1/s; m/s for each newton (or each unit of a law's own guard of pulling)
 FAR = 1e10  # m: MuJoCo's distances saturate there, so never
 
 
@@ -107,24 +104,22 @@ def guards(w, x, p, out):
         place(w, x, contact, spot)
         depth = read(read_int(w, at.SCRATCH), at.DEPTH)
         write(out, read_int(contact, at.TOUCH), depth)
-        pull, pulled = read_int(contact, at.PULL), 0.0
+        pull = read_int(contact, at.PULL)
         if pull >= 0:
-            pushing = pull_guard(contact, depth, closing(w, contact, spot), p)
-            write(out, pull, pushing)
-            pulled = max(-pushing, 0.0)
+            write(out, pull, pull_guard(contact, depth, closing(w, contact, spot), p))
         if read_int(contact, at.FRICTION) == laws.EXACT_COULOMB:
-            _slip_guards(w, contact, spot, BY_HEIGHT * max(-depth, 0.0) + BY_PULL * pulled, out)
+            _slip_guards(w, contact, spot, out)
         contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
 
 
 @core
-def _slip_guards(w, contact, spot, aside, out):
-    """The guards of friction that sticks exactly: the slip in both directions, and how far the contact is from closing."""
+def _slip_guards(w, contact, spot, out):
+    """The guards of friction that sticks exactly: the slip in both directions."""
     vx, vy, vz = slip(w, contact)
     for q in range(2):
         guard, way = read_int(contact, at.SLIPS + q), spot + 8 * (at.ALONG + 3 * q)
         if guard >= 0:
-            write(out, guard, vx * read(way, 0) + vy * read(way, 1) + vz * read(way, 2) + aside)
+            write(out, guard, vx * read(way, 0) + vy * read(way, 1) + vz * read(way, 2))
 
 
 @core

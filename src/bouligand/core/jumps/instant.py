@@ -13,7 +13,7 @@ from ..compiler.tables import work
 from ..evaluate import copy_state, eval_h, eval_jump, eval_jumps, in_tolerances
 from ..guards import hold
 from ..recorded import write_step
-from ..state import JUMP
+from ..state import JUMP, NO_GUARD
 from ..unit import make_unit
 from .sides import settle_sides
 
@@ -33,6 +33,8 @@ def jump(table):
     for k in range(w.g.width):
         if w.g.still[k] != 0.0 or w.g.left[k] != 0.0:
             s.question, s.target = codes.SLIDE, k  # which of these guards does it stay on?
+    if s.dependent > 0 and s.question != codes.SLIDE:
+        s.question, s.target = codes.SLIDE, NO_GUARD  # and which matter now?
     return codes.GO_ON
 
 

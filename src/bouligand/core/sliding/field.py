@@ -19,6 +19,8 @@ from .rates import compiled, guard_rates
 from .rest import approach, impulse, rates_of_approach, rests, shift
 
 NOT_AFFINE_STATUS = 77
+VANISHING = 1e-9  # g over f: below that hardly anything is left of it
+NOISE = 1e-12  # rate over its terms: below that it is round-off
 
 
 @compiled
@@ -45,7 +47,7 @@ def f_sliding(t, x, b, p, dx, ctx):
     for i in range(n):
         total = fields[count, i]
         for q in range(count):
-            total += fields[q, i] * u[q]
+            total += fields[q, i] * u[q] if abs(u[q]) < math.inf else 0.0  # (else g has vanished)
         write(dx, i, total)
     return status
 
@@ -65,7 +67,10 @@ def h_sliding(t, x, p, out, ctx):
     q = 0
     for k in range(m):
         if read(b, k) == 0.0:
-            write(out, k, u[q] if rests(ctx, k) else 1.0 - u[q] * u[q])
+            known = (
+                abs(u[q]) < math.inf
+            )  # (where g has vanished, as friction where a contact closes, nothing says that it ends)
+            write(out, k, u[q] if rests(ctx, k) else 1.0 - u[q] * u[q] if known else 1.0)
             q += 1
     return status
 
@@ -188,6 +193,32 @@ def solve(t, x, b, p, ctx, fields, rates, u):
     status = find_rates(t, x, p, ctx, word, which, fields, rates)
     if status == 0:
         solve_for(rates, which, rates[u.shape[0]][which], u)
+        status = without_noise(t, x, p, ctx, which, fields, rates, u)
+    return status
+
+
+@compiled
+def without_noise(t, x, p, ctx, which, fields, rates, u):
+    """u = 0 where hardly anything is left of g (friction where a contact closes or opens), and the rate that is to be kept at
+    zero is zero to round-off: their ratio would be noise. Returns a status."""
+    compact()
+    n, count, status = read_int(ctx, 0), which.shape[0], 0
+    size = 0.0
+    for i in range(n):
+        size = max(size, abs(fields[count, i]))
+    for q in range(count):
+        largest = 0.0
+        for i in range(n):
+            largest = max(largest, abs(fields[q, i]))
+        if rests(ctx, which[q]) or largest == 0.0 or largest > VANISHING * size:
+            continue
+        # (the size of the rate if its terms did not cancel: along f0 with some of its signs changed)
+        pattern, along = np.empty((1, n)), np.empty((1, rates.shape[1]))
+        for i in range(n):
+            pattern[0, i] = fields[count, i] if (i * 7) % 4 < 2 else -fields[count, i]
+        status = status or guard_rates(t, x, p, ctx, pattern, along)
+        if abs(rates[count, which[q]]) <= NOISE * max(abs(along[0, which[q]]), VANISHING * size):
+            u[q] = 0.0
     return status
 
 

@@ -10,15 +10,18 @@ from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_f, eval_h, failed, project_onto_guards
+from ..evaluate import copy_state, eval_f, eval_h, failed, in_tolerances, project_onto_guards
 from ..guards import BARELY, hold, rates
 from ..state import NO_GUARD, SHOWN, SWITCH, WITH_CROSSING
-from ..steps.crossing import note
+from ..steps.crossing import note, too_often
+from ..steps.sleep import wake
 from .contacts import caught
 from .field import NOT_AFFINE_STATUS
 
 BEYOND = 1e-9  # by which a multiplier is beyond 1 if it is
 AT_FIRST = 0.01  # of a step, or a tenth of that of the time at rest: the first step behind it, which does not land on the contact
+TOO_EARLY = 0.999  # multipliers below that are not at their limit
+SHORTEST = 1e-9  # of the whole time: a step that is tried behind a change of the mode
 MOST_CANDIDATES = 3**6  # modes that are tried one by one
 
 
@@ -29,23 +32,31 @@ def slide(table):
     compact()
     w = work(table)
     s, g = w.s, w.g
-    if s.event_count + 3 * g.width + 4 > w.events.shape[0]:
+    if s.event_count + 4 * g.width + 4 > w.events.shape[0]:
         s.question = codes.SLIDE  # (again, when there is room)
         return codes.EVENTS_FULL
     s.question = 0
     j = s.target
     for k in range(g.width):
-        g.fired[k] = 0.0  # (5: sliding has just ended)
+        # 5: sliding has just ended. (Where two guards are at their limits together, none begins again because the other ends.)
+        ended = g.rest[k] == 0.0 and g.b[k] != 0.0 and s.t - g.t_ended[k] <= max(1e-9 * s.dt, 4e-16 * abs(s.t))
+        g.fired[k] = 5.0 if ended else 0.0
         g.former[k] = 0.0 if g.left[k] != 0.0 else g.b[k]
         g.left[k] = 0.0
         if g.b[k] == 0.0:
             hold(w, k)
             g.still[k] = g.rest[k]
+    if s.dependent > 0 and wake(w):
+        return s.status
     ends = j != NO_GUARD and g.b[j] == 0.0
+    if ends and too_often(w, j):
+        return codes.CHATTERING  # (it begins and ends at the same instant, over and over)
     if ends:
         code = find_multipliers(w)
         if code != codes.GO_ON:
             return code
+        if g.rest[j] == 0.0 and abs(g.h_trial[j]) < TOO_EARLY and s.t < s.stop:
+            return go_on_sliding(w)
         leave(w, j)
     found = 0
     for _ in range(g.width + 1):
@@ -64,18 +75,52 @@ def slide(table):
             g.former[k] = g.b[k]
             g.still[k] = g.rest[k] if g.b[k] == 0.0 else g.still[k]
     for k in range(g.width):
-        g.still[k] = 0.0
+        g.still[k], g.woken[k] = 0.0, 0.0
     return codes.GO_ON
+
+
+@core
+def go_on_sliding(w):
+    """The end of a sliding mode was landed on too early, as events within a few digits left no step to land with: the next step
+    is not to land. Returns a code."""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    for k in range(g.width):
+        if g.b[k] == 0.0:
+            g.held[k], g.still[k] = 0.0, 0.0
+    s.dt = max(s.dt, min(SHORTEST * (s.tf - s.t0), s.stop - s.t))
+    for i in range(v.width):
+        v.second[i] = 0.0
+        v.third[i] = 0.0
+    s.no_landing, s.rates_known, s.fresh = 1, 0, 1
+    return s.status if eval_f(w, s.t, v.x, v.f) else codes.GO_ON
 
 
 @core
 def find_multipliers(w):
     """g.h_trial = the multipliers of guards that are stayed on, and how fast the rates of other contacts change. Returns a
-    code."""
+    code.
+
+    Where nothing is left of g at the state itself (friction at the very instant at which a contact closes), those a little ahead.
+    """
+    compact()
     s, v, g, fn = w.s, w.v, w.g, w.fn
     s.f_calls += 1
     t = min(s.t, s.cap)
     status = call(fn.multipliers, t, (address(v.x), address(g.b), address(w.p), address(g.h_trial)), fn.context)
+    unknown = False
+    for k in range(g.width):
+        unknown = unknown or (g.b[k] == 0.0 and g.rest[k] == 0.0 and not abs(g.h_trial[k]) < 1e300)
+    if unknown and status == 0:
+        if eval_f(w, s.t, v.x, v.f):
+            return codes.F_FAILED
+        ahead = min(1.0 / max(in_tolerances(w, v.f, v.x, v.x), 1e-300), 1e-3 * s.dt)
+        for i in range(v.width):
+            v.x_trial[i] = v.x[i] + ahead * v.f[i]
+        t = min(s.t + ahead, s.cap)
+        status = call(
+            fn.multipliers, t, (address(v.x_trial), address(g.b), address(w.p), address(g.h_trial)), fn.context
+        )
     if status == NOT_AFFINE_STATUS:
         return codes.NOT_AFFINE
     if status != 0:
@@ -100,7 +145,7 @@ def find_mode(w):
     """
     compact()
     g = w.g
-    candidates = 1
+    candidates, none = 1, codes.NO_SLIDING_MODE
     for k in range(g.width):
         g.lowest[k] = g.b[k]
         if on_guard(w, k) and candidates <= MOST_CANDIDATES:
@@ -114,6 +159,9 @@ def find_mode(w):
                 g.b[k] = candidate(g, k, digits % 3)
                 digits //= 3
         code = find_multipliers(w)
+        if code == codes.NOT_AFFINE:
+            none = code  # (refused only if no other mode fits)
+            continue
         if code != codes.GO_ON:
             return code
         if contradicted(w) < 0:
@@ -124,7 +172,7 @@ def find_mode(w):
                 return w.s.status
     for k in range(g.width):
         g.b[k] = g.lowest[k]
-    return codes.NO_SLIDING_MODE
+    return none
 
 
 @core(inline=True)
@@ -132,7 +180,7 @@ def on_guard(w, k):
     """Whether the state is on guard k, so that its mode is to be found. (Of one whose sliding has just ended it is known.)"""
     g = w.g
     may_stay = g.still[k] != 0.0 if g.jump[k] != 0.0 else w.s.may_slide == 1
-    return may_stay and g.held[k] != 0.0 and g.observer[k] == 0.0 and g.fired[k] != 5.0
+    return may_stay and g.held[k] != 0.0 and g.observer[k] == 0.0 and g.fired[k] != 5.0 and g.asleep[k] == 0.0
 
 
 @core(inline=True)
@@ -252,17 +300,21 @@ def begin(w, ends):
             s.kept += 1
             g.watched[k] = 1.0
             if g.former[k] != 0.0:
+                if g.woken[k] > 0.0:  # (it was not crossed; but the sign before is read from the row before)
+                    note(w, s.t, k, -g.former[k], g.h[k], SWITCH)
                 note(w, s.t, k, 0.0, g.h[k], SWITCH)
                 # (at the start: perturbations are projected there, not taken through a crossing)
                 w.events[s.event_count - 1].jumped = 1 if s.record_count == 1 else 0
     for k in range(g.width):
         if g.b[k] != 0.0 and g.b[k] != g.former[k]:
-            g.watched[k] = g.b[k]
-            note(w, s.t, k, g.b[k], 0.0, SHOWN)
+            g.watched[k] = g.b[k] if g.asleep[k] == 0.0 else 0.0
+            note(w, s.t, k, g.b[k], 0.0, SHOWN if g.woken[k] == 0.0 else SWITCH)
             # (where sliding ends by itself perturbations pass unchanged)
             w.events[s.event_count - 1].jumped = 1 if ends else WITH_CROSSING
     if s.record_count > 0:
         put_onto_guards(w)
+    # (events within a few digits of each other leave no step from which rates could be told)
+    s.dt = max(s.dt, min(SHORTEST * (s.tf - s.t0), s.stop - s.t))
     if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
         return s.status
     rested = 0.0  # for how long, on a contact that opens now
@@ -271,6 +323,8 @@ def begin(w, ends):
             g.held[k] = 0.0
             g.t_last[k] = s.t
         elif g.fired[k] == 5.0 or g.still[k] != 0.0:
+            if g.fired[k] == 5.0:
+                g.t_ended[k] = s.t
             if g.fired[k] == 5.0 and g.rest[k] != 0.0:
                 rested = max(rested, min(s.t - g.t_last[k], s.t - s.t0))
             hold(w, k)

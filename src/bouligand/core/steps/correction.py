@@ -7,6 +7,8 @@ from ..compiler.jit import core
 from ..evaluate import eval_h, in_tolerances
 from ..guards import suspects
 
+CLOSER = 1e-5  # to where sliding ends: left before its multiplier is at the limit, a guard would be pushed back onto
+
 
 @core(inline=True)
 def secant_to_guard(w, length, j, shift, share):
@@ -21,6 +23,9 @@ def secant_to_guard(w, length, j, shift, share):
     n, total = v.width, 0.0
     speed = max(in_tolerances(w, v.f_end, v.x, v.x_end), 1.0 / (s.rtol * max(abs(s.t), s.tf - s.t0)))
     goal = 0.01 * share / speed
+    enough = 10.0 * goal
+    if g.b[j] == 0.0:
+        goal *= CLOSER
     noise = max(1e-9 * length, 1e-14 * max(abs(s.t), s.dt))
     level, b = g.level[j], g.watched[j]
     now = b * g.h_end[j] - level
@@ -56,7 +61,7 @@ def secant_to_guard(w, length, j, shift, share):
     # (a slope from differences at round-off is meaningless: the steepest one seen is used)
     s.gap = abs(now / steepest) if steepest < 0.0 else 0.0
     s.slope = steepest
-    return total, 0 if overtaken(g, length + total, j, 10.0 * goal) else 1
+    return total, 0 if overtaken(g, length + total, j, enough) else 1
 
 
 @core(inline=True)

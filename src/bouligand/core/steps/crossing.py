@@ -195,6 +195,16 @@ def ask_if_barely(s, g, j, length):
 
 
 @core
+def needed(g, j):
+    """Whether some guard matters on one side of guard j only."""
+    compact()
+    found = False
+    for k in range(g.width):
+        found = found or g.needs[k] == j + 1.0 or g.needs_too[k] == j + 1.0
+    return found
+
+
+@core
 def cross_and_evaluate(w, j):
     """Flip guard j at the present state, and evaluate f with the new word (v.f_end keeps it under the old one)."""
     compact()
@@ -208,7 +218,7 @@ def cross_and_evaluate(w, j):
     code = cross(w, j)
     if code != codes.GO_ON:
         return code
-    if s.kept > 0:
+    if s.kept > 0 or (s.dependent > 0 and needed(g, j)):
         s.target, s.question = j, codes.SLIDE
         return codes.GO_ON
     if eval_f(w, s.t, v.x, v.f):

@@ -54,7 +54,7 @@ def start_anew(w):
     for k in range(g.width):
         g.t_last[k] = -math.inf  # a crossing before the break has no say in what happens behind it
         g.settled[k] = -math.inf
-    if s.kept > 0:  # (does it stay on these guards behind the break?)
+    if s.kept > 0 or s.dependent > 0:  # (does it stay on these guards behind the break? which matter?)
         s.question, s.target = codes.SLIDE, NO_GUARD
     return codes.GO_ON
 

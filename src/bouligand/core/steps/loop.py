@@ -26,6 +26,7 @@ from .start import start
 
 # guards ahead from which on a spanning step is taken: MANY_AHEAD + MORE_OF_FEW // m^2 of m (with few guards, hops are cheap)
 MANY_AHEAD, MORE_OF_FEW = 5, 9_999
+AT_LIMIT = 1e-6  # 1 - u^2 of a guard whose sliding ends
 MOST_TRIES = 500  # rejected steps in a row
 MOST_IDLE = 2_000  # passes through the loop without a step or a crossing
 
@@ -153,8 +154,9 @@ def resolve_corner(w):
     here = max(4e-16 * max(abs(t), s.dt), 1.001 * s.gap, s.soon if ending else 0.0)
     if j >= 0 and g.level[j] == 0.0 and tau <= max(here, 0.01 * s.soon, 1e-9 * s.dt):
         # (nearer than a landing resolves, it is crossed on the spot if it is here to round-off)
-        # (f has no jump where sliding or rest ends: so small a time makes no difference)
-        found = 1 if tau <= here or g.b[j] == 0.0 else on_surface(w, j, tau)
+        # (f has no jump where rest ends: so small a time makes no difference; nor where sliding does, if its multiplier is there)
+        ends = g.b[j] == 0.0 and (g.rest[j] != 0.0 or g.h[j] <= AT_LIMIT)
+        found = 1 if tau <= here or ends else 0 if g.b[j] == 0.0 else on_surface(w, j, tau)
         if found < 0:
             return s.status, False, tau, j
         if found == 1:

@@ -10,6 +10,7 @@ from ..resolution import near_zero, shake
 from ..schemes import table
 from ..state import AT_HAND
 from ..unit import make_unit
+from .sleep import sleep_at_start
 
 
 @core
@@ -41,6 +42,7 @@ def start(w):
         if zero:
             hold(w, k)
         g.t_last[k] = -1e300
+        g.t_ended[k] = -1e300
         g.burst_began[k] = -1e300
         g.band[k] = g.eps[k]
         g.level[k] = 0.0
@@ -53,6 +55,8 @@ def start(w):
     if total - total != 0.0:
         s.target = -1
         return codes.NOT_FINITE
+    if s.dependent > 0:
+        open_word = sleep_at_start(w) and s.word_given == 0
     if open_word:
         return codes.NEED_WORD
     if eval_f(w, t, v.x, v.f):
@@ -75,7 +79,7 @@ def start(w):
             g.b[k] = 1.0 if g.h_trial[k] > 0.0 else -1.0
         latch = g.direction[k] != 0.0 and (reset.shape[0] > 0 or s.pool == 1)
         shut = latch and g.b[k] == g.direction[k]
-        g.watched[k] = 0.0 if shut or g.observer[k] != 0.0 else g.b[k]
+        g.watched[k] = 0.0 if shut or g.observer[k] != 0.0 or g.asleep[k] != 0.0 else g.b[k]
         if g.watched[k] * g.h[k] < 0.0 and g.held[k] == 0.0:
             # on the wrong side by no more than the residual of a landing: the end of an earlier integration
             near = 10.0 / max(speed, 1e-300) * abs(g.h_trial[k] - g.h[k]) / sigma

@@ -60,13 +60,27 @@ def verdict(w, t, x, k, bend, unsure, dwell):
         return s.status
     if jump <= spread or jump * left <= 1.0:
         return codes.GO_ON
-    back, rate = comes_back(w, when, k, dwell)
+    back = comes_back(w, when, k, dwell)
     if back < 0:
         return s.status
-    if s.may_slide == 1 and rate > bend * dwell:
-        # --- beyond the guard the flow leads straight back to it: it would slide to where it leaves, which is here
-        s.effect = jump * unsure / rate
-        return codes.GO_ON
+    if s.may_slide == 1:
+        # --- does the jump of f lead back to the guard? Then it would slide to where it leaves, which is here (however small the
+        # jump is: the friction of a contact that is about to open)
+        toward, failed = rate_along(w, when, k, w.v.x_smooth, w.v.hop_stages[3], 1.0 / jump)
+        if not failed and w.g.b[k] * toward <= 0.0 and w.g.needs[k] > 0.0:
+            # --- (what it needs may be beyond its own guard there, but is not at x)
+            copy_state(x, w.v.x_smooth)
+            nearer = jump_across(w, t, x, k)
+            if nearer == 0.0:
+                return codes.GO_ON
+            toward, failed = rate_along(w, t, k, x, w.v.hop_stages[3], 1.0 / nearer)
+            failed = failed or nearer < 0.0
+            jump = nearer
+        if failed:
+            return s.status
+        if w.g.b[k] * toward > 0.0:
+            s.effect = jump * unsure / (w.g.b[k] * toward)
+            return codes.GO_ON
     if back == 0 or jump * dwell > 1.0:
         spread = spread_of_f(w, when, x, k, jump)
         if spread < 0.0 or jump <= spread:
@@ -216,8 +230,7 @@ def spread_of_f(w, t, x, k, enough):
 
 @core
 def comes_back(w, t, k, dwell):
-    """Whether the flow beyond guard k, from v.x_smooth, leads back to it: 1, 0 (it is pulled on), or -1 if a function failed; and
-    the rate at which it begins to do so.
+    """Whether the flow beyond guard k, from v.x_smooth, leads back to it: 1, 0 (it is pulled on), or -1 if a function failed.
 
     v.hop_stages[2] is f there beyond the guard; g.b[k] is the side before.
     """
@@ -225,7 +238,7 @@ def comes_back(w, t, k, dwell):
     s, v, g = w.s, w.v, w.g
     sigma, b = min(0.01 * s.dt, dwell), g.b[k]
     if eval_h(w, t, v.x_smooth, g.h_trial):
-        return -1, 0.0
+        return -1
     here = g.h_trial[k]
     for i in range(v.width):
         v.x_trial[i] = v.x_smooth[i] + sigma * v.hop_stages[2, i]
@@ -235,12 +248,12 @@ def comes_back(w, t, k, dwell):
     for i in range(v.width):
         v.x_trial[i] = v.x_smooth[i] + 0.5 * sigma * (v.hop_stages[2, i] + v.f_smooth[i])
     if failed or eval_h(w, t + sigma, v.x_trial, g.h_trial):
-        return -1, 0.0
+        return -1
     once = g.h_trial[k]
     for i in range(v.width):
         v.x_trial[i] = v.x_smooth[i] + 2.0 * sigma * v.f_smooth[i]
     if eval_h(w, t + 2.0 * sigma, v.x_trial, g.h_trial):
-        return -1, 0.0
+        return -1
     bend = (g.h_trial[k] - 2.0 * once + here) / (sigma * sigma)
     rate = (once - here) / sigma - 0.5 * sigma * bend
-    return (1 if b * (rate + 0.5 * dwell * bend) > 0.0 else 0), b * rate
+    return 1 if b * (rate + 0.5 * dwell * bend) > 0.0 else 0

@@ -29,11 +29,14 @@ from .near_ties import (
     extend_corner,
     go_to_record,
     independent,
+    keep_word,
     passive,
     repeats,
     rows_of_crossing,
     undo_event,
+    undo_events,
 )
+from .onto_guards import begins_to_slide, move_tangents
 from .step_tangents import propagate_adjoint, propagate_tangents
 
 tangent_rows = rows_of(TANGENT_ROWS)
@@ -171,6 +174,7 @@ def nearest(w, event, record, slot, u, merge):
     while following < events.shape[0] and passive(w, following):
         following += 1
     together, ahead = False, following
+    keep_word(w)
     for others in range(MOST_NEAR):
         if ahead >= events.shape[0] or repeats(w, event, ahead):
             break
@@ -183,8 +187,7 @@ def nearest(w, event, record, slot, u, merge):
         go_to_record(w, there)
         spot = 1 - slot if others == 0 else 2
         uncertain = examine_inline(w, ahead, there, spot)
-        for q in range(ahead - 1, event - 1, -1):
-            undo_event(w, q)
+        undo_events(w, event, ahead)
         go_to_record(w, record)
         if uncertain < 0.0:
             return -1, following, other
@@ -235,6 +238,8 @@ def cross(w, D, times, crossings, event, slot):
         if crosses:
             for i in range(n):
                 D[a, i] -= (v.f[i] - before[i]) * when
+    if w.fn.project != 0 and begins_to_slide(w, event) and move_tangents(w, D):
+        return codes.F_FAILED
     return codes.GO_ON
 
 

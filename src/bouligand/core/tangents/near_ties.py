@@ -21,7 +21,10 @@ def independent(w, event, other, slot, spot):
     for which in range(1, 4):  # x' with the first crossed, with the second, with both
         flip_crossings(w, event, other, which, 1.0)
         bad = bad or eval_f(w, s.t, v.x, v.stages[which])
-        flip_crossings(w, event, other, which, -1.0)
+        if w.fn.multipliers == 0:
+            flip_crossings(w, event, other, which, -1.0)
+        else:
+            restore_word(w)
     if bad:
         return -1
     size, rest, on_second, on_first, speed1, speed2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -57,6 +60,7 @@ def extend_corner(w, u, merge):
     last = first + at.many
     taken = first
     code = codes.AT_CORNER
+    keep_word(w)
     while last < events.shape[0]:
         there = events[last].record
         if passive(w, last):
@@ -79,8 +83,7 @@ def extend_corner(w, u, merge):
             if gap > u + other:
                 break
         last += rows_of_crossing(w, last)
-    for q in range(taken - 1, first - 1, -1):
-        undo_event(w, q)
+    undo_events(w, first, taken)
     at.many = last - first
     go_to_record(w, events[first].record)
     if at.wanted < 0 and steps[at.end].t - events[last - 1].t <= max(u, merge):
@@ -186,6 +189,34 @@ def undo_event(w, event):
     g, events = w.g, w.events
     if events[event].shown != MARGIN:
         g.b[events[event].guard] = -events[event].sign
+
+
+@core
+def keep_word(w):
+    """Keep the word, for `undo_events`. (Of a guard that the trajectory stays on, the sign before is not the opposite one.)"""
+    g = w.g
+    if w.fn.multipliers != 0:
+        for k in range(g.width):
+            g.lowest[k] = g.b[k]
+
+
+@core
+def restore_word(w):
+    """The word that was kept."""
+    g = w.g
+    for k in range(g.width):
+        g.b[k] = g.lowest[k]
+
+
+@core
+def undo_events(w, first, last):
+    """Undo rows of ``events`` that were applied to the word that was kept."""
+    compact()
+    if w.fn.multipliers != 0:
+        restore_word(w)
+    else:
+        for q in range(last - 1, first - 1, -1):
+            undo_event(w, q)
 
 
 @core(inline=True)
