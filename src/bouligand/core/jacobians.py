@@ -54,10 +54,16 @@ def by_duals(w, of_p, J, t, x):
 @core(inline=True)
 def without_tangents(values, duals):
     """duals = these values as dual numbers whose tangents are zero."""
+    spread(values, duals, DUAL)
+
+
+@core(inline=True)
+def spread(values, duals, size):
+    """The same for dual numbers of another size."""
     for i in range(values.shape[0]):
-        duals[DUAL * i] = values[i]
-        for q in range(1, DUAL):
-            duals[DUAL * i + q] = 0.0
+        duals[size * i] = values[i]
+        for q in range(1, size):
+            duals[size * i + q] = 0.0
 
 
 @core(inline=True)

@@ -11,24 +11,11 @@ import types as python_types
 import numpy as np
 from numba import njit
 
+from ..state import LANES
 from . import arithmetic, arrays, elementwise, methods, reductions  # noqa: F401  (some only register their functions)
+from .number import KINDS
 
-_MAKERS = {
-    np.zeros: arrays.zeros,
-    np.ones: arrays.ones,
-    np.empty: arrays.unset,
-    np.full: arrays.full,
-    np.zeros_like: arrays.zeros_like,
-    np.empty_like: arrays.zeros_like,
-    np.ones_like: arrays.ones_like,
-    np.full_like: arrays.full_like,
-    np.array: arrays.array,
-    np.asarray: arrays.asarray,
-    np.ascontiguousarray: arrays.asarray,
-    np.eye: arrays.eye,
-    np.identity: arrays.eye,
-    **{getattr(np, name): ours for name, ours in reductions.STAND_INS.items()},
-}
+_STAND_INS = {getattr(np, name): ours for name, ours in reductions.STAND_INS.items()}
 _NEW_NAMES = {name: methods.PREFIX + name for name in methods.NAMES}
 _OF_USERS = {
     "error_model": "numpy",
@@ -39,20 +26,22 @@ _OF_USERS = {
 _KEPT = ("fastmath", *_OF_USERS)
 
 
-def _is_maker(value):
-    try:
-        return value in _MAKERS
-    except TypeError:  # (what has no hash)
-        return False
+class _Others:
+    """What a copy finds in place of NumPy's functions: those for dual numbers of one kind."""
 
+    def __init__(self, kind):
+        self._others = {**arrays.MAKERS[kind], **_STAND_INS}
+        self.numpy = python_types.ModuleType("numpy")
+        own = {key: value for key, value in vars(np).items() if not key.startswith("__")}
+        vars(self.numpy).update({key: self.instead_of(value) for key, value in own.items()})
+        _with_renamed(self.numpy)
 
-def _numpy():
-    """NumPy as the copy sees it."""
-    module = python_types.ModuleType("numpy")
-    module.__dict__.update({key: value for key, value in vars(np).items() if not key.startswith("__")})
-    names = {key: _MAKERS[value] for key, value in vars(np).items() if _is_maker(value)}
-    module.__dict__.update(names)
-    return _with_renamed(module)
+    def instead_of(self, value):
+        """The function that stands in for this one; what none stands in for, itself."""
+        try:
+            return self._others.get(value, value)
+        except TypeError:  # (what has no hash)
+            return value
 
 
 def _with_renamed(module):
@@ -67,15 +56,15 @@ def _renamed(code):
     return code.replace(co_names=tuple(_NEW_NAMES.get(name, name) for name in code.co_names), co_consts=constants)
 
 
-_NUMPY = _numpy()
+_OTHERS = {lanes: _Others(kind) for lanes, kind in KINDS.items()}
 
 
-def recast(function):
-    """The dispatcher of a copy of a function (or dispatcher) that computes with dual numbers."""
-    return _copy(function, {})
+def recast(function, lanes=LANES):
+    """The dispatcher of a copy of a function (or dispatcher) that computes with dual numbers of so many tangents."""
+    return _copy(function, {}, _OTHERS[lanes])
 
 
-def _copy(function, known):
+def _copy(function, known, others):
     if function in known:
         return known[function]
     python = getattr(function, "py_func", function)
@@ -83,12 +72,12 @@ def _copy(function, known):
 
     def swapped(value):
         if value is np:
-            return _NUMPY
+            return others.numpy
         if hasattr(value, "py_func"):
-            return _copy(value, known)
+            return _copy(value, known, others)
         if isinstance(value, python_types.ModuleType):
             return _module(value, names, swapped)
-        return _MAKERS[value] if _is_maker(value) else value
+        return others.instead_of(value)
 
     spaces = {key: value for key, value in {**vars(builtins), **python.__globals__}.items() if key in names}
     fresh = {"__builtins__": __builtins__, "__name__": python.__module__}
