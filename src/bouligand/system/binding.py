@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # of steps times states: after so many evaluations for single directions another version of f is compiled for these. With it
 # they take about half the time, so that this is when what has been lost without it equals the time of the compiler
-WORTH_COMPILING = 200_000
+WORTH_COMPILING = 2_000_000
 _FIELD = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * 5)  # of f, in the core
 
 

@@ -6,6 +6,9 @@ not compile.
 """
 
 import builtins
+import dis
+import inspect
+import math
 import types as python_types
 
 import numpy as np
@@ -24,6 +27,9 @@ _OF_USERS = {
     "forceinline": True,
 }  # as in `compiler.wrapping`
 _KEPT = ("fastmath", *_OF_USERS)
+# Helper functions are compiled into those that call them: a call passes dual numbers through memory, and without calls f of dual
+# numbers takes half the time. Not where this would make a function of more than so many instructions, which takes long to compile.
+_INLINED = 2_000
 
 
 class _Others:
@@ -61,10 +67,10 @@ _OTHERS = {lanes: _Others(kind) for lanes, kind in KINDS.items()}
 
 def recast(function, lanes=LANES):
     """The dispatcher of a copy of a function (or dispatcher) that computes with dual numbers of so many tangents."""
-    return _copy(function, {}, _OTHERS[lanes])
+    return _copy(function, {}, _OTHERS[lanes], _size(function, {}) <= _INLINED)
 
 
-def _copy(function, known, others):
+def _copy(function, known, others, inline):
     if function in known:
         return known[function]
     python = getattr(function, "py_func", function)
@@ -74,7 +80,7 @@ def _copy(function, known, others):
         if value is np:
             return others.numpy
         if hasattr(value, "py_func"):
-            return _copy(value, known, others)
+            return _copy(value, known, others, inline)
         if isinstance(value, python_types.ModuleType):
             return _module(value, names, swapped)
         return others.instead_of(value)
@@ -87,6 +93,8 @@ def _copy(function, known, others):
     options = _OF_USERS
     if hasattr(function, "py_func"):
         options = {key: value for key, value in function.targetoptions.items() if key in _KEPT}
+        if inline:
+            options["forceinline"] = True
     # (rewrites of array expressions, and wrappers for Python, ask for a NumPy dtype)
     known[function] = njit(copy, **options, no_rewrites=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
     # (afterwards: a function may call itself)
@@ -103,6 +111,25 @@ def _module(module, names, swapped):
     out = python_types.ModuleType(module.__name__)
     out.__dict__.update({key: swapped(value) for key, value in vars(module).items() if key in names})
     return _with_renamed(out)
+
+
+def _size(function, known):
+    """Number of instructions of a function, with those of the Numba functions that it calls, as often as it calls them; infinite
+    if one calls itself."""
+    if function not in known:
+        known[function] = math.inf
+        python = getattr(function, "py_func", function)
+        variables = inspect.getclosurevars(python)
+        names = {**variables.globals, **variables.nonlocals}
+        modules = [value for value in names.values() if isinstance(value, python_types.ModuleType)]
+        for module in modules:
+            names.update({name: vars(module)[name] for name in variables.unbound if name in vars(module)})
+        size = 0
+        for instruction in dis.get_instructions(python):
+            called = names.get(instruction.argval) if isinstance(instruction.argval, str) else None
+            size += 1 + (_size(called, known) if hasattr(called, "py_func") else 0)
+        known[function] = size
+    return known[function]
 
 
 def _names(code):
