@@ -3,6 +3,7 @@
 from . import codes
 from .compiler.intrinsics import address, call, compact
 from .compiler.jit import core
+from .compiler.vectors import clear
 from .evaluate import eval_f, failed
 from .state import DUAL, LANES
 
@@ -60,10 +61,9 @@ def without_tangents(values, duals):
 @core(inline=True)
 def spread(values, duals, size):
     """The same for dual numbers of another size."""
+    clear(duals, 0, size * values.shape[0])
     for i in range(values.shape[0]):
         duals[size * i] = values[i]
-        for q in range(1, size):
-            duals[size * i + q] = 0.0
 
 
 @core(inline=True)

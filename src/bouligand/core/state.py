@@ -348,7 +348,9 @@ TANGENTS = Table(
     columns="integers",
     colours="integers",
     check="vector",  # a vector whose product with a row shows whether the pattern holds
-    Dh_by_colour="matrix",  # a column for each colour, and that product
+    # Dh and Dp_h as h_dual leaves them, a row for each evaluation: with many states, a tangent for each colour and that product
+    dual_rows="matrix",
+    dual_rows_p="matrix",
     dual_t="vector",  # arguments of f_dual and h_dual, and their result
     dual_x="vector",
     dual_p="vector",
