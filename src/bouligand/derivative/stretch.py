@@ -156,6 +156,13 @@ def _with_rows(
     out["t"][places] = times
     states[old], states[places] = solution.record.states[keep:], solution(times)
     if rates is not None:
-        lengths, wholes = np.diff(out["t"], prepend=out["t"][0]), np.diff(t, prepend=t[0])[owner]
-        out["kind"] = cheaper_kinds(out["kind"], lengths, wholes, rates._replace(at=rates.at[owner]))
+        rates = rates._replace(at=rates.at[owner])
+        out["kind"] = cheaper_kinds(out["kind"], _lengths(out["t"]), _lengths(t)[owner], rates)
     return out, states
+
+
+def _lengths(t: FloatArray) -> FloatArray:
+    """The length of the step to each row; none leads to the first."""
+    lengths = np.zeros(len(t))
+    np.subtract(t[1:], t[:-1], out=lengths[1:])
+    return lengths

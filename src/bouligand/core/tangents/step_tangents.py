@@ -17,7 +17,7 @@ so does their adjoint.
 from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
-from ..compiler.vectors import multiply
+from ..compiler.vectors import add_transposed, clear, multiply
 from ..evaluate import eval_f, failed
 from ..jacobians import evaluate_jacobians, spread
 from ..state import DUAL, FEW_DUAL, LANES, SMALL
@@ -229,15 +229,13 @@ def propagate_adjoint(w, gradient, tv, Df, Dp_f, formula, length, inside):
                 tv.weight[i] = 0.0
         if inside > 0:
             weigh_inside(w, tv, stage, formula, length, inside)
+        slope = tv.slopes[stage]
+        clear(slope, 0, n)
+        add_transposed(Df[place], tv.weight, slope, 0)
         for i in range(n):
-            total = 0.0
-            for j in range(n):
-                total += Df[place, j, i] * tv.weight[j]
-            tv.slopes[stage, i] = total
-            gradient[i] += total
-        for i in range(Dp_f.shape[2]):
-            for j in range(n):
-                gradient[n + i] += Dp_f[place, j, i] * tv.weight[j]
+            gradient[i] += slope[i]
+        if Dp_f.shape[2] > 0:
+            add_transposed(Dp_f[place], tv.weight, gradient, n)
     return False
 
 
