@@ -1,7 +1,7 @@
 """The dual number as a Numba type: a value and some tangents, which follow every operation by the rules of differentiation.
 
-There are two such types: with LANES tangents, for matrices, and with FEW_LANES, which cost half as much or less, for single
-directions. They do not mix. There is no conversion from a dual number to a float: code that would lose a tangent does not compile.
+There are two such types, which do not mix: with LANES tangents, for matrices, and with FEW_LANES, which cost less, for single
+directions. There is no conversion from a dual number to a float: code that would lose a tangent does not compile.
 """
 
 from llvmlite import ir
@@ -109,9 +109,7 @@ def _repacked(builder, pair, kind):
 
 def pack(builder, value, tangents):
     """A dual number of its value and its tangents."""
-    return builder.insert_value(
-        builder.insert_value(_pair(tangents.type)(ir.Undefined), value, 0), tangents, 1
-    )
+    return builder.insert_value(builder.insert_value(_pair(tangents.type)(ir.Undefined), value, 0), tangents, 1)
 
 
 def parts(context, builder, kind, number):

@@ -28,7 +28,7 @@ _OF_USERS = {
 }  # as in `compiler.wrapping`
 _KEPT = ("fastmath", *_OF_USERS)
 # Helper functions are compiled into those that call them: a call passes dual numbers through memory, and without calls f of dual
-# numbers takes half the time. Not where this would make a function of more than so many instructions, which takes long to compile.
+# numbers takes half the time. Not where a function would have more than so many instructions, which would take long to compile.
 _INLINED = 2_000
 
 
