@@ -21,7 +21,7 @@ class Dual(types.Type):
 
     def __init__(self, lanes):
         self.lanes = lanes
-        super().__init__(name=f"Dual{lanes}")
+        super().__init__(name="Dual" if lanes == LANES else f"Dual{lanes}")
 
     @property
     def vector(self):
