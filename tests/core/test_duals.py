@@ -9,6 +9,8 @@ from numba import njit
 from numba.core.errors import NumbaError
 
 import bouligand as bd
+from bouligand.core.duals.recast import _INLINED, _size
+from bouligand.core.state import FEW_LANES
 
 from ..helpers.dual_jacobians import dual_jacobian
 from ..helpers.many_digits import exact_jacobian
@@ -340,6 +342,43 @@ def test_no_tangent_is_lost(f):
     else:
         dx = np.array(f(0.0, X.copy(), np.ones(1), P))
     assert values == pytest.approx(dx, rel=1e-15)
+
+
+@pytest.mark.parametrize("f", [table, in_place, helpers, newton, concatenated], ids=lambda f: f.__name__)
+def test_few_tangents_are_the_same(f):
+    assert np.array_equal(dual_jacobian(f, X, P, lanes=FEW_LANES)[1], dual_jacobian(f, X, P)[1])
+
+
+@njit
+def product_down(count, x):
+    return x if count == 1 else x * product_down(count - 1, x)
+
+
+def calls_itself(t, x, b, p, dx):
+    dx[0], dx[1] = product_down(3, x[0]), x[1]
+
+
+def test_a_helper_that_calls_itself_is_not_inlined():
+    assert _size(calls_itself, {}) > _INLINED
+    assert dual_jacobian(calls_itself, X, P)[1] == pytest.approx(np.diag([3.0 * A**2, 1.0]), rel=1e-14)
+
+
+def test_the_size_of_a_function_counts_its_helpers_as_often_as_they_are_called():
+    @njit
+    def helper(x):
+        return x * x
+
+    def once(t, x, b, p, dx):
+        dx[0] = helper(x[0])
+
+    def twice(t, x, b, p, dx):
+        dx[0] = helper(x[0])
+        dx[1] = helper(x[1])
+
+    own = _size(helper, {})
+    assert own > 2
+    assert _size(once, {}) > own
+    assert _size(twice, {}) - _size(once, {}) > own
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from . import codes
 from .compiler.intrinsics import address, call, compact
 from .compiler.jit import core
+from .compiler.vectors import clear
 from .evaluate import eval_f, failed
 from .state import DUAL, LANES
 
@@ -54,10 +55,15 @@ def by_duals(w, of_p, J, t, x):
 @core(inline=True)
 def without_tangents(values, duals):
     """duals = these values as dual numbers whose tangents are zero."""
+    spread(values, duals, DUAL)
+
+
+@core(inline=True)
+def spread(values, duals, size):
+    """The same for dual numbers of another size."""
+    clear(duals, 0, size * values.shape[0])
     for i in range(values.shape[0]):
-        duals[DUAL * i] = values[i]
-        for q in range(1, DUAL):
-            duals[DUAL * i + q] = 0.0
+        duals[size * i] = values[i]
 
 
 @core(inline=True)

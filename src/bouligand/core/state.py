@@ -249,7 +249,7 @@ FUNCTIONS = record(*(f"{name}: int" for name in (*_CALLED, "context", *_ENTERED)
 # addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced. A, of a
 # bridge, is a matrix near Df for stiff steps; it is called directly after f with the same arguments, and may use what f has left
 JACOBIANS = record(
-    *(f"{name}: int" for name in ("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h", "f_dual", "h_dual", "A"))
+    *(f"{name}: int" for name in ("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h", "f_dual", "f_few", "h_dual", "A"))
 )
 TIMELESS = -1  # in place of the address of Dt_h: h does not depend on t
 # the words of a function's context; "ks" for g_many only, what follows it where sliding modes are computed: addresses of the
@@ -370,7 +370,9 @@ TANGENTS = Table(
     columns="integers",
     colours="integers",
     check="vector",  # a vector whose product with a row shows whether the pattern holds
-    Dh_by_colour="matrix",  # a column for each colour, and that product
+    # Dh and Dp_h as h_dual leaves them, a row for each evaluation: with many states, a tangent for each colour and that product
+    dual_rows="matrix",
+    dual_rows_p="matrix",
     dual_t="vector",  # arguments of f_dual and h_dual, and their result
     dual_x="vector",
     dual_p="vector",
@@ -408,6 +410,8 @@ TANGENT_ROWS = Rows("tangent", "own", "state", "slopes x 16", "weight", state_an
 OF_X, OF_P, OF_T = 0, 1, 2  # what differences vary
 LANES = 8  # tangents of a dual number,
 DUAL = 1 + LANES  # which has its value before them
+FEW_LANES = 2  # tangents of those for single directions,
+FEW_DUAL = 1 + FEW_LANES  # and their size
 SMALL = 64  # up to this many states Df is formed as a matrix by differences
 
 WORK = Table(

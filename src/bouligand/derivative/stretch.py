@@ -140,23 +140,29 @@ def _with_rows(
     """Steps and states from ``since`` on, with additional rows at these times. The parts of a divided step keep its kind, or
     get a cheaper one."""
     t = steps["t"]
-    times = np.unique(times)
-    times = times[(times >= since) & ~np.isin(times, t, assume_unique=True)]
+    times = np.sort(times[times >= since])
+    parents = np.searchsorted(t, times)
+    new = t[np.minimum(parents, len(t) - 1)] != times
+    new[1:] &= times[1:] != times[:-1]
+    times, parents = times[new], parents[new]
     keep = int(np.searchsorted(t, since))
     if not times.size:
         return steps[keep:], solution.record.states[keep:]
-    parents = np.searchsorted(t, times)
-    places = parents - keep + np.arange(times.size)  # among all rows
-    old = np.ones(len(t) - keep + times.size, dtype=bool)
-    old[places] = False
-    out, states = np.zeros(len(old), dtype=steps.dtype), np.empty((len(old), solution.record.states.shape[1]))
-    out[old], states[old] = steps[keep:], solution.record.states[keep:]
-    out["t"][places], states[places] = times, solution(times)
-    owner = np.empty(len(old), dtype=np.int64)  # the row of ``steps`` to whose step each belongs
-    owner[old], owner[places] = np.arange(keep, len(t)), parents
-    kinds = steps["kind"][owner]
+    # additional rows come before the row to whose step they belong
+    together = np.bincount(parents - keep, minlength=len(t) - keep) + 1
+    owner = np.repeat(np.arange(keep, len(t)), together)
+    old, places = np.cumsum(together) - 1, parents - keep + np.arange(times.size)
+    out, states = steps[owner], np.empty((len(owner), solution.record.states.shape[1]))
+    out["t"][places] = times
+    states[old], states[places] = solution.record.states[keep:], solution(times)
     if rates is not None:
-        lengths, wholes = np.diff(out["t"], prepend=out["t"][0]), np.diff(t, prepend=t[0])[owner]
-        kinds = cheaper_kinds(kinds, lengths, wholes, rates._replace(at=rates.at[owner]))
-    out["kind"] = kinds
+        rates = rates._replace(at=rates.at[owner])
+        out["kind"] = cheaper_kinds(out["kind"], _lengths(out["t"]), _lengths(t)[owner], rates)
     return out, states
+
+
+def _lengths(t: FloatArray) -> FloatArray:
+    """The length of the step to each row; none leads to the first."""
+    lengths = np.zeros(len(t))
+    np.subtract(t[1:], t[:-1], out=lengths[1:])
+    return lengths

@@ -12,6 +12,7 @@ from ..core.state import (
     DERIVATIVE_ROWS,
     DUAL,
     JACOBIANS,
+    LANES,
     MODES_POSITION,
     POSITION,
     SMALL,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ..derivative.stretch import Stretch
     from ..solution.record import Record
     from ..system.binding import Bound
+    from ..system.exact import Ways
     from ..system.system import System
     from ..system.user_memory import Lease
 
@@ -139,6 +141,16 @@ class TangentTable(TableMemory):
     dual_out: FloatArray
 
 
+def _evaluations_of_h(system: System, params: bool, ways: Ways) -> tuple[int, int]:
+    """How many evaluations of h of dual numbers Dh takes, and Dp_h; none where these do not come from it. (With many states: see
+    `TangentMemory.use_pattern`.)"""
+    jac = system._bind().jacobians(system, params)
+    by_duals = bool(jac["h_dual"][0])
+    of_x = by_duals and not (jac["Dh"][0] or jac["Dh_row"][0] or ways.by_colours)
+    of_p = by_duals and params and not jac["Dp_h"][0]
+    return -(-system.n // LANES) * of_x, -(-len(system.defaults) // LANES) * of_p
+
+
 class TangentMemory(Working):
     """The workspace of a derivative along a record: that of a run without a record of its own, Jacobians, and the position."""
 
@@ -151,6 +163,7 @@ class TangentMemory(Working):
         self.ways = system._bind().ways[params]
         self.position = np.zeros(len(POSITION), dtype=np.int64)  # (a record, but copied and filled as plain integers)
         self.at = _Position(self.position.data.cast("B"))
+        by_duals = _evaluations_of_h(system, params, self.ways)
         tangents = TangentTable(
             TANGENTS,
             at=self.position.view(POSITION),
@@ -159,13 +172,14 @@ class TangentMemory(Working):
             rows=np.zeros((DERIVATIVE_ROWS.count, n)),
             differences=np.empty(n + of_p + 1),
             differences_h=np.empty(n + of_p + 1),
-            Dh=np.zeros((0 if system.has("Dh_row") or self.ways.by_colours else m, n)),
+            Dh=np.zeros((0 if system.has("Dh_row") or self.ways.by_colours or by_duals[0] else m, n)),
             row_starts=np.zeros(0, dtype=np.int64),
             columns=np.zeros(0, dtype=np.int64),
             colours=np.zeros(0, dtype=np.int64),
             check=np.zeros(0),
-            Dh_by_colour=np.zeros((0, 0)),
-            Dp_h=np.zeros((m, of_p)),
+            dual_rows=np.zeros((by_duals[0], DUAL * m)),
+            dual_rows_p=np.zeros((by_duals[1], DUAL * m)),
+            Dp_h=np.zeros((0 if by_duals[1] else m, of_p)),
             Dt_h=np.zeros(m),
             Df=np.zeros((n, n if n <= SMALL or system.has("Df") else 0)),
             Dp_f=np.zeros((n, of_p)),
@@ -201,7 +215,8 @@ class TangentMemory(Working):
         if self.tangents.row_starts is not pattern.row_starts:
             for name in ("row_starts", "columns", "colours", "check"):
                 self.tangents.put(name, getattr(pattern, name))
-            self.tangents.put("Dh_by_colour", np.zeros((len(pattern.row_starts) - 1, pattern.count + 1)))
+            rows = -(-pattern.count // (LANES - 1))  # (one tangent is for the check)
+            self.tangents.put("dual_rows", np.zeros((rows, DUAL * (len(pattern.row_starts) - 1))))
 
     def open_stretch(self, stretch: Stretch) -> None:
         """Prepare the replay of a stretch of that record."""

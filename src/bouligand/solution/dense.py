@@ -38,7 +38,9 @@ def sample(system: System, record: Record, ordered: FloatArray, out: FloatArray)
     step = np.searchsorted(t, ordered).clip(1)
     spans = (record.steps["kind"][step] == SPAN) & (t[step] > ordered) & (t[step - 1] < ordered)
     for which, spanning in ((spans, True), (~spans, False)):
-        if which.any():
+        if which.all():
+            _replay(system, record, ordered, out, spanning)
+        elif which.any():
             part = np.empty((np.count_nonzero(which), system.n))
             _replay(system, record, ordered[which], part, spanning)
             out[which] = part

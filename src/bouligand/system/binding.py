@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import state
-from ..core.state import CONTEXT, FUNCTIONS, JACOBIANS, TIMELESS, USER_DATA
+from ..core.state import CONTEXT, FEW_LANES, FUNCTIONS, JACOBIANS, TIMELESS, USER_DATA
 from ..errors import FunctionError, FunctionWarning, PerformanceWarning
 from .addresses import WritesArgumentError, is_callback, user_data
 from .caught import Failures
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from .system import System
 
 
+# of steps times states: after so many evaluations for single directions another version of f is compiled for these. With it
+# they take about half the time, so that this is when what has been lost without it equals the time of the compiler
+WORTH_COMPILING = 2_000_000
 _FIELD = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * 5)  # of f, in the core
 
 
@@ -90,6 +93,7 @@ class Bound:
             int, int
         ] = {}  # the addresses of jumps of dual numbers; 0: they do not compile for these
         self._no_duals: dict[str, str] = {}  # functions that do not compile for dual numbers, and why
+        self._few_evaluated, self._no_few = 0, False
         if system._stays:
             self._let_stay(system)
         self.has_jacobian = bool(self.fn["Dh"][0])
@@ -211,6 +215,25 @@ class Bound:
             return
         self._jacobians[user.name + "_dual"] = address
         self.keep.append(keep)
+
+    def expect_few_tangents(self, system: System, evaluations: int) -> bool:
+        """Whether one or two tangents are propagated by dual numbers that have no more. These are compiled once so many states
+        have been evaluated for single directions that it pays."""
+        if self._jacobians["f_few"][0] == 0 and not self._no_few:
+            self._few_evaluated += evaluations
+            if self._few_evaluated > WORTH_COMPILING:
+                with self._lock:
+                    self._take_few(system._functions["f"])
+        return bool(self._jacobians["f_few"][0])
+
+    def _take_few(self, user: UserFunction) -> None:
+        try:
+            address, keep = dual_function(user, FEW_LANES)
+        except TypeError:  # (what compiles for many tangents does for few; if not, many do as well)
+            self._no_few = True
+            return
+        self.keep.append(keep)
+        self._jacobians["f_few"] = address
 
     def dual_jump(self, system: System, user: UserFunction) -> int:
         """The address of a jump of dual numbers; 0 where its derivatives come from differences."""

@@ -6,7 +6,7 @@ import traceback
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core.state import LANES, SMALL
+from ..core.state import FEW_LANES, LANES, SMALL
 from .addresses import Keyed
 from .helpers import with_compiled_helpers
 
@@ -90,8 +90,9 @@ class Jacobians:
         return text + (f" ({self.reason})" if self.reason else "")
 
 
-def dual_function(user: UserFunction) -> tuple[int, object]:
-    """The address of f or h of dual numbers, and what keeps it alive. Raises a TypeError if there is none, which says why."""
+def dual_function(user: UserFunction, lanes: int = LANES) -> tuple[int, object]:
+    """The address of f or h of dual numbers with so many tangents (LANES, or FEW_LANES), and what keeps it alive. Raises a
+    TypeError if there is none, which says why."""
     from ..core.compiler import jit
 
     if not jit.JIT:
@@ -100,18 +101,21 @@ def dual_function(user: UserFunction) -> tuple[int, object]:
         raise TypeError(f"{user.name} is machine code (a LowLevelCallable)")
     if not user.is_dispatcher:
         raise TypeError(f"{user.name} runs as plain Python")
-    return _compiled(user.name, Keyed(user.given), user.in_place)
+    return _compiled(user.name, Keyed(user.given), user.in_place, lanes)
 
 
 @lru_cache(maxsize=256)
-def _compiled(name: str, keyed: Keyed, in_place: bool) -> tuple[int, object]:
+def _compiled(name: str, keyed: Keyed, in_place: bool, lanes: int) -> tuple[int, object]:
     from ..core.compiler.wrapping import c_function
 
     try:
         from ..core.duals.recast import recast
 
-        function = with_compiled_helpers(keyed.function)
-        address, keep = c_function(recast(function), _SHAPES[name], in_place, read_only=True)
+        shapes = _SHAPES[name]
+        if lanes == FEW_LANES:
+            shapes = tuple(shape.replace("dual ", "few ") for shape in shapes)
+        function = recast(with_compiled_helpers(keyed.function), lanes)
+        address, keep = c_function(function, shapes, in_place, read_only=True)
         return int(address), keep
     except Exception as error:  # whatever Numba raises, also a Numba of another version: there are differences
         raise TypeError(f"{name} does not compile for dual numbers: {_in_one_line(error)}") from error

@@ -155,6 +155,56 @@ else:
 
 if JIT:
 
+    @intrinsic
+    def add_transposed(typingctx, J, vector, out, begin):
+        """out[begin:] += J^T vector, in as many places as J has columns."""
+        signature = types.void(J, vector, out, types.int64)
+
+        def codegen(context, builder, signature, args):
+            matrix, of, to = (context.make_array(signature.args[q])(context, builder, args[q]) for q in (0, 1, 2))
+            rows, columns = cgutils.unpack_tuple(builder, matrix.shape)
+            target = builder.gep(to.data, [args[3]])
+
+            def block(kind, first, many):
+                """So many vectors (or numbers) of one row after the other: they stay in registers."""
+                size = kind.count if kind == FOUR else 1
+                places = [builder.add(first, INT64(size * q)) for q in range(many)]
+
+                def place(start, c):
+                    return builder.bitcast(builder.gep(start, [c]), kind.as_pointer())
+
+                totals = [cgutils.alloca_once(builder, kind) for _ in places]
+                for total, c in zip(totals, places, strict=True):
+                    builder.store(builder.load(place(target, c), align=8), total)
+                with cgutils.for_range(builder, rows) as row:
+                    number = builder.load(builder.gep(of.data, [row.index]))
+                    factor = everywhere(builder, number) if kind == FOUR else number
+                    start = builder.gep(matrix.data, [builder.mul(row.index, columns)])
+                    for total, c in zip(totals, places, strict=True):
+                        item = builder.load(place(start, c), align=8)
+                        builder.store(add_product(builder, factor, item, builder.load(total)), total)
+                for total, c in zip(totals, places, strict=True):
+                    builder.store(builder.load(total), place(target, c), align=8)
+
+            wide, whole = builder.and_(columns, INT64(-16)), builder.and_(columns, INT64(-4))
+            with cgutils.for_range_slice(builder, INT64(0), wide, INT64(16)) as (c, _):
+                block(FOUR, c, 4)
+            with cgutils.for_range_slice(builder, wide, whole, INT64(4)) as (c, _):
+                block(FOUR, c, 1)
+            with cgutils.for_range_slice(builder, whole, columns, INT64(1)) as (c, _):
+                block(DOUBLE, c, 1)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+else:
+
+    def add_transposed(J, vector, out, begin):
+        out[begin : begin + J.shape[1]] += vector[: J.shape[0]] @ J
+
+
+if JIT:
+
     def _fours(builder, begin, end):
         """How far vectors of four reach between two places."""
         return builder.add(begin, builder.and_(builder.sub(end, begin), INT64(-4)))

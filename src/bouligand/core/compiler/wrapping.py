@@ -12,7 +12,7 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-from ..state import DUAL
+from ..state import FEW_LANES, LANES
 from .cache import keep_on_disk
 from .compiling import as_a_whole, compiling
 from .intrinsics import DOUBLE, INT32, INT64
@@ -30,24 +30,25 @@ _numbers = itertools.count()
 
 def _kind(shape, read_only=False):
     """Numba's type of an argument: "k" is an index, "ks" several, a string a vector of that size, a pair a matrix; "dual n" is a
-    vector of dual numbers, "dual t" one of them."""
+    vector of dual numbers, "dual t" one of them; "few n" a vector of dual numbers with few tangents."""
     if shape == "k":
         return _INTP
     if is_dual(shape):
-        return _duals().dual if shape == "dual t" else types.Array(_duals().dual, 1, "C", readonly=read_only)
+        return _dual(shape) if shape == "dual t" else types.Array(_dual(shape), 1, "C", readonly=read_only)
     kind = _INDICES if shape == "ks" else _MATRIX if isinstance(shape, tuple) else _VECTOR
     return kind.copy(readonly=True) if read_only else kind
 
 
 def is_dual(shape):
     """Whether an argument consists of dual numbers."""
-    return isinstance(shape, str) and shape.startswith("dual ")
+    return isinstance(shape, str) and shape.startswith(("dual ", "few "))
 
 
-def _duals():
-    from ..duals import number  # (only derivatives need it)
+def _dual(shape):
+    """The type of these dual numbers."""
+    from ..duals.number import KINDS  # (only derivatives need it)
 
-    return number
+    return KINDS[FEW_LANES if shape.startswith("few ") else LANES]
 
 
 def _size(context, builder, ctx, name):
@@ -63,10 +64,11 @@ def _view(context, builder, address, shape, ctx):
     if shape == "ks":
         item = INT64
     elif is_dual(shape):
-        names, item, bytes_each = (shape[5:],), _duals().IN_MEMORY, INT64(8 * DUAL)
+        dual = _dual(shape)
+        names, item, bytes_each = (shape.split()[1],), dual.in_memory, INT64(8 * (1 + dual.lanes))
         if shape == "dual t":
             place = builder.inttoptr(address, item.as_pointer())
-            return context.unpack_value(builder, _duals().dual, place)
+            return context.unpack_value(builder, dual, place)
     sizes = [_size(context, builder, ctx, name) for name in names]
     strides, width = [], bytes_each
     for size in reversed(sizes):
@@ -116,7 +118,10 @@ def c_function(dispatcher, shapes, in_place, read_only):
     returned = compiled.signature.return_type
     plain = isinstance(returned, types.BaseTuple | types.Number) or returned in (_VECTOR, _MATRIX, _kind(shapes[-1]))
     if not in_place and (not plain or (is_dual(shapes[-1]) and returned == _VECTOR)):
-        dispatcher = (_as_dual_array if is_dual(shapes[-1]) else _as_float_array)(dispatcher, len(kinds))
+        if is_dual(shapes[-1]):
+            dispatcher = _as_dual_array(dispatcher, len(kinds), _dual(shapes[-1]))
+        else:
+            dispatcher = _as_float_array(dispatcher, len(kinds))
         compiled = _compile(dispatcher, kinds)
         returned = compiled.signature.return_type
 
@@ -141,7 +146,7 @@ def c_function(dispatcher, shapes, in_place, read_only):
                 out = context.make_array(_kind(shapes[-1]))(
                     context, inside, _view(context, inside, addresses[-1], shapes[-1], ctx)
                 )
-                item = _duals().dual if is_dual(shapes[-1]) else types.float64
+                item = _dual(shapes[-1]) if is_dual(shapes[-1]) else types.float64
                 code = _store(context, inside, status, returned, result, out, item)
             inside.ret(code)
             return context.get_dummy_value()
@@ -166,10 +171,11 @@ def _as_float_array(dispatcher, count):
     return njit(error_model="numpy")(lambda t, a, b, c: np.array(dispatcher(t, a, b, c)).astype(np.float64))
 
 
-def _as_dual_array(dispatcher, count):
+def _as_dual_array(dispatcher, count, kind):
     """The same, as an array of dual numbers."""
-    from ..duals.arrays import array
+    from ..duals.arrays import MAKERS
 
+    array = MAKERS[kind][np.array]
     if count == 3:
         return njit(lambda t, a, b: array(dispatcher(t, a, b)), error_model="numpy", **_NO_WRAPPERS)
     return njit(lambda t, a, b, c: array(dispatcher(t, a, b, c)), error_model="numpy", **_NO_WRAPPERS)

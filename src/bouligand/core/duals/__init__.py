@@ -1,1 +1,1 @@
-"""Dual numbers for Numba: a value with eight tangents, which compiles a user's unchanged functions into exact derivatives."""
+"""Dual numbers for Numba: a value with tangents (eight, or two), which make exact derivatives of a user's unchanged functions."""

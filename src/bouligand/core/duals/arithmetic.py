@@ -7,7 +7,7 @@ import numpy as np
 from numba import types
 from numba.extending import lower_builtin, type_callable
 
-from .number import DOUBLE, ZERO, Dual, is_dual, pack, parts, some_dual, splat
+from .number import DOUBLE, Dual, is_dual, pack, parts, some_dual, splat, zeros
 
 _F8 = types.float64
 _ONE, _HALF, _NOTHING = DOUBLE(1.0), DOUBLE(0.5), DOUBLE(0.0)
@@ -23,15 +23,16 @@ def _call(context, builder, function, *arguments):
 
 def _scaled(builder, slope, tangents):
     """slope * tangents; None stands for tangents that are zero."""
-    return None if tangents is None else builder.fmul(splat(builder, slope), tangents)
+    return None if tangents is None else builder.fmul(splat(builder, slope, tangents.type), tangents)
 
 
 def _scaled_safely(builder, slope, tangents):
     """The same, where the slope may be infinite or NaN (a root at zero): zero for a tangent that is zero."""
     if tangents is None:
         return None
-    none = builder.fcmp_ordered("==", tangents, ZERO)
-    return builder.select(none, ZERO, builder.fmul(splat(builder, slope), tangents))
+    nothing = zeros(tangents.type)
+    none = builder.fcmp_ordered("==", tangents, nothing)
+    return builder.select(none, nothing, builder.fmul(splat(builder, slope, tangents.type), tangents))
 
 
 def _sum(builder, one, other):
@@ -51,7 +52,7 @@ def _two(functions, rule):
         a, da = parts(context, builder, one, first)
         b, db = parts(context, builder, other, second)
         value, tangents = rule(context, builder, a, da, b, db, other)
-        return pack(builder, value, ZERO if tangents is None else tangents)
+        return pack(builder, value, zeros(signature.return_type.vector) if tangents is None else tangents)
 
     for function in functions:
 
@@ -69,7 +70,7 @@ def _add(context, builder, a, da, b, db, _):
 
 
 def _subtract(context, builder, a, da, b, db, _):
-    return builder.fsub(a, b), da if db is None else builder.fsub(ZERO if da is None else da, db)
+    return builder.fsub(a, b), da if db is None else builder.fsub(zeros(db.type) if da is None else da, db)
 
 
 def _multiply(context, builder, a, da, b, db, _):
@@ -138,7 +139,8 @@ def _choice(comparison):
 
     def rule(context, builder, a, da, b, db, _):
         first = builder.fcmp_ordered(comparison, a, b)
-        da, db = (ZERO if tangents is None else tangents for tangents in (da, db))
+        nothing = zeros((db if da is None else da).type)
+        da, db = (nothing if tangents is None else tangents for tangents in (da, db))
         return builder.select(first, a, b), builder.select(first, da, db)
 
     return rule
@@ -188,7 +190,7 @@ def _one(functions, rule):
     def lower(context, builder, signature, args):
         a, da = parts(context, builder, signature.args[0], args[0])
         value, slope = rule(context, builder, a)
-        return pack(builder, value, ZERO if slope is None else _scaled_safely(builder, slope, da))
+        return pack(builder, value, zeros(da.type) if slope is None else _scaled_safely(builder, slope, da))
 
     for function in functions:
 

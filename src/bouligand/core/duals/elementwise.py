@@ -9,21 +9,19 @@ from numba.core.typing import npydecl
 from numba.extending import overload, register_jitable
 
 from .arrays import empty
-from .number import is_array, is_dual, is_plain
+from .number import is_array, is_dual, is_plain, kind_of
 
 
 def _takes_part(*kinds):
     """Whether these are arrays and numbers, of which at least one is an array and one has tangents."""
     if not all(isinstance(kind, types.Array) or is_dual(kind) or is_plain(kind) for kind in kinds):
         return False
-    return any(isinstance(kind, types.Array) for kind in kinds) and any(
-        is_dual(kind) or is_array(kind) for kind in kinds
-    )
+    return any(isinstance(kind, types.Array) for kind in kinds) and kind_of(*kinds) is not None
 
 
-def _new(result):
+def _new(result, kind):
     if result == "dual":
-        return lambda shape: empty(shape)
+        return lambda shape: empty(shape, kind)
     return lambda shape: np.empty(shape, np.bool_)
 
 
@@ -34,7 +32,7 @@ def _of_two(functions, operation, result="dual"):
         if not _takes_part(a, b):
             return None
         dimensions = [kind.ndim if isinstance(kind, types.Array) else 0 for kind in (a, b)]
-        new = register_jitable(_new(result))
+        new = register_jitable(_new(result, kind_of(a, b)))
         if dimensions == [1, 0]:
 
             def impl(a, b):
@@ -135,15 +133,16 @@ def _of_one(functions, operation):
     def make(a):
         if not is_array(a):
             return None
+        kind = a.dtype
 
         def vector(a):
-            out = empty(a.size)
+            out = empty(a.size, kind)
             for i in range(a.size):
                 out[i] = operation(a[i])
             return out
 
         def any_shape(a):
-            out = empty(a.shape)
+            out = empty(a.shape, kind)
             for place in np.ndindex(a.shape):
                 out[place] = operation(a[place])
             return out

@@ -1,6 +1,7 @@
-"""The dual number as a Numba type: a value and LANES tangents, which follow every operation by the rules of differentiation.
+"""The dual number as a Numba type: a value and some tangents, which follow every operation by the rules of differentiation.
 
-There is no conversion from a dual number to a float: code that would lose a tangent does not compile.
+There are two such types, which do not mix: with LANES tangents, for matrices, and with FEW_LANES, which cost less, for single
+directions. There is no conversion from a dual number to a float: code that would lose a tangent does not compile.
 """
 
 from llvmlite import ir
@@ -9,21 +10,28 @@ from numba.core.datamodel import models
 from numba.core.typeconv import Conversion
 from numba.extending import lower_cast, register_model
 
-from ..state import LANES
+from ..state import FEW_LANES, LANES
 
 DOUBLE = ir.DoubleType()
-VECTOR = ir.VectorType(DOUBLE, LANES)
-ZERO = ir.Constant(VECTOR, [0.0] * LANES)
-_VALUE = ir.LiteralStructType([DOUBLE, VECTOR])
-IN_MEMORY = ir.LiteralStructType([DOUBLE, VECTOR], packed=True)
 _I32 = ir.IntType(32)
 
 
 class Dual(types.Type):
-    """Numba's type of a dual number."""
+    """Numba's type of a dual number with so many tangents."""
 
-    def __init__(self):
-        super().__init__(name="Dual")
+    def __init__(self, lanes):
+        self.lanes = lanes
+        super().__init__(name="Dual" if lanes == LANES else f"Dual{lanes}")
+
+    @property
+    def vector(self):
+        """LLVM's type of the tangents,"""
+        return ir.VectorType(DOUBLE, self.lanes)
+
+    @property
+    def in_memory(self):
+        """and of the number in memory."""
+        return ir.LiteralStructType([DOUBLE, self.vector], packed=True)
 
     def can_convert_from(self, typingctx, other):
         return Conversion.safe if is_plain(other) else None
@@ -32,7 +40,7 @@ class Dual(types.Type):
         return self if is_plain(other) else None
 
 
-dual = Dual()
+KINDS = {lanes: Dual(lanes) for lanes in (LANES, FEW_LANES)}
 
 
 def is_plain(kind):
@@ -52,8 +60,13 @@ def is_array(kind):
 
 def some_dual(*kinds):
     """The type of dual numbers if they are among these types, and plain numbers besides; otherwise None."""
-    known = all(is_dual(kind) or is_plain(kind) for kind in kinds)
-    return dual if known and any(is_dual(kind) for kind in kinds) else None
+    return kind_of(*kinds) if all(is_dual(kind) or is_plain(kind) for kind in kinds) else None
+
+
+def kind_of(*kinds):
+    """The type of dual numbers, or of the dual numbers in arrays, among these types; None if there is none, or two."""
+    found = {kind if is_dual(kind) else kind.dtype for kind in kinds if is_dual(kind) or is_array(kind)}
+    return found.pop() if len(found) == 1 else None
 
 
 @register_model(Dual)
@@ -61,12 +74,12 @@ class _Model(models.DataModel):
     """In registers a pair of a double and a vector; in memory the same, packed, so that it needs no alignment but a double's."""
 
     def get_value_type(self):
-        return _VALUE
+        return _pair(self.fe_type.vector)
 
     get_argument_type = get_return_type = get_value_type
 
     def get_data_type(self):
-        return IN_MEMORY
+        return self.fe_type.in_memory
 
     def as_argument(self, builder, value):
         return value
@@ -74,14 +87,19 @@ class _Model(models.DataModel):
     from_argument = as_return = from_return = as_argument
 
     def as_data(self, builder, value):
-        return _repacked(builder, value, IN_MEMORY)
+        return _repacked(builder, value, self.fe_type.in_memory)
 
     def from_data(self, builder, value):
-        return _repacked(builder, value, _VALUE)
+        return _repacked(builder, value, _pair(self.fe_type.vector))
 
     def load_from_data_pointer(self, builder, pointer, align=None):
         parts = [builder.load(builder.gep(pointer, [_I32(0), _I32(q)]), align=8) for q in (0, 1)]
         return pack(builder, *parts)
+
+
+def _pair(vector):
+    """LLVM's type of a dual number in registers."""
+    return ir.LiteralStructType([DOUBLE, vector])
 
 
 def _repacked(builder, pair, kind):
@@ -91,7 +109,7 @@ def _repacked(builder, pair, kind):
 
 def pack(builder, value, tangents):
     """A dual number of its value and its tangents."""
-    return builder.insert_value(builder.insert_value(_VALUE(ir.Undefined), value, 0), tangents, 1)
+    return builder.insert_value(builder.insert_value(_pair(tangents.type)(ir.Undefined), value, 0), tangents, 1)
 
 
 def parts(context, builder, kind, number):
@@ -101,14 +119,19 @@ def parts(context, builder, kind, number):
     return context.cast(builder, number, kind, types.float64), None
 
 
-def splat(builder, value):
-    """A vector with this value in all lanes."""
-    first = builder.insert_element(VECTOR(ir.Undefined), value, _I32(0))
-    return builder.shuffle_vector(first, VECTOR(ir.Undefined), ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
+def splat(builder, value, vector):
+    """A vector of this type with this value in all lanes."""
+    first, places = builder.insert_element(vector(ir.Undefined), value, _I32(0)), ir.VectorType(_I32, vector.count)
+    return builder.shuffle_vector(first, vector(ir.Undefined), ir.Constant(places, [0] * vector.count))
+
+
+def zeros(vector):
+    """Tangents of this type that are zero."""
+    return ir.Constant(vector, [0.0] * vector.count)
 
 
 @lower_cast(types.Float, Dual)
 @lower_cast(types.Integer, Dual)
 @lower_cast(types.Boolean, Dual)
 def _constant(context, builder, fromty, toty, number):
-    return pack(builder, context.cast(builder, number, fromty, types.float64), ZERO)
+    return pack(builder, context.cast(builder, number, fromty, types.float64), zeros(toty.vector))

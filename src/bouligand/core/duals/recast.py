@@ -6,29 +6,19 @@ not compile.
 """
 
 import builtins
+import dis
+import inspect
+import math
 import types as python_types
 
 import numpy as np
 from numba import njit
 
+from ..state import LANES
 from . import arithmetic, arrays, elementwise, methods, reductions  # noqa: F401  (some only register their functions)
+from .number import KINDS
 
-_MAKERS = {
-    np.zeros: arrays.zeros,
-    np.ones: arrays.ones,
-    np.empty: arrays.unset,
-    np.full: arrays.full,
-    np.zeros_like: arrays.zeros_like,
-    np.empty_like: arrays.zeros_like,
-    np.ones_like: arrays.ones_like,
-    np.full_like: arrays.full_like,
-    np.array: arrays.array,
-    np.asarray: arrays.asarray,
-    np.ascontiguousarray: arrays.asarray,
-    np.eye: arrays.eye,
-    np.identity: arrays.eye,
-    **{getattr(np, name): ours for name, ours in reductions.STAND_INS.items()},
-}
+_STAND_INS = {getattr(np, name): ours for name, ours in reductions.STAND_INS.items()}
 _NEW_NAMES = {name: methods.PREFIX + name for name in methods.NAMES}
 _OF_USERS = {
     "error_model": "numpy",
@@ -37,22 +27,27 @@ _OF_USERS = {
     "forceinline": True,
 }  # as in `compiler.wrapping`
 _KEPT = ("fastmath", *_OF_USERS)
+# Helper functions are compiled into those that call them: a call passes dual numbers through memory, and without calls f of dual
+# numbers takes half the time. Not where a function would have more than so many instructions, which would take long to compile.
+_INLINED = 2_000
 
 
-def _is_maker(value):
-    try:
-        return value in _MAKERS
-    except TypeError:  # (what has no hash)
-        return False
+class _Others:
+    """What a copy finds in place of NumPy's functions: those for dual numbers of one kind."""
 
+    def __init__(self, kind):
+        self._others = {**arrays.MAKERS[kind], **_STAND_INS}
+        self.numpy = python_types.ModuleType("numpy")
+        own = {key: value for key, value in vars(np).items() if not key.startswith("__")}
+        vars(self.numpy).update({key: self.instead_of(value) for key, value in own.items()})
+        _with_renamed(self.numpy)
 
-def _numpy():
-    """NumPy as the copy sees it."""
-    module = python_types.ModuleType("numpy")
-    module.__dict__.update({key: value for key, value in vars(np).items() if not key.startswith("__")})
-    names = {key: _MAKERS[value] for key, value in vars(np).items() if _is_maker(value)}
-    module.__dict__.update(names)
-    return _with_renamed(module)
+    def instead_of(self, value):
+        """The function that stands in for this one; what none stands in for, itself."""
+        try:
+            return self._others.get(value, value)
+        except TypeError:  # (what has no hash)
+            return value
 
 
 def _with_renamed(module):
@@ -67,15 +62,15 @@ def _renamed(code):
     return code.replace(co_names=tuple(_NEW_NAMES.get(name, name) for name in code.co_names), co_consts=constants)
 
 
-_NUMPY = _numpy()
+_OTHERS = {lanes: _Others(kind) for lanes, kind in KINDS.items()}
 
 
-def recast(function):
-    """The dispatcher of a copy of a function (or dispatcher) that computes with dual numbers."""
-    return _copy(function, {})
+def recast(function, lanes=LANES):
+    """The dispatcher of a copy of a function (or dispatcher) that computes with dual numbers of so many tangents."""
+    return _copy(function, {}, _OTHERS[lanes], _size(function, {}) <= _INLINED)
 
 
-def _copy(function, known):
+def _copy(function, known, others, inline):
     if function in known:
         return known[function]
     python = getattr(function, "py_func", function)
@@ -83,12 +78,12 @@ def _copy(function, known):
 
     def swapped(value):
         if value is np:
-            return _NUMPY
+            return others.numpy
         if hasattr(value, "py_func"):
-            return _copy(value, known)
+            return _copy(value, known, others, inline)
         if isinstance(value, python_types.ModuleType):
             return _module(value, names, swapped)
-        return _MAKERS[value] if _is_maker(value) else value
+        return others.instead_of(value)
 
     spaces = {key: value for key, value in {**vars(builtins), **python.__globals__}.items() if key in names}
     fresh = {"__builtins__": __builtins__, "__name__": python.__module__}
@@ -98,6 +93,8 @@ def _copy(function, known):
     options = _OF_USERS
     if hasattr(function, "py_func"):
         options = {key: value for key, value in function.targetoptions.items() if key in _KEPT}
+        if inline:
+            options["forceinline"] = True
     # (rewrites of array expressions, and wrappers for Python, ask for a NumPy dtype)
     known[function] = njit(copy, **options, no_rewrites=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
     # (afterwards: a function may call itself)
@@ -114,6 +111,25 @@ def _module(module, names, swapped):
     out = python_types.ModuleType(module.__name__)
     out.__dict__.update({key: swapped(value) for key, value in vars(module).items() if key in names})
     return _with_renamed(out)
+
+
+def _size(function, known):
+    """Number of instructions of a function, with those of the Numba functions that it calls, as often as it calls them; infinite
+    if one calls itself."""
+    if function not in known:
+        known[function] = math.inf
+        python = getattr(function, "py_func", function)
+        variables = inspect.getclosurevars(python)
+        names = {**variables.globals, **variables.nonlocals}
+        modules = [value for value in names.values() if isinstance(value, python_types.ModuleType)]
+        for module in modules:
+            names.update({name: vars(module)[name] for name in variables.unbound if name in vars(module)})
+        size = 0
+        for instruction in dis.get_instructions(python):
+            called = names.get(instruction.argval) if isinstance(instruction.argval, str) else None
+            size += 1 + (_size(called, known) if hasattr(called, "py_func") else 0)
+        known[function] = size
+    return known[function]
 
 
 def _names(code):

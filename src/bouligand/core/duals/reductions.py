@@ -8,7 +8,7 @@ from numba import types
 from numba.extending import overload, register_jitable
 
 from .arrays import empty, zero
-from .number import is_array, is_dual, some_dual
+from .number import is_array, is_dual, kind_of, some_dual
 
 # --------------------------------------------------------------------------------------------------- sums and extremes
 
@@ -18,7 +18,8 @@ from .number import is_array, is_dual, some_dual
 STAND_INS: dict = {}
 
 
-def _reduction(name, impl):
+def _reduction(name, rule):
+    """Let ``rule(kind)`` be what sums or compares arrays of dual numbers of this kind."""
     function = getattr(np, name)
 
     def stand_in(a):
@@ -26,50 +27,65 @@ def _reduction(name, impl):
 
     @overload(stand_in)
     def of_array(a):
-        return impl if is_array(a) else lambda a: function(a)
+        return rule(a.dtype) if is_array(a) else lambda a: function(a)
 
     STAND_INS[name] = stand_in
 
 
-def _sum(a):
-    total = zero()
-    for value in a.flat:
-        total = total + value
-    return total
+def _sum(kind):
+    def impl(a):
+        total = zero(kind)
+        for value in a.flat:
+            total = total + value
+        return total
+
+    return impl
 
 
-def _prod(a):
-    total = zero() + 1.0
-    for value in a.flat:
-        total = total * value
-    return total
+def _prod(kind):
+    def impl(a):
+        total = zero(kind) + 1.0
+        for value in a.flat:
+            total = total * value
+        return total
+
+    return impl
 
 
-def _mean(a):
-    total = zero()
-    for value in a.flat:
-        total = total + value
-    return total / a.size
+def _mean(kind):
+    def impl(a):
+        total = zero(kind)
+        for value in a.flat:
+            total = total + value
+        return total / a.size
+
+    return impl
 
 
-def _max(a):
-    if a.size == 0:
-        raise ValueError("the largest of no numbers")
-    best = a.flat[0]
-    for value in a.flat:
-        if value > best:
-            best = value
-    return best
+def _max(kind):
+    def impl(a):
+        if a.size == 0:
+            raise ValueError("the largest of no numbers")
+        best = a.flat[0]
+        for value in a.flat:
+            if value > best:
+                best = value
+        return best
+
+    return impl
 
 
-def _min(a):
-    if a.size == 0:
-        raise ValueError("the smallest of no numbers")
-    best = a.flat[0]
-    for value in a.flat:
-        if value < best:
-            best = value
-    return best
+def _min(kind):
+    def impl(a):
+        if a.size == 0:
+            raise ValueError("the smallest of no numbers")
+        best = a.flat[0]
+        for value in a.flat:
+            if value < best:
+                best = value
+        return best
+
+    return impl
 
 
 _reduction("sum", _sum)
@@ -81,14 +97,17 @@ _reduction("min", _min)
 
 @overload(sum)
 def _builtin_sum(iterable):
-    return _sum_of if is_array(iterable) and iterable.ndim == 1 else None
+    if not is_array(iterable) or iterable.ndim != 1:
+        return None
+    kind = iterable.dtype
 
+    def impl(iterable):
+        total = zero(kind)
+        for value in iterable:
+            total = total + value
+        return total
 
-def _sum_of(iterable):
-    total = zero()
-    for value in iterable:
-        total = total + value
-    return total
+    return impl
 
 
 # --------------------------------------------------------------------------------------------- choices, interpolation
@@ -112,9 +131,10 @@ def _where(condition, x, y):
     if not any(is_array(side) or is_dual(side) for side in sides):
         return None
     one_is_array, other_is_array = (isinstance(side, types.Array) for side in sides)
+    kind = kind_of(x, y)
 
     def by_element(condition, x, y):
-        out = empty(condition.shape)
+        out = empty(condition.shape, kind)
         for place in np.ndindex(condition.shape):
             if condition[place]:
                 out[place] = x[place] if one_is_array else x
@@ -139,12 +159,13 @@ def _interp(x, xp, fp):
     tables = [kind for kind in (xp, fp) if isinstance(kind, types.Array) and kind.ndim == 1]
     if len(tables) < 2 or not (is_dual(x) or is_array(x) or any(map(is_array, tables))):
         return None
+    kind = kind_of(x, *tables)
     if isinstance(x, types.Array):
 
         def each(x, xp, fp):
-            out = empty(x.shape)
+            out = empty(x.shape, kind)
             for place in np.ndindex(x.shape):
-                out[place] = np.interp(x[place] + zero(), xp, fp)
+                out[place] = np.interp(x[place] + zero(kind), xp, fp)
             return out
 
         return each
@@ -152,9 +173,9 @@ def _interp(x, xp, fp):
     def one(x, xp, fp):
         last = xp.size - 1
         if x <= xp[0]:
-            return fp[0] + zero()
+            return fp[0] + zero(kind)
         if x >= xp[last]:
-            return fp[last] + zero()
+            return fp[last] + zero(kind)
         low, high = 0, last
         while high - low > 1:
             middle = (low + high) // 2
@@ -171,12 +192,13 @@ def _interp(x, xp, fp):
 def _concatenate(arrays):
     if not isinstance(arrays, types.UniTuple) or not is_array(arrays.dtype) or arrays.dtype.ndim != 1:
         return None
+    kind = arrays.dtype.dtype
 
     def impl(arrays):
         count = 0
         for one in arrays:
             count += one.size
-        out, at = empty(count), 0
+        out, at = empty(count, kind), 0
         for one in arrays:
             out[at : at + one.size] = one
             at += one.size
@@ -193,47 +215,56 @@ def _products(function):
     def make(a, b):
         if not (isinstance(a, types.Array) and isinstance(b, types.Array) and (is_array(a) or is_array(b))):
             return None
-        return {(1, 1): _inner, (2, 1): _matrix_vector, (1, 2): _vector_matrix, (2, 2): _matrix_matrix}.get(
-            (a.ndim, b.ndim)
-        )
+        rules = {(1, 1): _inner, (2, 1): _matrix_vector, (1, 2): _vector_matrix, (2, 2): _matrix_matrix}
+        rule = rules.get((a.ndim, b.ndim))
+        return rule(kind_of(a, b)) if rule is not None else None
 
 
-def _inner(a, b):
-    if a.size != b.size:
-        raise ValueError("a product of vectors of different lengths")
-    total = zero()
-    for i in range(a.size):
-        total = total + a[i] * b[i]
-    return total
+def _inner(kind):
+    def impl(a, b):
+        if a.size != b.size:
+            raise ValueError("a product of vectors of different lengths")
+        total = zero(kind)
+        for i in range(a.size):
+            total = total + a[i] * b[i]
+        return total
+
+    return impl
 
 
-def _matrix_vector(a, b):
-    if a.shape[1] != b.size:
-        raise ValueError("shapes do not fit in a product")
-    out = empty(a.shape[0])
-    for i in range(a.shape[0]):
-        total = zero()
-        for j in range(b.size):
-            total = total + a[i, j] * b[j]
-        out[i] = total
-    return out
+def _matrix_vector(kind):
+    def impl(a, b):
+        if a.shape[1] != b.size:
+            raise ValueError("shapes do not fit in a product")
+        out = empty(a.shape[0], kind)
+        for i in range(a.shape[0]):
+            total = zero(kind)
+            for j in range(b.size):
+                total = total + a[i, j] * b[j]
+            out[i] = total
+        return out
+
+    return impl
 
 
-def _vector_matrix(a, b):
-    return np.dot(b.T, a)
+def _vector_matrix(kind):
+    return lambda a, b: np.dot(b.T, a)
 
 
-def _matrix_matrix(a, b):
-    if a.shape[1] != b.shape[0]:
-        raise ValueError("shapes do not fit in a product")
-    out = empty((a.shape[0], b.shape[1]))
-    for i in range(a.shape[0]):
-        for j in range(b.shape[1]):
-            total = zero()
-            for k in range(b.shape[0]):
-                total = total + a[i, k] * b[k, j]
-            out[i, j] = total
-    return out
+def _matrix_matrix(kind):
+    def impl(a, b):
+        if a.shape[1] != b.shape[0]:
+            raise ValueError("shapes do not fit in a product")
+        out = empty((a.shape[0], b.shape[1]), kind)
+        for i in range(a.shape[0]):
+            for j in range(b.shape[1]):
+                total = zero(kind)
+                for k in range(b.shape[0]):
+                    total = total + a[i, k] * b[k, j]
+                out[i, j] = total
+        return out
+
+    return impl
 
 
 _products(np.dot)
@@ -245,8 +276,10 @@ def _outer(a, b):
     if not (is_array(a) or is_array(b)) or a.ndim != 1 or b.ndim != 1:
         return None
 
+    kind = kind_of(a, b)
+
     def impl(a, b):
-        out = empty((a.size, b.size))
+        out = empty((a.size, b.size), kind)
         for i in range(a.size):
             for j in range(b.size):
                 out[i, j] = a[i] * b[j]
@@ -260,10 +293,12 @@ def _cross(a, b):
     if not (is_array(a) or is_array(b)) or a.ndim != 1 or b.ndim != 1:
         return None
 
+    kind = kind_of(a, b)
+
     def impl(a, b):
         if a.size != 3 or b.size != 3:
             raise ValueError("a cross product of vectors that do not have three components")
-        out = empty(3)
+        out = empty(3, kind)
         for i in range(3):
             j, k = (i + 1) % 3, (i + 2) % 3
             out[i] = a[j] * b[k] - a[k] * b[j]
@@ -277,8 +312,10 @@ def _norm(x):
     if not is_array(x):
         return None
 
+    kind = x.dtype
+
     def impl(x):
-        total = zero()
+        total = zero(kind)
         for value in x.flat:
             total = total + value * value
         return math.sqrt(total)
@@ -316,9 +353,9 @@ def _eliminate(matrix, right):
 
 
 @register_jitable
-def _matrix(a):
+def _matrix(a, kind):
     """A copy of a matrix, as one of dual numbers."""
-    out = empty(a.shape)
+    out = empty(a.shape, kind)
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
             out[i, j] = a[i, j]
@@ -329,20 +366,21 @@ def _matrix(a):
 def _solve(a, b):
     if not (isinstance(a, types.Array) and isinstance(b, types.Array) and (is_array(a) or is_array(b))):
         return None
+    kind = kind_of(a, b)
     if b.ndim == 2:
 
         def several(a, b):
-            right = _matrix(b)
-            _eliminate(_matrix(a), right)
+            right = _matrix(b, kind)
+            _eliminate(_matrix(a, kind), right)
             return right
 
         return several
 
     def one(a, b):
-        right = empty((b.size, 1))
+        right = empty((b.size, 1), kind)
         for i in range(b.size):
             right[i, 0] = b[i]
-        _eliminate(_matrix(a), right)
+        _eliminate(_matrix(a, kind), right)
         return right[:, 0].copy()
 
     return one
@@ -353,13 +391,15 @@ def _inverse(a):
     if not is_array(a):
         return None
 
+    kind = a.dtype
+
     def impl(a):
         n = a.shape[0]
-        unit = empty((n, n))
+        unit = empty((n, n), kind)
         for i in range(n):
             for j in range(n):
                 unit[i, j] = 1.0 if i == j else 0.0
-        _eliminate(_matrix(a), unit)
+        _eliminate(_matrix(a, kind), unit)
         return unit
 
     return impl

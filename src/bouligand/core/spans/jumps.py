@@ -16,6 +16,7 @@ from ..state import LISTED
 
 INTERVALS = 6  # between the stages of dopri5 and the middle
 RUNNING = 4 * INTERVALS  # first row of the sums over crossings before some time
+BLOCK = 64  # states that are looked at together, whether a contact acts on them
 THIRD = 1.0 / 3.0
 
 
@@ -118,9 +119,12 @@ def add_one(c, e, row):
     compact()
     g, sums = c.g, c.sums.every
     slot, u, sign = g.size // 3, c.crossings.tau[e], c.crossings.sign[e]
-    for i in range(sums.shape[1]):
-        g0, gm, ge = g[i], g[slot + i], g[2 * slot + i]
-        if g0 != 0.0 or gm != 0.0 or ge != 0.0:
+    for first in range(0, sums.shape[1], BLOCK):
+        last = min(first + BLOCK, sums.shape[1])
+        if all_zero(g[first:last], g[slot + first : slot + last], g[2 * slot + first : 2 * slot + last]):
+            continue  # states that this contact does not act on
+        for i in range(first, last):
+            g0, gm, ge = g[i], g[slot + i], g[2 * slot + i]
             g1, g2 = 4.0 * gm - 3.0 * g0 - ge, 2.0 * (g0 + ge) - 4.0 * gm
             sums[row, i] += sign * g0
             sums[row + 1, i] += sign * g1

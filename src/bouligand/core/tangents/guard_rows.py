@@ -18,6 +18,7 @@ def guard_row(w, t, k, place, out):
     compact()
     v, at, jac = w.v, w.tangents.at, w.tangents.jacobians
     Dh, Dp_h, n = w.tangents.Dh, w.tangents.Dp_h, v.width
+    by_duals, by_duals_p = w.tangents.dual_rows, w.tangents.dual_rows_p
     if at.rows_at != place:
         if all_rows(w, t):
             return True
@@ -28,11 +29,18 @@ def guard_row(w, t, k, place, out):
     elif jac.Dh_row != 0:
         if call(jac.Dh_row, t, (address(v.x), k, address(w.p), address(out)), w.fn.context) != 0:
             return failed(w, codes.DH_FAILED, t, v.x)
+    elif by_duals.shape[0] > 0:
+        for i in range(n):
+            out[i] = by_duals[i // LANES, DUAL * k + 1 + i % LANES]
     else:
         for i in range(n):
             out[i] = Dh[k, i]
-    for i in range(Dp_h.shape[1]):
-        out[n + i] = Dp_h[k, i]
+    if by_duals_p.shape[0] > 0:
+        for i in range(out.shape[0] - n):
+            out[n + i] = by_duals_p[i // LANES, DUAL * k + 1 + i % LANES]
+    else:
+        for i in range(Dp_h.shape[1]):
+            out[n + i] = Dp_h[k, i]
     return False
 
 
@@ -64,8 +72,13 @@ def all_rows(w, t):
     elif w.tangents.row_starts.shape[0] > 0:
         if evaluate_by_colours(w, t):
             return True
+    elif w.tangents.dual_rows.shape[0] > 0:
+        if rows_by_duals(w, False, t):
+            return True
     elif jac.Dh_row == 0 and jacobian_of_h(w, v.x, differences, Dh, t):
         return True
+    if w.tangents.dual_rows_p.shape[0] > 0:
+        return rows_by_duals(w, True, t)
     if Dp_h.shape[1] == 0:
         return False
     if jac.Dp_h != 0:
@@ -92,7 +105,7 @@ def slopes_in_time(w, t):
         without_tangents(v.x, w.tangents.dual_x)
         without_tangents(w.p, w.tangents.dual_p)
         w.tangents.dual_t[1] = 1.0
-        bad = eval_h_dual(w, t)
+        bad = eval_h_dual(w, t, w.tangents.dual_out)
         w.tangents.dual_t[1] = 0.0
         for k in range(g.width):
             out[k] = w.tangents.dual_out[DUAL * k + 1]
@@ -116,25 +129,28 @@ def slopes_in_time(w, t):
 
 
 @core
-def jacobian_of_h(w, varied, steps, J, t):
-    """J = the derivative of h at v.x in ``varied`` (the state itself, or p): by dual numbers, LANES columns at a time, or by
-    central differences. True if h failed."""
+def rows_by_duals(w, of_p, t):
+    """The derivative of h at v.x in the state (or in p) by dual numbers, LANES columns at a time; `guard_row` takes what it needs
+    of it. True if h failed."""
     compact()
-    v, g, X, P, out = w.v, w.g, w.tangents.dual_x, w.tangents.dual_p, w.tangents.dual_out
-    if w.tangents.jacobians.h_dual != 0:
-        without_tangents(v.x, X)
-        without_tangents(w.p, P)
-        seeded = X if address(varied) == address(v.x) else P
-        for first in range(0, varied.shape[0], LANES):
-            many = min(LANES, varied.shape[0] - first)
-            seed(seeded, first, many, 1.0)
-            if eval_h_dual(w, t):
-                return True
-            seed(seeded, first, many, 0.0)
-            for k in range(g.width):
-                for q in range(many):
-                    J[k, first + q] = out[DUAL * k + 1 + q]
-        return False
+    X, P, columns = w.tangents.dual_x, w.tangents.dual_p, w.p.shape[0] if of_p else w.v.width
+    seeded, rows = (P, w.tangents.dual_rows_p) if of_p else (X, w.tangents.dual_rows)
+    without_tangents(w.v.x, X)
+    without_tangents(w.p, P)
+    for q in range(rows.shape[0]):
+        many = min(LANES, columns - LANES * q)
+        seed(seeded, LANES * q, many, 1.0)
+        if eval_h_dual(w, t, rows[q]):
+            return True
+        seed(seeded, LANES * q, many, 0.0)
+    return False
+
+
+@core
+def jacobian_of_h(w, varied, steps, J, t):
+    """J = the derivative of h at v.x in ``varied`` (the state itself, or p) by central differences. True if h failed."""
+    compact()
+    v, g = w.v, w.g
     for i in range(varied.shape[0]):
         here = varied[i]
         high, low = here + steps[i], here - steps[i]

@@ -8,6 +8,7 @@ from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
+from ..compiler.vectors import clear
 from ..evaluate import copy_state, failed
 from ..jacobians import seed, without_tangents
 from ..recorded import use_parameters
@@ -17,10 +18,10 @@ COLOURS_AT_ONCE = LANES - 1  # the last tangent is for the check
 
 
 @core(inline=True)
-def eval_h_dual(w, t):
-    """w.tangents.dual_out = h of the dual numbers there; True if it failed."""
+def eval_h_dual(w, t, out):
+    """out = h of the dual numbers in w.tangents; True if it failed."""
     tangents, when = w.tangents, min(t, w.s.cap)
-    T, X, P, out = tangents.dual_t, tangents.dual_x, tangents.dual_p, tangents.dual_out
+    T, X, P = tangents.dual_t, tangents.dual_x, tangents.dual_p
     T[0] = when
     if call(tangents.jacobians.h_dual, when, (address(T), address(X), address(P), address(out)), w.fn.context) != 0:
         return failed(w, codes.DH_FAILED, t, w.v.x)
@@ -29,24 +30,20 @@ def eval_h_dual(w, t):
 
 @core
 def evaluate_by_colours(w, t):
-    """All rows of Dh at v.x, a column for each colour, and the check of each. True if h failed."""
+    """All rows of Dh at v.x, a tangent for each colour, and the check of each. True if h failed."""
     compact()
-    v, g, X, out = w.v, w.g, w.tangents.dual_x, w.tangents.dual_out
-    colours, check, rows = w.tangents.colours, w.tangents.check, w.tangents.Dh_by_colour
-    count = rows.shape[1] - 1
+    v, X, colours, check, rows = w.v, w.tangents.dual_x, w.tangents.colours, w.tangents.check, w.tangents.dual_rows
     without_tangents(w.p, w.tangents.dual_p)
-    for first in range(0, count, COLOURS_AT_ONCE):
-        without_tangents(v.x, X)
+    for q in range(rows.shape[0]):
+        first = q * COLOURS_AT_ONCE
+        clear(X, 0, DUAL * v.width)
         for i in range(v.width):
+            X[DUAL * i] = v.x[i]
             if first <= colours[i] < first + COLOURS_AT_ONCE:
                 X[DUAL * i + 1 + colours[i] - first] = 1.0
             X[DUAL * i + LANES] = check[i]
-        if eval_h_dual(w, t):
+        if eval_h_dual(w, t, rows[q]):
             return True
-        for k in range(g.width):
-            for q in range(min(COLOURS_AT_ONCE, count - first)):
-                rows[k, first + q] = out[DUAL * k + 1 + q]
-            rows[k, count] = out[DUAL * k + LANES]
     return False
 
 
@@ -56,16 +53,15 @@ def row_by_colours(w, t, k, out):
     failed."""
     compact()
     starts, columns, colours = w.tangents.row_starts, w.tangents.columns, w.tangents.colours
-    check, row = w.tangents.check, w.tangents.Dh_by_colour[k]
+    check, rows, first = w.tangents.check, w.tangents.dual_rows, DUAL * k
     total, size = 0.0, 0.0
-    for i in range(w.v.width):
-        out[i] = 0.0
+    clear(out, 0, w.v.width)
     for place in range(starts[k], starts[k + 1]):
         i = columns[place]
-        out[i] = row[colours[i]]
+        out[i] = rows[colours[i] // COLOURS_AT_ONCE, first + 1 + colours[i] % COLOURS_AT_ONCE]
         total += out[i] * check[i]
         size += abs(out[i] * check[i])
-    known = row[row.shape[0] - 1]
+    known = rows[0, first + LANES]
     if abs(total - known) <= 1e-11 * (size + abs(known)):
         return False
     X, P, dual_out = w.tangents.dual_x, w.tangents.dual_p, w.tangents.dual_out
@@ -74,7 +70,7 @@ def row_by_colours(w, t, k, out):
     for first in range(0, w.v.width, LANES):
         many = min(LANES, w.v.width - first)
         seed(X, first, many, 1.0)
-        if eval_h_dual(w, t):
+        if eval_h_dual(w, t, dual_out):
             return True
         seed(X, first, many, 0.0)
         for q in range(many):
@@ -93,4 +89,4 @@ def mark_columns(table, first, many, mark):
     without_tangents(w.v.x, w.tangents.dual_x)
     without_tangents(w.p, w.tangents.dual_p)
     seed(w.tangents.dual_x, first, many, mark)
-    return eval_h_dual(w, w.steps[0].t)
+    return eval_h_dual(w, w.steps[0].t, w.tangents.dual_out)

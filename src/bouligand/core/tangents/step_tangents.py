@@ -3,9 +3,9 @@
 A step is a smooth function of its start and of the parameters, as long as its word is frozen. Its derivative is the same
 formula over ``dK = Df dX + Dp_f dp``, stage by stage. Each row of ``D`` is a tangent: n components of the state, then
 those of the parameters, which do not change. With a given Df that is a product; else the formula is applied to dual numbers,
-which carry eight tangents at a time. Where f has neither (it is no Numba code, or does not compile for dual numbers), Df comes
-from central differences, column by column; for a large state the step is replayed a little to either side of the trajectory, and
-the difference is the tangent.
+which carry eight tangents at a time, or two. Where f has neither (it is no Numba code, or does not compile for dual numbers),
+Df comes from central differences, column by column; for a large state the step is replayed a little to either side of the
+trajectory, and the difference is the tangent.
 
 A hop uses the formula of its rung: without that the derivative would only be of first order in the hop's length. A step that
 was cut at a guard, or corrected to end on it, is replayed as one step of its final length.
@@ -17,10 +17,10 @@ so does their adjoint.
 from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
-from ..compiler.vectors import multiply
+from ..compiler.vectors import add_transposed, clear, multiply
 from ..evaluate import eval_f, failed
-from ..jacobians import evaluate_jacobians, without_tangents
-from ..state import DUAL, LANES, SMALL
+from ..jacobians import evaluate_jacobians, spread
+from ..state import DUAL, FEW_DUAL, LANES, SMALL
 from .formulas import (
     FIRST,
     STAGES,
@@ -59,17 +59,20 @@ def write_inside(w, D, first, last, tv, step, start, per_state, per_tangent):
 
 @core(inline=True)
 def propagate_duals(w, D, first, tv, formula, length, inside):
-    """Propagate up to LANES tangents, from row ``first`` on, over a step from v.x: the formula applied to dual numbers, whose
-    values are the state and whose tangents are those of D. True if f failed."""
-    s, v, fn, P, f_dual = w.s, w.v, w.fn, w.tangents.dual_p, w.tangents.jacobians.f_dual
-    n, many = v.width, min(LANES, D.shape[0] - first)
-    without_tangents(v.x, tv.own)
-    without_tangents(w.p, P)
+    """Propagate some tangents, from row ``first`` on, over a step from v.x: the formula applied to dual numbers, whose values are
+    the state and whose tangents are those of D. How large dual numbers are follows from the size of tv. True if f failed."""
+    s, v, fn, P, jac = w.s, w.v, w.fn, w.tangents.dual_p, w.tangents.jacobians
+    n, size, f_dual = v.width, DUAL, jac.f_dual
+    if tv.width < DUAL * n:
+        size, f_dual = FEW_DUAL, jac.f_few
+    many = min(size - 1, D.shape[0] - first)
+    spread(v.x, tv.own, size)
+    spread(w.p, P, size)
     for q in range(many):
         for i in range(n):
-            tv.own[DUAL * i + 1 + q] = D[first + q, i]
+            tv.own[size * i + 1 + q] = D[first + q, i]
         for i in range(n, D.shape[1]):
-            P[DUAL * (i - n) + 1 + q] = D[first + q, i]
+            P[size * (i - n) + 1 + q] = D[first + q, i]
     b, p, stages = address(w.g.b), address(P), stages_of(formula, inside)
     for stage in range(stages):
         when, state = min(s.t + TIMES[formula, stage] * length, s.cap), tv.own
@@ -78,15 +81,15 @@ def propagate_duals(w, D, first, tv, formula, length, inside):
             state = tv.state
         if call(f_dual, when, (address(state), b, p, address(tv.slopes[stage])), fn.context) != 0:
             for i in range(n):
-                v.x_trial[i] = state[DUAL * i]
+                v.x_trial[i] = state[size * i]
             return failed(w, codes.F_FAILED, when, v.x_trial)
     s.f_calls += stages
     if inside > 0:
-        write_inside(w, D, first, first + many, tv, (formula, length, inside), 1, DUAL, 1)
+        write_inside(w, D, first, first + many, tv, (formula, length, inside), 1, size, 1)
     combine_wide(tv.own, tv.slopes, length, tv.state, FIRST[formula] + STAGES[formula])
     for q in range(many):
         for i in range(n):
-            D[first + q, i] = tv.state[DUAL * i + 1 + q]
+            D[first + q, i] = tv.state[size * i + 1 + q]
     return False
 
 
@@ -226,15 +229,13 @@ def propagate_adjoint(w, gradient, tv, Df, Dp_f, formula, length, inside):
                 tv.weight[i] = 0.0
         if inside > 0:
             weigh_inside(w, tv, stage, formula, length, inside)
+        slope = tv.slopes[stage]
+        clear(slope, 0, n)
+        add_transposed(Df[place], tv.weight, slope, 0)
         for i in range(n):
-            total = 0.0
-            for j in range(n):
-                total += Df[place, j, i] * tv.weight[j]
-            tv.slopes[stage, i] = total
-            gradient[i] += total
-        for i in range(Dp_f.shape[2]):
-            for j in range(n):
-                gradient[n + i] += Dp_f[place, j, i] * tv.weight[j]
+            gradient[i] += slope[i]
+        if Dp_f.shape[2] > 0:
+            add_transposed(Dp_f[place], tv.weight, gradient, n)
     return False
 
 
