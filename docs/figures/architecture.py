@@ -35,9 +35,10 @@ FOLDERS = {
     "core/steps": (1, 8.4, "the loop: smooth steps, hops", 1),
     "core/stiff": (2, 8.4, "steps that fast modes do not limit", 1),
     "core/schemes": (3, 8.4, "schemes, as data", 1),
-    "core/*.py": (0, 9.35, "names of all memory, codes, evaluations, guards: used by all of core", 2),
+    "core/*.py": (0, 9.35, "codes, evaluations, guards: used by all of core", 2),
     "core/tangents": (2, 9.35, "perturbations along a record", 1),
     "core/compiler": (3, 9.35, "Numba's and LLVM's internals", 1),
+    "core/state": (0, 10.3, "names of all memory: used by all of core", 2),
     "core/duals": (3, 10.3, "numbers that carry tangents", 1),
     "errors": (
         0,

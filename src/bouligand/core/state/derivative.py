@@ -1,0 +1,109 @@
+"""Memory of derivatives along a record, and of corners."""
+
+from .functions import JACOBIANS
+from .layout import Rows, Table, record
+
+# of the derivative: its position on the record
+POSITION = record(
+    *(
+        f"{name}: int"
+        for name in (
+            "record",  # the tangents are those at this record, before the rest of its events
+            "event",  # the next row of ``events``
+            "leg",  # the parameters in force
+            "rows_at",  # record at which the guards' rows were evaluated, -1: none
+            "first",  # of a corner: its first row of ``events``,
+            "many",  # the number of its rows,
+            "near_end",  # 1: it is at the end, within the tolerances
+            "wanted",  # row of ``events`` at which to stop, -1: none
+            "culprit",  # guard of a failure
+            "quiet",  # rows of ``events`` before this one only change the word: their corner is handled by the caller
+            "halt",  # the record to stop at
+            "frozen",  # 1: steps with one Jacobian each (see `tangents.frozen`)
+            "end",  # the record of the requested time
+        )
+    )
+)
+# of the measurement of the fastest modes: how far it has come
+MODES_POSITION = record(
+    "step: int",  # the next one; 0: nothing is measured yet
+    "event: int",  # the next row of ``events``
+    "leg: int",  # the parameters in force
+    "last: int",  # the last step that was measured,
+    "longest",  # its length,
+    "until",  # and its end
+    "wait: int",  # steps until the next measurement
+    "changed: int",  # 1: the word or the field has changed since
+    "seen: int",  # record at which a rate is known,
+    "ahead",  # and that rate
+    "rate",  # in the last step that was measured
+    "worst",  # largest ratio of a step's length to its bound
+)
+DERIVATIVE_ROWS = Rows(
+    "derivative",
+    "largest",  # the largest size of each state along the trajectory
+    "f_before x 3",  # x' before a crossing that is examined (see ``guard_rows``)
+    "mode",  # the eigenvector of the fastest mode, found by iteration;
+    "image",  # Df times it;
+    "per_step",  # 1 / the steps for differences, its unit of length
+)
+TANGENTS = Table(
+    "tangents",
+    at=POSITION,
+    modes=MODES_POSITION,
+    jacobians=JACOBIANS,
+    rows=DERIVATIVE_ROWS,
+    differences="vector",  # steps for differences of f: of each state, each parameter, and time;
+    differences_h="vector",  # the same for h
+    Dh="matrix",
+    Dp_h="matrix",
+    Dt_h="vector",
+    Df="matrix",
+    Dp_f="matrix",
+    guard_rows="matrix",  # rows of Dh and Dp_h of up to three guards that are examined
+    sides="matrix",  # parameters perturbed to either side
+    # the pattern of Dh, for systems with many states: row k has entries in columns[row_starts[k]:row_starts[k + 1]]; columns of
+    # one colour have no row in common
+    row_starts="integers",
+    columns="integers",
+    colours="integers",
+    check="vector",  # a vector whose product with a row shows whether the pattern holds
+    # Dh and Dp_h as h_dual leaves them, a row for each evaluation: with many states, a tangent for each colour and that product
+    dual_rows="matrix",
+    dual_rows_p="matrix",
+    dual_t="vector",  # arguments of f_dual and h_dual, and their result
+    dual_x="vector",
+    dual_p="vector",
+    dual_out="vector",
+)
+
+# of a corner; unit u is a surface: crossing it flips the guards flips[firsts[u]:firsts[u + 1]]
+CORNER_PLAN = record("mode: int", "target: int", "t", "end", "culprit: int")
+CORNER = Table(
+    "corner",
+    plan=CORNER_PLAN,
+    value="matrix",  # of each unit's row of Dh and Dp_h: the entries that are not zero,
+    index="indices",  # their columns,
+    count="integers",  # and their number
+    Dt_h="vector",
+    offset="vector",  # h at the corner (usually 0)
+    side="vector",  # the side of it, -1 or +1, before the corner
+    firsts="integers",
+    flips="integers",
+    done="integers",
+)
+
+# rows of tangents: their values, those of a stage's state, those of the stages; backwards, also a stage's weight
+TANGENT_ROWS = Rows("tangent", "own", "state", "slopes x 16", "weight", state_and_slopes=("state", 0, 17))
+OF_X, OF_P, OF_T = 0, 1, 2  # what differences vary
+LANES = 8  # tangents of a dual number,
+DUAL = 1 + LANES  # which has its value before them
+FEW_LANES = 2  # tangents of those for single directions,
+FEW_DUAL = 1 + FEW_LANES  # and their size
+SMALL = 64  # up to this many states Df is formed as a matrix by differences
+
+# how a corner is passed
+WHOLE = 0  # all guards are crossed
+AT_START = 1  # the trajectory starts here: whether a guard is crossed depends on the side of the perturbed start
+AT_END = 2  # it ends here: only crossings before the end count
+TO_GUARD = 3  # up to the crossing of one guard, at which the state is requested

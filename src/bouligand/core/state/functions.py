@@ -1,0 +1,18 @@
+"""Addresses of the user's functions and Jacobians, and what they are called with besides their arguments."""
+
+from .layout import record
+
+_CALLED = ("f", "h", "fh", "Dh", "g", "g_many", "jump_many", "multipliers", "project", "contact_rates")
+_ENTERED = ("enter_jump", "enter_slide")  # entries of the core that the loop calls; 0: not compiled yet
+FUNCTIONS = record(*(f"{name}: int" for name in (*_CALLED, "context", *_ENTERED)))
+# addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced. A, of a
+# bridge, is a matrix near Df for stiff steps; it is called directly after f with the same arguments, and may use what f has left
+JACOBIANS = record(
+    *(f"{name}: int" for name in ("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h", "f_dual", "f_few", "h_dual", "A"))
+)
+TIMELESS = -1  # in place of the address of Dt_h: h does not depend on t
+# the words of a function's context; "ks" for g_many only, what follows it where sliding modes are computed: addresses of the
+# user's f and h, of h of dual numbers, of the word, of the guards on which the trajectory may come to rest (0: none), of the
+# addresses of their jumps, and of jump_many
+CONTEXT = ("n", "m", "p", "user data", "ks", "f", "h", "h_dual", "b", "rests", "jumps", "jump_many")
+USER_DATA, LISTED, USERS_F, USERS_H, USERS_H_DUAL, WORD, RESTS, JUMPS, JUMP_MANY = range(3, 12)

@@ -1,0 +1,168 @@
+"""What an integration keeps at hand: scalars and counters, vectors of the state's size, a value for each guard."""
+
+from .layout import Rows, record
+
+SCALARS = record(
+    "status: int",  # the last code, or that of a failed evaluation
+    "started: int",
+    "scheme: int",  # of the smooth steps: its number in `schemes`
+    "projection: int",  # 0: by tolerance; else the fixed rung of a projection: 1 tangent, 2 midpoint, 4 Runge-Kutta
+    "f_calls: int",
+    "h_calls: int",
+    "Dh_calls: int",
+    "step_count: int",  # accepted steps, of all kinds
+    "rejected: int",
+    "hops: int",  # steps that landed on a guard or on the edge of its band
+    "spans: int",  # spanning steps taken
+    "event_count: int",  # rows of ``events``
+    "record_count: int",  # rows of ``steps`` and ``states``
+    "eval_count: int",  # requested times done
+    "break_count: int",  # breakpoints done
+    "fresh: int",  # 1: the first step after an event, nothing known about its size
+    "rates_known: int",  # 1: g.hdot is that of the present state
+    "age: int",  # hops since ``growth`` was measured
+    "target: int",  # guard that the step is to land on, or of a failure
+    "max_steps: int",
+    "budget: int",  # steps that may still be taken before the core returns
+    "word_given: int",  # 1: the word at the start was given
+    "one_sided: int",  # number of one-sided guards
+    "observers: int",  # number of observers
+    "tries: int",  # attempts since the last accepted step
+    "pool: int",  # 1: the paper's printed rule, guards are re-armed when all have been crossed
+    "kind: int",  # of the present step, see below
+    "use_Dh: int",  # 1: hdot from Dh (autonomous guards), 0: from one more evaluation of h
+    "may_span: int",  # 1: f is a sum over contacts, and all options are possible with spanning steps
+    "bands: int",  # 1: some eps > 0
+    "last: int",  # the guard crossed last, -1 before the first
+    "ending: int",  # 1: a terminal event has happened
+    "ended_by: int",  # the guard of the terminal event
+    "question: int",  # for the judge, before the next step: a code of `codes`, or 0
+    "judged: int",  # 1: the judge has been called at this state
+    "stale: int",  # 1: p was changed, values kept from the last step are invalid
+    "trial_not_finite: int",  # 1: the last rejected trial step was not finite
+    "held_count: int",  # entries in g.held_list
+    "no_landing: int",  # 1: the guard ahead is beyond the end of the leg
+    "spanning: int",  # 1: between two spanning steps
+    "span_tries: int",  # attempts since the last spanning step
+    "look_at: int",  # count of evaluations of f at which to look at the clock again,
+    "looked_at: int",  # and at which it was looked at since when time is taken
+    "on_graze: int",  # 1: a graze with a finite jump is taken as it was computed, 0: refused
+    "returns: int",  # of the last graze that was judged: 1 if a trajectory beyond the guard comes back,
+    "middle_known: int",  # 1: g.h_middle is h in the middle of the step that was taken
+    "stiffness: int",  # whether stiff steps may be taken: EXPLICIT_ONLY, IF_NEEDED, AT_HAND (A is at hand), ALWAYS
+    "explicit: int",  # the scheme of steps that are not stiff
+    "weigh_at: int",  # count of steps at which to see again whether stability limits them,
+    "wait: int",  # and how many steps later after that
+    "A_at: int",  # where w.stiff.A was evaluated: see `stiff.jacobian.step_number`; -1: not at all
+    "stiff_run: int",  # stiff steps accepted since explicit ones, or since an event
+    "jumping: int",  # 1: guards have fired at this instant whose jumps are to be applied
+    "generation: int",  # of jumps at this instant: how many were applied before
+    "may_slide: int",  # 1: sliding modes are computed
+    "dependent: int",  # the number of guards that matter in some modes only (g.needs)
+    "kept: int",  # the number of guards on which the trajectory stays: those that it slides on, and those that it rests on
+    "order_given: int",  # 1: jumps at one instant are applied in the order w.jump_order, whether they commute or not
+    "dt",  # the natural length of a smooth step, which survives events
+    "rtol",
+    "atol",  # the absolute tolerance of all components; negative: the row v.atol is given
+    "dt_max",
+    "growth",  # how fast x'' changes, 1/time (0: not measured): chooses the order of a hop
+    "bend",  # size of x'', in tolerances
+    "t_failed",  # time of a failed evaluation
+    "winding",  # 1: along the step that was taken x is far from a cubic
+    "length",  # of the present step: its first part,
+    "back",  # the way back to the guard,
+    "correction",  # and the last correction
+    "cap",  # the latest time that f and h may see: just before the breakpoint at which the present leg ends
+    "margin",  # of a refused grazing: the smallest |h| found
+    "effect",  # what crossing it or not makes a difference of, in tolerances
+    "probe",  # of dt: how far ahead h is evaluated for hdot
+    "asked_t",  # of a question to the judge: its time,
+    "asked_value",  # how long a guard was crossed,
+    "asked_bend",  # and how fast it is left
+    "soon",  # the time in which the state moves by its tolerance
+    "slope",  # of the guard's distance at the last landing
+    "gap",  # residual of the last landing, as a time: guards nearer than that are crossed at the same state
+    "reach",  # how far ahead to look for a landing, if two stages have shown that the step could be longer; else 0
+    "dt_span",  # the natural length of a spanning step (0: not known yet)
+    "hops_until",  # no spanning step before this time: one was rejected here
+    "rate",  # of the fastest mode, from A
+    "dt_explicit",  # the length of the explicit steps before stiff ones were tried; 0: more than a few were accepted since
+    "looked",  # the clock at the first look since the caller was returned to; 0: none yet
+    # the last ones are written together with the state, which follows in memory: see `memory.working`
+    "t",
+    "t0",
+    "tf",
+    "stop",  # end of the present leg: the next breakpoint, or tf
+)
+START_SIZE = 4  # scalars that are written together with the state
+
+STATE_ROWS = Rows(
+    "state",
+    "x",  # the state at the present time
+    "x_end",  # the trial state at the end of a step
+    "x_smooth",  # the end of the whole smooth step, when it is cut back to a guard
+    "x_trial",  # the state of a stage, or another at which functions are evaluated
+    "scratch",
+    "f_end",  # x' at the end of the step, under the word of the step
+    "second",  # x'' at the end of the step (or, after two stages of the first step after an event, at its start)
+    "third",  # x''' at the end of a smooth step, estimated from its stages
+    "f_smooth",  # x' at x_smooth
+    "atol",  # absolute tolerance of each component
+    "x_near",  # the state at which a guard came near
+    "off",  # where a graze is judged: by how much each component may be off
+    "x_failed",  # the state that a failed evaluation was given
+    "hop_stages x 7",  # of a hop: x' at its start first
+    "stages x 16",  # of a smooth step: x' at the present state first
+    "x_middle",  # the state in the middle of a spanning step
+    "ramp x 2",  # sum of the jumps of the last spanning step over time: coefficients of t and t^2
+    "x_nodes x 2",  # the states in the middle and at the end at which the jumps of a pass were evaluated
+    f=("stages", 0, 0),  # x' at the present state
+)
+
+GUARD_ROWS = Rows(
+    "guard",
+    "b",  # the word: the side of each guard, -1 or +1; 0 while the trajectory stays on it (sliding, or at rest)
+    "watched",  # b where a crossing is to be found, 0 where it is not (an observer, a one-sided guard that is not armed)
+    "h",  # at the present state
+    "h_end",  # at the end of the step
+    "h_trial",  # at another state
+    "h_middle",  # in the middle of a step, or at the last of several places in it
+    "h_before x 2",  # at the two places before that
+    "hdot",  # at the present state
+    "hdot_end",  # at the end of the step
+    "held",  # 1 while the trajectory is on a guard that it has crossed: it cannot be crossed again before it is left
+    "held_list",  # numbers of the guards with held = 1 (some may have been released since)
+    "level",  # where the next landing on this guard aims: 0 the guard, eps the edge of its band
+    "eps",  # width of the band as given (0: none)
+    "band",  # width of the band at present: smaller after a trajectory receded inside it
+    "direction",  # 0 two-sided, +1 or -1 one-sided
+    "observer",  # 1: recorded, never landed on
+    "terminal",  # crossings left before the integration stops; 0: never
+    "pending",  # one-sided with a reset matrix: 1 when it may be re-armed
+    "burst_began",  # when the present burst of crossings began
+    "burst",  # crossings in that burst
+    "t_last",  # time of the last crossing
+    "suspect",  # inside a step: where (0 to 1) it may have been crossed and crossed back, ROUGH: anywhere; 0: nowhere
+    "lowest",  # and how near to its surface it comes there, by a cubic
+    "unsure",  # values of h that are zero within the tolerance, roughly
+    "near",  # of those that the judge is asked about: how near it came,
+    "near_bend",  # and |h''| there; 0: it is not asked about
+    "settled",  # until when what was found where it came near holds,
+    "settled_h",  # and how near that was
+    "former",  # in a spanning step: 1 - tau of its crossing in the previous list,
+    "former_back",  # and of its crossing back; 0: none
+    "jump",  # 1: its events change the state
+    "fired",  # at this instant: 1 in the present generation of jumps, 2 in the next one, 3: its turn comes behind another's
+    "interval",  # time between its last two jumps,
+    "ratio",  # that to the interval before,
+    "shrinking",  # and how many times that ratio was nearly the same, and below 1
+    "rest",  # 1: the trajectory may come to rest on it,
+    "still",  # and is on it without a rate
+    "slow",  # (a rate up to this is none, within the tolerances)
+    "t_ended",  # when sliding on it ended last
+    "needs",  # the number, plus 1, of a guard that must be on its + side for this one to matter (0: none),
+    "needs_too",  # and of another one
+    "asleep",  # 1: this one does not matter in the present mode: it is not watched, and its sign is +1
+    "woken",  # at this instant: 1 since it matters from now on, -1 since it no longer does
+    "left",  # 1: the trajectory stayed on it before the jumps of this instant
+)

@@ -1,0 +1,39 @@
+"""Kinds of memory: records of scalars, rows of vectors, tables of arrays."""
+
+import numpy as np
+
+
+def record(*fields):
+    """A dtype of 8-byte fields, each written as ``"name"`` (a float) or ``"name: int"``."""
+    return np.dtype([(f.partition(":")[0], np.int64 if f.endswith("int") else np.float64) for f in fields], align=True)
+
+
+class Rows:
+    """Names for the rows of a matrix: a mapping from name to (first row, number of rows; 0: a single one, a vector).
+
+    Rows are counted from zero in the order in which they are given; ``name=(first, count)`` is another name for some of them.
+    """
+
+    def __init__(self, kind, *names, dtype=np.float64, **others):
+        self.kind, self.dtype = kind, np.dtype(dtype)
+        self.places = {}
+        first = 0
+        for name in names:
+            name, _, count = name.partition(" x ")
+            self.places[name] = first, int(count or 0)
+            first += int(count or 1)
+        self.count = first
+        for name, (of, place, count) in others.items():
+            self.places[name] = self.places[of][0] + place, count
+
+
+class Table:
+    """Names of arrays, each with its kind: "vector", "integers", "matrix", "indices" (a matrix of integers), a dtype (one
+    record), [dtype] (an array of records), `Rows`, or another table.
+
+    Compiled code passes the ``kept`` arrays along with the address; all others are loaded from the table when they are used.
+    """
+
+    def __init__(self, kind, kept=(), **fields):
+        self.kind, self.fields, self.kept = kind, fields, kept
+        self.places = {name: q for q, name in enumerate(fields)}
