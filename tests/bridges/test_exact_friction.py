@@ -121,6 +121,18 @@ def test_the_derivative_where_it_touches_and_sticks_at_one_instant():
             assert B[:, i] == pytest.approx((moved - end) / step, abs=1e-4)
 
 
+def test_a_symmetric_robot_whose_feet_touch_stick_and_leave_together():
+    robots = pytest.importorskip("tests.helpers.robots")
+    solo = robots.solo(robots.symmetric_solo(), friction=mj.ExactCoulomb(0.7))
+    start, ends = robots.above_floor(solo, 0.1), []
+    for rtol in (1e-3, 1e-5, 1e-7):
+        sol = bd.solve(solo, (0.0, 0.3), start, rtol=rtol)
+        assert sol.b[-1].tolist() == [1, 1, 0, 0] * 4
+        ends.append(sol.x[-1, :7])
+    assert ends[1] == pytest.approx(ends[2], abs=1e-4)
+    assert ends[0] == pytest.approx(ends[2], abs=1e-2)
+
+
 def test_in_three_dimensions_the_limits_of_friction_are_a_square():
     xml = f"""<mujoco><option gravity="{G * np.sin(0.3) / np.sqrt(2)} {G * np.sin(0.3) / np.sqrt(2)} {-G * np.cos(0.3)}"/>
     <worldbody><body><joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
