@@ -21,7 +21,7 @@ from .hop import hop, natural_step
 from .inside import locate
 from .smooth import EVALUATION_FAILED, smooth_step
 
-SHORTEST = 1e-6  # of dt: what a shorter hop shows of x'' is round-off
+SHORTEST = 1e-10  # of dt: what a shorter hop shows of x'' is round-off
 MOST_TRIES = 4  # to land on one guard
 
 
