@@ -18,11 +18,16 @@ import tempfile
 import threading
 import time
 from functools import partial
+from unittest import mock
 
 import numpy as np
-from numba import njit
+from numba import int64, njit
 
 import bouligand as bd
+from bouligand.core.codes import FINISHED
+from bouligand.core.compiler.jit import address_of
+from bouligand.core.entries import Kernel
+from bouligand.integration import compiled_entries
 from bouligand.models.hopper import exact
 
 SPAN = (0.0, 2.0)
@@ -252,8 +257,32 @@ def hopper(quick):
             print(f"  {name:40s}{len(given[name]):8d}{each[name]:12.2f}{each[name] / ours:12.1f}{error:16.1e}")
     for package in skipped:
         print(f"  skipped: {package} is not installed")
-    alone = in_turn({"start": lambda: bd.solve_many(bd.models.hopper(), (0.0, 0.0), starts(count), threads=1)}, rounds)
-    print(f"  start, first evaluations and keeping of each (tf = t0): {1e6 * np.median(alone['start']) / count:.2f} us")
+    alone = in_turn(
+        {"core": partial(of_no_length, count), "none": partial(of_no_length, count, code_of(ends_at_once))}, rounds
+    )
+    core, none = (1e6 * np.median(times) / count for times in alone.values())
+    print(
+        f"  trajectories of no length (tf = t0): {core:.2f} us each; {none:.2f} us with an integrator that does nothing, which"
+    )
+    print("  is what the ensemble adds to the core's own time")
+
+
+def of_no_length(count, instead=None):
+    """An ensemble that ends where it starts, integrated by the core or by the machine code that is given instead."""
+    address = compiled_entries.loop.address()
+    with mock.patch.object(Kernel, "address", return_value=instead or address):
+        bd.solve_many(bd.models.hopper(), (0.0, 0.0), starts(count), threads=1)
+
+
+@njit
+def ends_at_once(workspace):
+    return FINISHED
+
+
+def code_of(entry):
+    """The address of an entry's machine code."""
+    entry.compile((int64,))
+    return address_of(entry)
 
 
 @njit(nogil=True)
