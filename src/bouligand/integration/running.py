@@ -60,7 +60,7 @@ def advance_with_bar(stepper: Stepper, title: bool | str) -> None:
 
 def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
     """The same, without a care for Ctrl-C in callbacks."""
-    run = loop.code or loop.of_workspace()
+    run = loop.code or loop.of_workspace()  # (without a call, once it is there)
     memory, table = stepper._memory, stepper._memory.address
     while (code := run(table)) != _FINISHED:
         if code == codes.NEED_SPAN:
@@ -121,7 +121,7 @@ def pauses(memory: IntegrationMemory, until: float) -> bool:
 
 def _span(stepper: Stepper, look: Callable[[], None] | None) -> int:
     """Take spanning steps, across many crossings. Returns the code of the core."""
-    span = compiled_entries.spans.code or compiled_entries.spans.of_workspace()
+    span = compiled_entries.spans.of_workspace()
     if stepper._spans is None:
         borrow_spans(stepper)
     memory = stepper._memory

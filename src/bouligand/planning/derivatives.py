@@ -56,15 +56,14 @@ class CostFunction:
         self.size = self.values(t, x, u).size
         try:
             from ..core.compiler import jit
-            from ..core.compiler.wrapping import c_function, user_jit
+            from ..core.compiler.wrapping import c_function
             from ..core.duals.recast import recast
 
             if not jit.JIT:
                 raise TypeError("Numba's JIT is switched off")
-            is_compiled = hasattr(self.function, "py_func")
-            compiled = self.function if is_compiled else user_jit(with_compiled_helpers(self.function))
             shapes = ("dual n", "dual p", "dual m") if self.with_u else ("dual n", "dual m")
-            address, keep = c_function(recast(compiled), shapes, False, read_only=True)
+            function = recast(with_compiled_helpers(self.function))
+            address, keep = c_function(function, shapes, False, read_only=True)
         except Exception as error:  # whatever Numba raises: there are differences
             self.reason = f"{self.what} does not compile for dual numbers ({type(error).__name__})"
             return
