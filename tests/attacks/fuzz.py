@@ -161,6 +161,9 @@ def _compare_events(problem, exact, sol, allowed):
 def _matrix(problem, exact, B, allowed):
     """B against the product of exponentials and saltation matrices; its error over what is allowed."""
     slowest = min((c.speed for c in exact.crossings), default=1.0)
+    allowed = max(
+        allowed, FACTOR * problem.options["rtol"]
+    )  # the identity that it starts from is of size 1, however small x is
     limit = (0.3 * allowed / min(slowest, 1.0) + 1e-6) * exact.growth
     off = np.abs(B.matrix(np.zeros(problem.n)) - exact.derivative).max()
     return off / limit, f"off by {off:.2e}, {limit:.2e} allowed"
