@@ -13,10 +13,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..core.compiler.copies import is_known_module, names_in
 from .schedule import Schedule
 
 NUMBERS = (bool, int, float, complex, str, bytes, np.generic)
-FIXED_MODULES = ("numpy", "math", "cmath", "numba", "builtins", "scipy")
 MOST_BYTES = 1000  # of an array whose contents are compared at every integration
 
 
@@ -100,20 +100,11 @@ def outside(function: Any) -> Iterator[tuple[str, Any, str, Any]]:
         value = space[name]
         if not isinstance(value, types.ModuleType):
             yield name, space, name, value
-        elif value.__name__.partition(".")[0] not in FIXED_MODULES:
+        elif not is_known_module(value.__name__):
             inside = vars(value)
             yield from ((f"{name}.{key}", inside, key, inside[key]) for key in names if key in inside)
     for name, cell in zip(python.__code__.co_freevars, python.__closure__ or (), strict=True):
         yield name, cell, name, _cell(cell)
-
-
-def names_in(code: types.CodeType) -> list[str]:
-    """Names of globals and attributes in a function's code and in that of the functions defined in it."""
-    names = list(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names += names_in(constant)
-    return list(dict.fromkeys(names))
 
 
 def _cell(cell: types.CellType) -> object:

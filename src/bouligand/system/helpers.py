@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 from typing import Any, TypeAlias
 
-from .frozen import FIXED_MODULES, names_in
+from ..core.compiler.copies import bare_copy, fill, is_known_module, module_copy, names_in
 
 Made: TypeAlias = dict[types.FunctionType, Any]  # the compiled function in place of each plain one
 
@@ -19,61 +19,33 @@ def with_compiled_helpers(function: Any) -> Any:
     if not isinstance(function, types.FunctionType):
         return function
     made: Made = {}
-    copy = _bare_copy(function)
+    copy = bare_copy(function)
     _fill(copy, function, made)
     return copy if made else function
 
 
-def _bare_copy(function: types.FunctionType) -> types.FunctionType:
-    """A copy with globals and a closure of its own, which are to be filled."""
-    closure = tuple(types.CellType() for _ in function.__closure__ or ()) or None
-    copy = types.FunctionType(function.__code__, {}, function.__name__, function.__defaults__, closure)
-    copy.__kwdefaults__, copy.__qualname__ = function.__kwdefaults__, function.__qualname__
-    copy.__module__ = function.__module__
-    return copy
-
-
 def _fill(copy: types.FunctionType, function: types.FunctionType, made: Made) -> None:
-    names, space = names_in(function.__code__), function.__globals__
-    copy.__globals__.update(space)
-    copy.__globals__.update({name: _compiled(space[name], names, made) for name in names if name in space})
-    for mine, theirs in zip(copy.__closure__ or (), function.__closure__ or (), strict=True):
-        try:
-            mine.cell_contents = _compiled(theirs.cell_contents, names, made)
-        except ValueError:  # (an empty one)
-            continue
+    names = names_in(function.__code__)
 
-
-def _compiled(value: Any, names: list[str], made: Made) -> Any:
-    """What a value is replaced by: a plain function by a compiled one, a module that has functions of these names by one in which
-    they are compiled; all others by themselves."""
-    if isinstance(value, types.FunctionType):
+    def compiled(value: Any) -> Any:
+        if isinstance(value, types.ModuleType) and not is_known_module(value.__name__):
+            return module_copy(value, names, lambda inside: _compiled_function(inside, made))
         return _compiled_function(value, made)
-    if isinstance(value, types.ModuleType) and _root(value.__name__) not in FIXED_MODULES:
-        inside = vars(value)
-        others = {name: _compiled_function(inside[name], made) for name in names if name in inside}
-        if any(other is not inside[name] for name, other in others.items()):
-            module = types.ModuleType(value.__name__)
-            vars(module).update({**inside, **others})
-            return module
-    return value
+
+    fill(copy, function, compiled)
 
 
 def _compiled_function(value: Any, made: Made) -> Any:
+    """What stands in for a value: for a plain function a compiled one, for all others themselves."""
     from ..core.compiler.wrapping import is_known, user_jit
 
-    if not isinstance(value, types.FunctionType) or _root(value.__module__) in FIXED_MODULES:
+    if not isinstance(value, types.FunctionType) or is_known_module(value.__module__):
         return value
     if value not in made:
         if is_known(value):
             return value
-        copy = _bare_copy(value)
-        made[value] = user_jit(
-            copy, inline=False
-        )  # (compiled when it is called: functions may call themselves, or each other)
+        copy = bare_copy(value)
+        # (compiled when it is called: functions may call themselves, or each other)
+        made[value] = user_jit(copy, inline=False)
         _fill(copy, value, made)
     return made[value]
-
-
-def _root(module: str | None) -> str:
-    return (module or "").partition(".")[0]

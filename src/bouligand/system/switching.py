@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from math import inf
-from time import perf_counter
+from time import thread_time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +35,7 @@ def switches_itself(
     """Guards at which f has a kink or a jump although b is held, each with the sign that b has there.
 
     States near x are tried, of which none is special: at rest, a force that begins with the depth or with the speed begins at
-    the same place. ``until``: a time of `perf_counter` at which to stop looking.
+    the same place. ``until``: a time of `thread_time` at which to stop looking.
     """
     if not 0 < system.n <= MOST_STATES or not system.m or any(system._functions[q].is_low_level for q in "fh"):
         return []
@@ -43,7 +43,7 @@ def switches_itself(
     places = [_Place(system, t, x, p, way) for way in (0.3 * pattern, -0.2 * np.cos(pattern * 7.0))]
     found = []
     for k in sorted({int(k) for k in np.linspace(0, system.m - 1, min(system.m, MOST_GUARDS))}):
-        if perf_counter() > until:
+        if thread_time() > until:
             break
         for sign, power in ((-1.0, STRONG), (1.0, STRONG), (0.0, WEAK)):
             signs = (sign,) if sign else (-1.0, 1.0)

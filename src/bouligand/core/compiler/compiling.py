@@ -56,10 +56,12 @@ def compiling():
 
 
 def compile_for(dispatcher, arguments, quickly=False):
-    """Compile (or read from the disk) what a call of an entry with these arguments needs. ``quickly``: see `as_a_whole`."""
-    with compiling():  # (so that a thread that waited here finds it compiled)
-        if JIT and not dispatcher.overloads:
-            compile_for_types(dispatcher, tuple(typeof(argument) for argument in arguments), quickly)
+    """Compile (or read from the disk) what a call of an entry with these arguments needs. ``quickly``: see `as_a_whole`.
+
+    Within `compiling()`, so that a thread that waited there finds it compiled.
+    """
+    if JIT and not dispatcher.overloads:
+        compile_for_types(dispatcher, tuple(typeof(argument) for argument in arguments), quickly)
 
 
 def compile_for_types(dispatcher, types, quickly=False):

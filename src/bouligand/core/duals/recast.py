@@ -5,7 +5,6 @@ are those of `arrays`, and Numba functions that it calls are copies of the same 
 not compile.
 """
 
-import builtins
 import dis
 import inspect
 import math
@@ -14,6 +13,7 @@ import types as python_types
 import numpy as np
 from numba import njit
 
+from ..compiler.copies import bare_copy, fill, is_known_module, module_copy, names_in
 from ..state import LANES
 from . import arithmetic, arrays, elementwise, methods, reductions  # noqa: F401  (some only register their functions)
 from .number import KINDS
@@ -74,22 +74,18 @@ def _copy(function, known, others, inline):
     if function in known:
         return known[function]
     python = getattr(function, "py_func", function)
-    names = _names(python.__code__)
+    names = names_in(python.__code__)
 
-    def swapped(value):
+    def instead_of(value):
         if value is np:
             return others.numpy
         if hasattr(value, "py_func"):
             return _copy(value, known, others, inline)
-        if isinstance(value, python_types.ModuleType):
-            return _module(value, names, swapped)
+        if isinstance(value, python_types.ModuleType) and not is_known_module(value.__name__):
+            return _with_renamed(module_copy(value, names, instead_of))
         return others.instead_of(value)
 
-    spaces = {key: value for key, value in {**vars(builtins), **python.__globals__}.items() if key in names}
-    fresh = {"__builtins__": __builtins__, "__name__": python.__module__}
-    cells = None if python.__closure__ is None else tuple(python_types.CellType() for _ in python.__closure__)
-    copy = python_types.FunctionType(_renamed(python.__code__), fresh, python.__name__, python.__defaults__, cells)
-    copy.__module__, copy.__kwdefaults__ = python.__module__, python.__kwdefaults__
+    copy = bare_copy(python, _renamed(python.__code__))
     options = _OF_USERS
     if hasattr(function, "py_func"):
         options = {key: value for key, value in function.targetoptions.items() if key in _KEPT}
@@ -97,20 +93,8 @@ def _copy(function, known, others, inline):
             options["forceinline"] = True
     # (rewrites of array expressions, and wrappers for Python, ask for a NumPy dtype)
     known[function] = njit(copy, **options, no_rewrites=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-    # (afterwards: a function may call itself)
-    fresh.update({_NEW_NAMES.get(key, key): swapped(value) for key, value in spaces.items()})
-    for cell, theirs in zip(cells or (), python.__closure__ or (), strict=True):
-        cell.cell_contents = swapped(theirs.cell_contents)
+    fill(copy, python, instead_of, _NEW_NAMES)
     return known[function]
-
-
-def _module(module, names, swapped):
-    """A module of the user's with the functions that are looked up in it swapped; others as they are."""
-    if module.__name__.partition(".")[0] in ("numpy", "math", "numba", "scipy", "builtins", "cmath", "operator"):
-        return module
-    out = python_types.ModuleType(module.__name__)
-    out.__dict__.update({key: swapped(value) for key, value in vars(module).items() if key in names})
-    return _with_renamed(out)
 
 
 def _size(function, known):
@@ -130,12 +114,3 @@ def _size(function, known):
             size += 1 + (_size(called, known) if hasattr(called, "py_func") else 0)
         known[function] = size
     return known[function]
-
-
-def _names(code):
-    """Names that a code, and the codes of the functions defined in it, look up."""
-    found = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, python_types.CodeType):
-            found |= _names(constant)
-    return found
