@@ -13,6 +13,7 @@ from benchmarks.estimation import (
     rough_ground,
     through_corner,
 )
+from scipy.integrate import trapezoid
 from scipy.stats import multivariate_normal, norm
 
 import bouligand as bd
@@ -135,11 +136,11 @@ def test_a_contact_sensor_cuts_the_gaussian():
     z = np.linspace(mean - 8 * std, mean + 8 * std, 200_001)
     likelihood = error + (1 - 2 * error) * norm.cdf((1.0 - z) / noise)
     density = norm.pdf(z, mean, std) * likelihood
-    total = np.trapezoid(density, z)
-    expected = np.trapezoid(density * z, z) / total
+    total = trapezoid(density, z)
+    expected = trapezoid(density * z, z) / total
     assert probability == pytest.approx(total, abs=1e-7)
     assert estimator.x[0] == pytest.approx(expected, abs=1e-7)
-    assert estimator.P[0, 0] == pytest.approx(np.trapezoid(density * (z - expected) ** 2, z) / total, abs=1e-7)
+    assert estimator.P[0, 0] == pytest.approx(trapezoid(density * (z - expected) ** 2, z) / total, abs=1e-7)
     with pytest.raises(bd.EstimationError, match="impossible"):
         bd.Filter(HOPPER, [5.0, 0.0], [0.0, 0.0]).contact("foot", True, error=0.0)
 
