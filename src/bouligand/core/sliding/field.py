@@ -15,11 +15,11 @@ import numpy as np
 
 from ..compiler.intrinsics import call, compact, read, read_int, write
 from ..state import USERS_F, USERS_H, WORD
+from .one_guard import NOT_SIMPLE, VANISHING, one_guard
 from .rates import compiled, guard_rates
 from .rest import approach, impulse, rates_of_approach, rests, shift
 
 NOT_AFFINE_STATUS = 77
-VANISHING = 1e-9  # g over f: below that hardly anything is left of it
 NOISE = 1e-12  # rate over its terms: below that it is round-off
 
 
@@ -42,6 +42,10 @@ def f_sliding(t, x, b, p, dx, ctx):
     count = count_kept(b, m)
     if count == 0:
         return call(read_int(ctx, USERS_F), t, (x, b, p, dx), ctx)
+    if count == 1:
+        status, _ = one_guard(t, x, b, p, ctx, dx)
+        if status != NOT_SIMPLE:
+            return status
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
     status = solve(t, x, b, p, ctx, fields, rates, u)
     for i in range(n):
@@ -62,14 +66,20 @@ def h_sliding(t, x, p, out, ctx):
     count = count_kept(b, m)
     if count == 0 or status != 0:
         return status
+    if count == 1:
+        status, only = one_guard(t, x, b, p, ctx, 0)
+        if status != NOT_SIMPLE:
+            for k in range(m):
+                if read(b, k) == 0.0:
+                    write(out, k, 1.0 - only * only)
+            return status
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
     status = solve(t, x, b, p, ctx, fields, rates, u)
     q = 0
     for k in range(m):
         if read(b, k) == 0.0:
-            known = (
-                abs(u[q]) < math.inf
-            )  # (where g has vanished, as friction where a contact closes, nothing says that it ends)
+            # (where g has vanished, as friction where a contact closes, nothing says that it ends)
+            known = abs(u[q]) < math.inf
             write(out, k, u[q] if rests(ctx, k) else 1.0 - u[q] * u[q] if known else 1.0)
             q += 1
     return status
