@@ -121,9 +121,11 @@ def test_the_derivative_where_it_touches_and_sticks_at_one_instant():
             assert B[:, i] == pytest.approx((moved - end) / step, abs=1e-4)
 
 
-def test_a_symmetric_robot_whose_feet_touch_stick_and_leave_together():
+@pytest.mark.parametrize("law", [mj.Spring(5000.0, 30.0), mj.HuntCrossley(1e5, 1.0)])
+def test_a_symmetric_robot_whose_feet_touch_stick_and_leave_together(law):
+    """(The force of HuntCrossley fades away where feet leave, and with it the limit of friction.)"""
     robots = pytest.importorskip("tests.helpers.robots")
-    solo = robots.solo(robots.symmetric_solo(), friction=mj.ExactCoulomb(0.7))
+    solo = robots.solo(robots.symmetric_solo(), law=law, friction=mj.ExactCoulomb(0.7))
     start, ends = robots.above_floor(solo, 0.1), []
     for rtol in (1e-3, 1e-5, 1e-7):
         sol = bd.solve(solo, (0.0, 0.3), start, rtol=rtol)

@@ -106,3 +106,21 @@ def test_ensembles_know_it():
     many = bd.solve_many(feet(), (0.0, 0.2), starts, rtol=1e-9)
     for x0, x1 in zip(starts, many.x, strict=True):
         assert bd.solve(feet(), (0.0, 0.2), x0, rtol=1e-9).x[-1].tolist() == x1.tolist()
+
+
+def test_a_guard_that_wakes_with_the_sign_it_slept_with_is_watched():
+    """A foot sinks in; a push begins as it touches, and friction grows with the depth: it slips, then sticks."""
+
+    def f(t, x, b, p):
+        touches = 1.0 if b[0] > 0 else 0.0
+        return x[2], -1.0, touches * (p[0] + p[1] * x[1] * b[1])
+
+    system = bd.System(
+        f, lambda t, x, p: (-x[1], x[2]), states=("x", "z", "v"), guards=("touches", "slips"), params={"a": 2.0, "k": 8.0},
+        sliding="filippov", active_while={"slips": "touches"},
+    )  # fmt: skip
+    sol = bd.solve(system, (0.0, 3.0), [0.0, 0.5, 0.0], rtol=1e-9)
+    slips_for = 2.0 * 2.0 / 8.0  # v = a s - k s^2 / 2
+    assert sol.events.t == pytest.approx([0.5, 0.5 + slips_for], abs=1e-8)
+    assert sol.b[-1].tolist() == [1, 0]
+    assert sol.x[-1, [0, 2]] == pytest.approx([2.0 * slips_for**2 / 2.0 - 8.0 * slips_for**3 / 6.0, 0.0], abs=1e-9)

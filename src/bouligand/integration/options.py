@@ -188,7 +188,7 @@ def rare(
     if special:
         mark(work, system, eps, projection, terminal)
     if b0 is not None:
-        work.g.b[:] = word(system, b0)
+        work.guards[: system.m] = word(system, b0)
         work.s.word_given = 1
     if breakpoints is not None or system.breakpoints.size:
         work.put("breaks", breaks(system, breakpoints, t0, tf))
@@ -214,8 +214,9 @@ def mark(
     work.marked = True
     s = work.s
     if system._special:
-        declared = work.declared or declare(work, system)
-        work.g._matrix[:], s.one_sided, s.observers, s.may_slide, s.order_given, s.dependent = declared
+        work.guards[:], numbers_of = work.declared or declare(work, system)
+        for name, count in numbers_of:
+            setattr(s, name, count)
     if eps is not None or projection is not None:
         bands(work, system, eps, projection)
     if terminal is not None:
@@ -238,14 +239,16 @@ def declare(work: IntegrationMemory, system: System) -> Declared:
         g.b.fill(1.0)  # (0 means that the trajectory stays on it)
         g.rest[:] = system.rests
         g.needs[:], g.needs_too[:] = system.needs.T + 1.0
-    declared = work.declared = (
-        g._matrix.copy(),
-        int(np.count_nonzero(system.direction)),
-        int(np.count_nonzero(system.observers)),
-        int(system.sliding is not None),
-        int(system.jumps.order_given),
-        int(np.count_nonzero(system.needs[:, 0] >= 0)),
-    )
+    counts = {
+        "one_sided": int(np.count_nonzero(system.direction)),
+        "observers": int(np.count_nonzero(system.observers)),
+        "may_slide": int(system.sliding is not None),
+        "jumps": int(np.count_nonzero(system.jumps.has)) if system.jumps else 0,
+        "order_given": int(system.jumps.order_given),
+        "dependent": int(np.count_nonzero(system.needs[:, 0] >= 0)),
+    }
+    # (the scalars are zero before)
+    declared = work.declared = (g._matrix.ravel().copy().data, [(name, n) for name, n in counts.items() if n])
     return declared
 
 
@@ -294,14 +297,14 @@ def terminal_guards(g: RowsView, system: System, terminal: ty.Terminal) -> None:
         g.observer[k] = 0.0  # an observer that ends the integration is landed on like any other guard
 
 
-def word(system: System, b0: ArrayLike) -> ty.FloatArray:
+def word(system: System, b0: ArrayLike) -> array[float]:
     """The word at the start."""
-    if type(b0) is np.ndarray and b0.shape == (system.m,) and b0.dtype.kind in "if" and set(b0.tolist()) <= _SIGNS:
-        return b0
-    signs = numbers("b0", b0)
-    if signs.shape != (system.m,) or not set(signs.tolist()) <= _SIGNS:
+    plain = type(b0) is np.ndarray and b0.dtype.kind in "if"
+    given = b0 if plain else numbers("b0", b0)
+    signs = given.tolist()  # type: ignore[union-attr]
+    if given.ndim != 1 or len(signs) != system.m or not _SIGNS.issuperset(signs):  # type: ignore[union-attr]
         raise ValueError(f"b0 must have {system.m} signs, -1 or +1, one for each guard; got {b0!r}")
-    return signs
+    return array("d", signs)
 
 
 def breaks(system: System, breakpoints: ArrayLike | None, t0: float, tf: float) -> ty.FloatArray:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..system.system import System
     from ..system.user_memory import Lease
 
-    Declared: TypeAlias = tuple[FloatArray, int, int, int, int, int]
+    Declared: TypeAlias = tuple[memoryview[Any], list[tuple[str, int]]]
 
 write_times = struct.Struct(f"{START_SIZE}d").pack_into  # like a memory's own ``write``, without the state
 
@@ -52,7 +52,7 @@ class Working(TableMemory):
     """
 
     # what each integration uses, for faster access (what `put` sets stands in the instance's dictionary)
-    __slots__ = ("address", "begin", "buffer", "g", "head", "p", "parameters", "s", "state", "v", "write")
+    __slots__ = ("address", "begin", "buffer", "g", "guards", "head", "p", "parameters", "s", "state", "v", "write")
 
     rows_view: Callable[[Rows, FloatArray], RowsView] = KeptRowsView
     # set by `put`
@@ -88,6 +88,7 @@ class Working(TableMemory):
         self.v = self.rows_view(STATE_ROWS, parts["v"].reshape(-1, n))
         guards = parts["g"].reshape(GUARD_ROWS.count, m)
         guards.fill(0.0)
+        self.guards: memoryview[Any] = parts["g"].data
         self.g = self.rows_view(GUARD_ROWS, guards)
         self.p = parts["p"]
         self.parameters: Any = self.p.data

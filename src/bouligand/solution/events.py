@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -12,14 +11,16 @@ from .._optional import need
 from ..core.state import SHOWN, SWITCH
 from ..system.declarations import guard_index
 from .dense import sample
+from .lazy import lazy
 from .printing import fitted, html_table
+from .record import Record, events_of, record_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import BoolArray, FloatArray, IntArray, RecordArray, SignArray
+    from ..integration.stepper import Stepper
     from ..system.system import System
-    from .record import Record
 
 FIELDS = ("t", "guard", "direction", "x")
 SHOWN_ROWS = 10  # of many events only the first are printed
@@ -71,17 +72,28 @@ class Events:
     array([0.451524, 0.555292])
     """
 
-    def __init__(self, system: System, record: Record) -> None:
+    def __init__(self, system: System, source: Stepper | Record) -> None:
         # (not the solution, which has these events: two objects that hold each other wait for the garbage collector)
-        self._system, self._record = system, record
-        self._rows: RecordArray = record.events.compress(record.shown)
+        self._system, self._source = system, source
 
-    @property
+    @lazy
     def t(self) -> FloatArray:
         """Times, array (ne,)."""
-        return self._rows["t"]
+        # (what is asked for most often, without making a Record, and without copying the other columns)
+        source = self._source
+        rows = source.events if isinstance(source, Record) else events_of(source)
+        return rows["t"].compress(rows["shown"] == SHOWN)
 
-    @cached_property
+    @lazy
+    def _record(self) -> Record:
+        source = self._source
+        return source if isinstance(source, Record) else record_of(source)
+
+    @lazy
+    def _rows(self) -> RecordArray:
+        return self._record.events.compress(self._record.shown)
+
+    @lazy
     def guard(self) -> IntArray:
         """Numbers of the guards, array (ne,) of int."""
         return self._rows["guard"].astype(np.int64)
@@ -91,7 +103,7 @@ class Events:
         """Names of the guards, array (ne,) of str."""
         return np.array([self._system.guards[k] for k in self.guard], dtype=object)
 
-    @cached_property
+    @lazy
     def direction(self) -> SignArray:
         """The sign after each crossing, array (ne,) of int8: +1 if h went from - to +."""
         return self._rows["sign"].astype(np.int8)
@@ -101,7 +113,7 @@ class Events:
         """The values of h that were left at the landings, array (ne,)."""
         return self._rows["residual"]
 
-    @cached_property
+    @lazy
     def x(self) -> FloatArray:
         """States, array (ne, n)."""
         record, rows = self._record, self._rows["record"]
@@ -113,7 +125,7 @@ class Events:
             states[between] = inside
         return states
 
-    @cached_property
+    @lazy
     def x_after(self) -> FloatArray:
         """States behind the jumps, array (ne, n); the same as x where there is none."""
         states, record = self.x.copy(), self._record

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import BouligandError
 from .counts import Counts
 from .lazy import lazy
-from .record import Record
+from .record import Record, record_of
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, MaybeNone, Status
@@ -48,8 +48,8 @@ class FromWorkspace:
             self._stepper._move_out()
         if "record" in self.__dict__:
             self.record = self.record.copy()
-            for name in _FROM_RECORD:
-                self.__dict__.pop(name, None)
+        for name in _FROM_RECORD:
+            self.__dict__.pop(name, None)
 
     @lazy
     def system(self) -> System:
@@ -73,18 +73,7 @@ class FromWorkspace:
     @lazy
     def record(self) -> Record:
         """Steps and crossings as the core has recorded them."""
-        stepper = self._stepper
-        memory = stepper._memory
-        rows, legs = memory.s.record_count, stepper._legs
-        return Record(
-            steps=memory.steps[:rows],
-            states=memory.states[:rows],
-            events=memory.events[: memory.s.event_count],
-            word_end=memory.g.b.copy(),
-            breaks=memory.breaks,
-            p=stepper._p.copy(),
-            legs=None if legs is None else tuple(legs),
-        )
+        return record_of(self._stepper)
 
     @lazy
     def ended_by(self) -> int | None:

@@ -16,6 +16,7 @@ from .lazy import lazy
 
 if TYPE_CHECKING:
     from .._typing import BoolArray, FloatArray, IntArray, RecordArray, Side, SignArray
+    from ..integration.stepper import Stepper
 
 _FIRST_LEG = np.zeros(1, dtype=np.int64)
 
@@ -162,6 +163,27 @@ class Record:
         rows = np.searchsorted(self.t, times, side="right") - 1
         here = (self.t[rows] == times) & (self.steps["kind"][rows] == JUMP)
         out[here] = self.states[rows[here]]
+
+
+def events_of(stepper: Stepper) -> RecordArray:
+    """The rows of ``events`` in the workspace of an integration."""
+    memory = stepper._memory
+    return memory.events[: memory.s.event_count]
+
+
+def record_of(stepper: Stepper) -> Record:
+    """The record in the workspace of an integration."""
+    memory = stepper._memory
+    rows, legs = memory.s.record_count, stepper._legs
+    return Record(
+        steps=memory.steps[:rows],
+        states=memory.states[:rows],
+        events=events_of(stepper),
+        word_end=memory.g.b.copy(),
+        breaks=memory.breaks,
+        p=stepper._p.copy(),
+        legs=None if legs is None else tuple(legs),
+    )
 
 
 def word_after(word: FloatArray, events: RecordArray) -> FloatArray:

@@ -129,7 +129,10 @@ class Solution(FromWorkspace, Sensitivities, Exporting):
 
     @lazy
     def _events(self) -> Events:
-        return Events(self.system, self.record)
+        stepper = self._stepper
+        if stepper is None or "record" in self.__dict__:
+            return Events(self.system, self.record)
+        return Events(stepper.system, stepper)
 
     @property
     def t_events(self) -> list[FloatArray]:

@@ -5,8 +5,10 @@ the guards that it slides on, the multipliers u_k that stand for b_k keep it the
 
     Dh_k (f0 + sum of g_j u_j) + D_t h_k = 0    for each of them.
 
-While all |u_k| < 1 it slides; so h of such a guard is, for the core, 1 - u_k^2: where that vanishes, sliding ends. Of a guard
-that it rests on, h is u_k for the core. Where no b is 0, these functions are the user's.
+While all |u_k| < 1 it slides; so h of such a guard is, for the core, (1 - u_k^2) / (1 + u_k^2): where that vanishes, sliding
+ends. (Where a contact opens the limit of its friction falls to zero, and u grows without a bound; this does not, so that a
+parabola can predict when it vanishes.) Of a guard that it rests on, h is u_k for the core. Where no b is 0, these functions are
+the user's.
 """
 
 import math
@@ -15,11 +17,11 @@ import numpy as np
 
 from ..compiler.intrinsics import call, compact, read, read_int, write
 from ..state import USERS_F, USERS_H, WORD
+from .one_guard import NOT_SIMPLE, VANISHING, one_guard
 from .rates import compiled, guard_rates
 from .rest import approach, impulse, rates_of_approach, rests, shift
 
 NOT_AFFINE_STATUS = 77
-VANISHING = 1e-9  # g over f: below that hardly anything is left of it
 NOISE = 1e-12  # rate over its terms: below that it is round-off
 
 
@@ -42,6 +44,10 @@ def f_sliding(t, x, b, p, dx, ctx):
     count = count_kept(b, m)
     if count == 0:
         return call(read_int(ctx, USERS_F), t, (x, b, p, dx), ctx)
+    if count == 1:
+        status, _ = one_guard(t, x, b, p, ctx, dx)
+        if status != NOT_SIMPLE:
+            return status
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
     status = solve(t, x, b, p, ctx, fields, rates, u)
     for i in range(n):
@@ -53,8 +59,14 @@ def f_sliding(t, x, b, p, dx, ctx):
 
 
 @compiled
+def to_limit(u):
+    """Positive while a multiplier is within -1 and 1."""
+    return (1.0 - u * u) / (1.0 + u * u)
+
+
+@compiled
 def h_sliding(t, x, p, out, ctx):
-    """h; 1 - u^2 of guards on which the trajectory slides, u of those on which it rests."""
+    """h; (1 - u^2) / (1 + u^2) of guards on which the trajectory slides, u of those on which it rests."""
     compact()
     b = read_int(ctx, WORD)
     n, m = read_int(ctx, 0), read_int(ctx, 1)
@@ -62,15 +74,21 @@ def h_sliding(t, x, p, out, ctx):
     count = count_kept(b, m)
     if count == 0 or status != 0:
         return status
+    if count == 1:
+        status, only = one_guard(t, x, b, p, ctx, 0)
+        if status != NOT_SIMPLE:
+            for k in range(m):
+                if read(b, k) == 0.0:
+                    write(out, k, to_limit(only))
+            return status
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
     status = solve(t, x, b, p, ctx, fields, rates, u)
     q = 0
     for k in range(m):
         if read(b, k) == 0.0:
-            known = (
-                abs(u[q]) < math.inf
-            )  # (where g has vanished, as friction where a contact closes, nothing says that it ends)
-            write(out, k, u[q] if rests(ctx, k) else 1.0 - u[q] * u[q] if known else 1.0)
+            # (where g has vanished, as friction where a contact closes, nothing says that it ends)
+            known = abs(u[q]) < math.inf
+            write(out, k, u[q] if rests(ctx, k) else to_limit(u[q]) if known else 1.0)
             q += 1
     return status
 

@@ -306,6 +306,8 @@ def begin(w, ends):
                 # (at the start: perturbations are projected there, not taken through a crossing)
                 w.events[s.event_count - 1].jumped = 1 if s.record_count == 1 else 0
     for k in range(g.width):
+        if g.woken[k] > 0.0 and g.b[k] != 0.0:
+            g.watched[k] = g.b[k]  # (also if its sign is the one that it had while it was asleep)
         if g.b[k] != 0.0 and g.b[k] != g.former[k]:
             g.watched[k] = g.b[k] if g.asleep[k] == 0.0 else 0.0
             note(w, s.t, k, g.b[k], 0.0, SHOWN if g.woken[k] == 0.0 else SWITCH)

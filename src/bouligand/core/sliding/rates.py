@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from ..compiler.intrinsics import call, compact, read, read_int
+from ..compiler.intrinsics import address, call, compact, read, read_int, write
 from ..state import DUAL, LANES, USERS_H, USERS_H_DUAL
 
 STEP = 1e-5  # of differences of h, relative to the state
@@ -27,25 +27,43 @@ def rates_by_duals(t, x, p, ctx, fields, rates):
     """The same by h of dual numbers."""
     compact()
     n, m, parameters, many = read_int(ctx, 0), read_int(ctx, 1), read_int(ctx, 2), fields.shape[0]
-    T, X, P, out = np.zeros(DUAL), np.zeros(n * DUAL), np.zeros(max(parameters, 1) * DUAL), np.zeros(m * DUAL)
-    T[0] = t
-    for i in range(n):
-        X[DUAL * i] = read(x, i)
-    for i in range(parameters):
-        P[DUAL * i] = read(p, i)
+    duals = np.zeros(room_for_duals(n, m, parameters))
+    T, X, P, out = put_duals(t, x, p, n, m, parameters, address(duals))
     for first in range(0, many, LANES):
         lanes = min(LANES, many - first)
         for q in range(lanes):
-            T[1 + q] = 1.0 if first + q == many - 1 else 0.0
+            write(T, 1 + q, 1.0 if first + q == many - 1 else 0.0)
             for i in range(n):
-                X[DUAL * i + 1 + q] = fields[first + q, i]
+                write(X, DUAL * i + 1 + q, fields[first + q, i])
         status = call(read_int(ctx, USERS_H_DUAL), t, (T, X, P, out), ctx)
         if status != 0:
             return status
         for q in range(lanes):
             for k in range(m):
-                rates[first + q, k] = out[DUAL * k + 1 + q]
+                rates[first + q, k] = read(out, DUAL * k + 1 + q)
+    duals[0] = 0.0  # (it is freed after its last use)
     return 0
+
+
+@compiled
+def room_for_duals(n, m, parameters):
+    """The size of what h of dual numbers reads and writes."""
+    compact()
+    return DUAL * (1 + n + max(parameters, 1) + m)
+
+
+@compiled
+def put_duals(t, x, p, n, m, parameters, memory):
+    """Write time, state and parameters to memory that is zero, as dual numbers. Returns their addresses, and that of h."""
+    compact()
+    X = memory + 8 * DUAL
+    P = X + 8 * DUAL * n
+    write(memory, 0, t)
+    for i in range(n):
+        write(X, DUAL * i, read(x, i))
+    for i in range(parameters):
+        write(P, DUAL * i, read(p, i))
+    return memory, X, P, P + 8 * DUAL * max(parameters, 1)
 
 
 @compiled

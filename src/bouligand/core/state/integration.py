@@ -55,6 +55,7 @@ SCALARS = record(
     "wait: int",  # and how many steps later after that
     "A_at: int",  # where w.stiff.A was evaluated: see `stiff.jacobian.step_number`; -1: not at all
     "stiff_run: int",  # stiff steps accepted since explicit ones, or since an event
+    "jumps: int",  # the number of guards whose events change the state
     "jumping: int",  # 1: guards have fired at this instant whose jumps are to be applied
     "generation: int",  # of jumps at this instant: how many were applied before
     "may_slide: int",  # 1: sliding modes are computed
@@ -62,6 +63,7 @@ SCALARS = record(
     "kept: int",  # the number of guards on which the trajectory stays: those that it slides on, and those that it rests on
     "order_given: int",  # 1: jumps at one instant are applied in the order w.jump_order, whether they commute or not
     "dt",  # the natural length of a smooth step, which survives events
+    "natural",  # where there are jumps: the length that the last smooth step found natural; 0: it was the first after an event
     "rtol",
     "atol",  # the absolute tolerance of all components; negative: the row v.atol is given
     "dt_max",

@@ -26,7 +26,7 @@ from .start import start
 
 # guards ahead from which on a spanning step is taken: MANY_AHEAD + MORE_OF_FEW // m^2 of m (with few guards, hops are cheap)
 MANY_AHEAD, MORE_OF_FEW = 5, 9_999
-AT_LIMIT = 1e-6  # 1 - u^2 of a guard whose sliding ends
+AT_LIMIT = 5e-7  # (1 - u^2) / (1 + u^2) of a guard whose sliding ends
 MOST_TRIES = 500  # rejected steps in a row
 MOST_IDLE = 2_000  # passes through the loop without a step or a crossing
 

@@ -5,7 +5,8 @@ import math
 from .. import codes
 from ..compiler.intrinsics import address, compact, rough_power
 from ..compiler.jit import core
-from ..evaluate import eval_f, eval_fh, failed, in_tolerances
+from ..evaluate import eval_f, eval_fh, eval_h, failed, in_tolerances
+from ..guards import refine_arrival
 from ..schemes import STIFF, table
 from ..schemes.table import error_estimate, first_stages, later_stages, result, second_estimate
 from ..state import AT_HAND
@@ -45,6 +46,10 @@ def smooth_step(w, length):
         if factor > 2.0 and most > 2.0 and s.tries == 0 and s.last >= 0 and length >= 0.999 * s.dt:
             s.reach = length * min(factor, most)
             return GIVEN_UP, min(factor, most, 10.0)
+        if s.jumps > 0 and s.target < 0 and s.tries == 0:
+            found = arrives(w, length)
+            if found != 0.0:
+                return GIVEN_UP if found > 0.0 else EVALUATION_FAILED, 1.0
     last = table.LAST[scheme]
     if bad == 0:
         bad = later_stages(scheme, fn.f, fn.context, t, length, cap, v.x, v.stages, v.x_trial, b, p)
@@ -65,7 +70,36 @@ def smooth_step(w, length):
     if s.step_count >= s.weigh_at:  # (last: it may change the scheme)
         look_for_stiffness(w, length)
     most = 10.0 if s.fresh == 1 else table.GROWTH[scheme]
-    return error, most if error < 1e-10 else min(most, 0.9 * step_factor(error, scheme))
+    factor = most if error < 1e-10 else min(most, 0.9 * step_factor(error, scheme))
+    return error, factor if s.jumps == 0 else factor * trend(s, length * factor)
+
+
+@core(inline=True)
+def trend(s, natural):
+    """The factor by which the next step may be shorter still than what the last one found natural: where these lengths fall, it
+    is expected that they go on to fall. (A neuron runs away before its spike. Otherwise every step towards it is rejected once.)
+    """
+    before, s.natural = s.natural, natural
+    return max(natural / before, 0.1) if s.fresh == 0 and natural < before else 1.0
+
+
+@core
+def arrives(w, length):
+    """In the first step behind a jump, from its first two stages: whether it returns to a guard that it leaves now. -1: h failed.
+
+    s.reach is then set, so that the next trial lands there. (Else a whole step would be taken, to be rejected.)
+    """
+    compact()
+    s, v, g = w.s, w.v, w.g
+    for i in range(v.width):
+        v.x_trial[i] = v.x[i] + length * (v.f[i] + 0.5 * length * v.second[i])
+    if eval_h(w, s.t + length, v.x_trial, g.h_trial):
+        return -1.0
+    tau, _ = refine_arrival(g, length)
+    if tau > length:
+        return 0.0
+    s.reach = length
+    return 1.0
 
 
 @core
