@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks import drops
+from benchmarks import drops, scenes
 
 import bouligand as bd
 from bouligand.bridges import mujoco as mj
@@ -25,6 +25,37 @@ def test_random_drops_complete(name, rtol):
         decided += int(np.count_nonzero(sol.margins["decided"]))
     if rtol > 1e-3:
         assert decided > 6
+
+
+@pytest.mark.parametrize("name", ["solo12", "ant"])
+def test_drops_complete_at_loose_tolerances(name):
+    robot, stance = drops.load(drops.KINDS[name], "Spring", "yes")
+    for seed in range(8):
+        for rtol in (1e-1, 3e-2):
+            assert bd.solve(robot, (0.0, drops.DURATION), drops.start(robot, stance, seed), rtol=rtol).success
+
+
+def test_feet_in_stance_are_not_searched_again_and_again():
+    """Guards near their surfaces for seconds: h was evaluated 3.5 times as often as f, to find how near they came."""
+    scene = scenes.Drop(friction=False)
+    robot, x0 = scene.ours()
+    counts = bd.solve(robot, (0.0, scene.duration), x0, rtol=1e-2).counts
+    assert counts.h < 1.5 * counts.f
+
+
+def slows_down(t, x, b, p):
+    """x falls ever more slowly towards zero, and a little below it at last."""
+    return np.array([-p[0] * x[0] - p[1]])
+
+
+def test_a_guard_that_is_approached_ever_more_slowly():
+    """Each hop onto it falls short, and the next one looks as near: ordinary steps go on after two of them."""
+    rate, drift = 50.0, 1e-7
+    system = bd.System(slows_down, lambda t, x, p: x[:1].copy(), n=1, m=1, params={"rate": rate, "drift": drift})
+    sol = bd.solve(system, (0.0, 1.0), [1.0], rtol=1e-4, atol=1e-12)
+    exact = np.log1p(rate / drift) / rate
+    assert sol.events.t == pytest.approx([exact], rel=1e-3)
+    assert sol.counts.steps < 100
 
 
 def trot(friction):

@@ -76,8 +76,10 @@ def lowest_inside(w, k, side, ends, guess, length, whole):
 
 @core(inline=True)
 def not_much_lower(lowest, a, c, y, slope, bend):
-    """Whether a parabola (with y, slope and half its second derivative at 0) is hardly lower than ``lowest`` anywhere from a to c,
-    nor would be with a term of higher order."""
+    """Whether a parabola is hardly lower than ``lowest`` anywhere from a to c, nor would be with a term of higher order.
+
+    At 0 it has the value y, this slope, and half its second derivative is ``bend``.
+    """
     place = min(max(-0.5 * slope / bend, a), c) if bend > 0.0 else a
     return y + place * (slope + place * bend) > 0.95 * lowest and 0.02 * abs(bend) * (c - a) * (c - a) < lowest
 
