@@ -43,19 +43,12 @@ def test_feet_in_stance_are_not_searched_again_and_again():
     assert counts.h < 1.5 * counts.f
 
 
-def slows_down(t, x, b, p):
-    """x falls ever more slowly towards zero, and a little below it at last."""
-    return np.array([-p[0] * x[0] - p[1]])
-
-
-def test_a_guard_that_is_approached_ever_more_slowly():
-    """Each hop onto it falls short, and the next one looks as near: ordinary steps go on after two of them."""
-    rate, drift = 50.0, 1e-7
-    system = bd.System(slows_down, lambda t, x, p: x[:1].copy(), n=1, m=1, params={"rate": rate, "drift": drift})
-    sol = bd.solve(system, (0.0, 1.0), [1.0], rtol=1e-4, atol=1e-12)
-    exact = np.log1p(rate / drift) / rate
-    assert sol.events.t == pytest.approx([exact], rel=1e-3)
-    assert sol.counts.steps < 100
+@pytest.mark.parametrize("rtol", [1e-1, 3e-2])
+def test_guards_that_are_approached_ever_more_slowly(rtol):
+    """Each hop onto one fell short, and the next one looked as near: 284 and 286 steps for 34 events."""
+    scene = scenes.Ant(friction=True)
+    robot, x0 = scene.ours()
+    assert bd.solve(robot, (0.0, scene.duration), x0, rtol=rtol).counts.steps < 220
 
 
 def trot(friction):
