@@ -41,7 +41,8 @@ SCALARS = record(
     "stale: int",  # 1: p was changed, values kept from the last step are invalid
     "trial_not_finite: int",  # 1: the last rejected trial step was not finite
     "held_count: int",  # entries in g.held_list
-    "no_landing: int",  # 1: the guard ahead is beyond the end of the leg
+    "no_landing: int",  # 1: the guard ahead is beyond the end of the leg, or hops keep falling short of it
+    "short_hops: int",  # hops in a row that have fallen short of their guard
     "spanning: int",  # 1: between two spanning steps
     "span_tries: int",  # attempts since the last spanning step
     "look_at: int",  # count of evaluations of f at which to look at the clock again,

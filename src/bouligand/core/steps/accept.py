@@ -13,6 +13,8 @@ from .crossing import ask_if_barely, cross_and_evaluate
 from .dense import requested
 from .observers import observe
 
+MOST_SHORT = 2  # hops in a row that fall short of their guard
+
 
 @core(inline=True)
 def accept(w, landed):
@@ -49,6 +51,11 @@ def accept(w, landed):
     s.tries = 0
     s.judged = 0
     s.no_landing = 0
+    s.short_hops = s.short_hops + 1 if s.kind >= HOP and not landed and s.bands == 0 else 0
+    if s.short_hops >= MOST_SHORT:
+        s.no_landing = (
+            1  # (a guard that is approached ever more slowly looks as near after each of them: an ordinary step tells)
+        )
     if landed:
         s.hops += 1
         if g.level[j] == 0.0:

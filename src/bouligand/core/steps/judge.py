@@ -40,11 +40,10 @@ def judge(table):
     if question == codes.BARELY:
         return barely_crossed(w, s.target)
     s.judged = 1
-    if question == codes.STUCK:
-        return stuck(w, s.target)
-    if question == codes.TURNED:
-        return turned_away(w, s.target)
-    return crossed_back(w, s.target)
+    if question != codes.STUCK and question != codes.TURNED:
+        return crossed_back(w, s.target)
+    answer = stuck(w, s.target) if question == codes.STUCK else turned_away(w, s.target)
+    return others_coming_back(w) if answer == codes.GO_ON else answer
 
 
 @core
@@ -177,6 +176,32 @@ def turned_away(w, k):
         return s.status
     if g.watched[k] * before < -least and g.watched[k] * g.h[k] <= soon * -g.watched[k] * before:
         return codes.NOT_EVENT_SELECTED
+    return codes.GO_ON
+
+
+@core
+def others_coming_back(w):
+    """A landing may end where another guard is a little beyond its surface and on its way back: a graze, if that is within its
+    tolerance. (No shorter step would find it on the right side.)"""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    for k in range(g.width):
+        s.margin = -g.watched[k] * g.h[k]
+        if g.held[k] != 0.0 or s.margin <= 0.0 or g.watched[k] * g.hdot[k] <= 0.0:
+            continue
+        bend = second_rate(w, k, v.f)
+        unsure = tolerance_of_guard(w, s.t, v.x, k)
+        if bend < 0.0 or unsure < 0.0:
+            return s.status
+        if s.margin > unsure:
+            continue
+        answer = verdict(w, s.t, v.x, k, bend, unsure, dwell_time(unsure, bend))
+        if s.event_count < w.events.shape[0]:
+            note_graze(w, s.t, k, g.b[k], -s.margin)
+        hold(w, k)
+        if answer != codes.GO_ON:
+            s.target = k
+            return answer
     return codes.GO_ON
 
 

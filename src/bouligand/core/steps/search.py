@@ -55,23 +55,33 @@ def lowest_inside(w, k, side, ends, guess, length, whole):
             a, ya, c, yc = (place, y, c, yc) if place < m else (a, ya, place, y)
         if c - a < 1e-7 and ym > min(ya, yc):
             break
+        # --- the parabola through them
+        left, right = (ym - ya) / (m - a), (yc - ym) / (c - m)
+        bend = (right - left) / (c - a)
+        slope = left + bend * (m - a)
+        if not_much_lower(lowest, a - m, c - m, ym, slope, bend):
+            break
         if ym > min(ya, yc):  # it is lowest towards an end, or there
             a, ya, c, yc = (a, ya, m, ym) if ya < yc else (m, ym, c, yc)
             m = place = a + 0.2 * (c - a) if ya < yc else c - 0.2 * (c - a)
             continue
-        # --- where the parabola through them is lowest
-        left, right = (ym - ya) / (m - a), (yc - ym) / (c - m)
-        bend = (right - left) / (c - a)
-        slope = left + bend * (m - a)
         if bend <= 0.0 or c - a < 1e-13:
             break
-        if 0.25 * slope * slope / bend < 0.05 * ym and 0.02 * bend * (c - a) * (c - a) < ym:
-            break  # (it is not much lower anywhere, nor would it be with a term of higher order)
         place = m - 0.5 * slope / bend
         if turn % 3 == 2 or abs(place - m) < 1e-3 * min(m - a, c - m):
             # (every third time, and where that hardly moves: a place in the larger part, so that both ends come nearer)
             place = m + 0.1 * (c - m) if c - m > m - a else m - 0.1 * (m - a)
     return best, lowest
+
+
+@core(inline=True)
+def not_much_lower(lowest, a, c, y, slope, bend):
+    """Whether a parabola is hardly lower than ``lowest`` anywhere from a to c, nor would be with a term of higher order.
+
+    At 0 it has the value y, this slope, and half its second derivative is ``bend``.
+    """
+    place = min(max(-0.5 * slope / bend, a), c) if bend > 0.0 else a
+    return y + place * (slope + place * bend) > 0.95 * lowest and 0.02 * abs(bend) * (c - a) * (c - a) < lowest
 
 
 # ------------------------------------------------------------------------------------------------------ guards
@@ -85,18 +95,23 @@ def search_guards(w, length, whole, rough, target):
     """
     compact()
     s, v, g = w.s, w.v, w.g
+    left = 0
+    for k in range(g.width):
+        if g.suspect[k] > 0.0:
+            g.near_bend[k] = 0.0
+            if g.suspect[k] != ROUGH and settled(g, k, s.t + g.suspect[k] * whole, g.lowest[k]):
+                g.suspect[k] = g.suspect[k] if g.lowest[k] <= nearest_trusted(g, k, target) else 0.0
+            left += 1 if g.suspect[k] > 0.0 else 0
+    if left == 0:
+        return 0.0
     nudge(w, v.x_end, v.x, v.x_trial)
     if eval_h(w, s.t + whole, v.x_trial, g.h_trial):
         return FAILED
     left = 0
     for k in range(g.width):
         if g.suspect[k] > 0.0:
-            b = g.watched[k]
-            y0, y2 = b * g.h[k] - g.level[k], b * g.h_end[k] - g.level[k]
             g.unsure[k] = 30.0 * abs(g.h_trial[k] - g.h_end[k])
-            g.near_bend[k] = 0.0
-            near = max(g.unsure[k], NEAR * (y0 if k == target else min(y0, y2)))
-            if g.suspect[k] != ROUGH and g.lowest[k] > near:
+            if g.suspect[k] != ROUGH and g.lowest[k] > max(g.unsure[k], nearest_trusted(g, k, target)):
                 g.suspect[k] = 0.0
             left += 1 if g.suspect[k] > 0.0 else 0
     if left == 0:
@@ -121,6 +136,20 @@ def search_guards(w, length, whole, rough, target):
     if first > 0.0:
         s.question = 0
     return first
+
+
+@core(inline=True)
+def nearest_trusted(g, k, target):
+    """How near guard k may come to its surface, by its cubic, for that to be trusted not to cross it."""
+    b, level = g.watched[k], g.level[k]
+    y0, y2 = b * g.h[k] - level, b * g.h_end[k] - level
+    return NEAR * (y0 if k == target else min(y0, y2))
+
+
+@core(inline=True)
+def settled(g, k, when, value):
+    """Whether guard k, which comes as near as ``value``, was judged not long ago: a foot in stance comes near again and again."""
+    return when <= g.settled[k] and value >= 0.5 * g.settled_h[k]
 
 
 @core
@@ -161,8 +190,8 @@ def found(w, k, place, value, length, whole, target):
     if value > g.unsure[k] or g.level[k] != 0.0 or k == target:
         return 0.0
     when = s.t + place * whole
-    if when <= g.settled[k] and value >= 0.5 * g.settled_h[k]:
-        return 0.0  # (a foot in stance that comes near again and again)
+    if settled(g, k, when, value):
+        return 0.0
     if s.question == codes.NEAR and abs(when - s.asked_t) > 1e-3 * whole:
         return 0.5 * (when + s.asked_t - 2.0 * s.t) / whole
     if s.question != codes.NEAR:

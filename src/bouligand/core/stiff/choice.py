@@ -21,9 +21,10 @@ from ..state import AT_HAND
 from .jacobian import after_f, renew, step_number
 from .rate import measure_by_differences, measure_rate, natural_step
 
-WORTH = 3.0  # length of a step times rate from which on stiff steps are taken after an event,
-DEAR = 4.0  # where A is not cheap,
-NOT_WORTH = 2.0  # and below which they are not, of one behind the first few;
+# length of a step times rate, where A is cheap and where it is not: from which on stiff steps are taken after an event,
+WORTH, WORTH_IF_DEAR = 1.5, 4.0
+# and below which they are not, of one behind the first few;
+NOT_WORTH, NOT_WORTH_IF_DEAR = 1.0, 2.0
 TOO_SHORT = 0.5  # the same of these, and of one that was rejected (the next may be longer again)
 FEW = 3  # stiff steps until what explicit ones left has decayed
 LIMITED = 0.6  # of the longest stable step: from here on stability may limit explicit ones
@@ -133,7 +134,7 @@ def choose_scheme(w, length):
     if cheap(w):
         s.wait, s.weigh_at = 0, s.step_count + EVERY_OF_A
     natural = min(natural_step(w), s.dt_max)
-    if not natural * s.rate > (WORTH if cheap(w) else DEAR):
+    if not natural * s.rate > (WORTH if cheap(w) else WORTH_IF_DEAR):
         s.scheme = s.explicit
         return 0.0
     s.scheme = STIFF
@@ -159,7 +160,8 @@ def after_stiff(w, error, following):
         s.stiff_run += 1
         if s.step_count % 4 == 0:
             measure_rate(w)
-    if following * s.rate >= (NOT_WORTH if error <= 1.0 and not few else TOO_SHORT):
+    not_worth = NOT_WORTH if cheap(w) else NOT_WORTH_IF_DEAR
+    if following * s.rate >= (not_worth if error <= 1.0 and not few else TOO_SHORT):
         if not few:
             s.dt_explicit, s.wait = 0.0, 0
         return following
