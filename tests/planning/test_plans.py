@@ -334,7 +334,8 @@ def test_rollouts_that_cost_too_much_end_early(monkeypatch):
         P.Quadratic([np.pi, 0.0], x=10.0),
         inputs="torque",
     )
-    runs, follow = [], plan._try
+    runs: list[Any] = []
+    follow = plan._try
 
     def counted(*arguments):
         runs.append(follow(*arguments))
