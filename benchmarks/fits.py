@@ -4,11 +4,14 @@ Times as ratios within one run, to one evaluation of the residuals (a solve), wh
 relative, against the Jacobian at rtol = 1e-12, of differences with the best of four steps. The gradient of the sum of squares is
 one adjoint.
 
+(Times are of this thread, whatever else the machine does.)
+
 Then whole fits by `bd.fit` from guesses that are some percent off, next to `scipy.optimize.least_squares` with
 differences of the same
 residuals: forward ones with SciPy's own step, forward and central ones with steps chosen for this tolerance.
 """
 
+import time
 from typing import Any
 
 import numpy as np
@@ -66,7 +69,9 @@ def compare(case, samples, rtol):
         fit.shot._theta = None
         return fit(theta)
 
-    times = interleaved([solved, lambda: first(fit.jacobian), differences, lambda: first(fit.cost_and_gradient)])
+    times = interleaved(
+        [solved, lambda: first(fit.jacobian), differences, lambda: first(fit.cost_and_gradient)], clock=time.thread_time
+    )
     exact = fit_of(case, samples, 1e-12).jacobian(theta)
 
     def error(J):
@@ -112,7 +117,7 @@ def whole(case, samples, rtol):
         return run
 
     kinds = (("2-point", "2-point", None), ("2-point, step", "2-point", 1e-4), ("3-point, step", "3-point", 1e-3))
-    times = interleaved([ours, *(differences(*kind) for kind in kinds)], rounds=7, budget=0.5)
+    times = interleaved([ours, *(differences(*kind) for kind in kinds)], rounds=7, budget=0.5, clock=time.thread_time)
     return times, ends
 
 
@@ -136,8 +141,8 @@ def main(samples=SAMPLES, rtol=1e-6, chosen=None):
         for count in samples:
             (ours, *others), ends = whole(case, count, rtol)
             rows = [
-                f"{time / ours:8.2f} {chi2 - ends['ours']:7.1g}"
-                for time, chi2 in zip(others, list(ends.values())[1:], strict=True)
+                f"{seconds / ours:8.2f} {chi2 - ends['ours']:7.1g}"
+                for seconds, chi2 in zip(others, list(ends.values())[1:], strict=True)
             ]
             print(f"  {name:42s} {count:8d} {1e3 * ours:8.1f} {' '.join(rows)}")
 

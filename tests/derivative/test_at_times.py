@@ -450,3 +450,18 @@ def test_what_the_start_cannot_tell():
     with pytest.raises(bd.DerivativeError, match="t has the time of the start, 0, where the trajectory is on a guard"):
         sol.bderivative([0.0, 0.5])([0.1, 0.0], dt0=0.1)
     close(sol.bderivative([0.3, 0.9])([0.1, 0.0], dt0=0.1)[1], sol.bderivative(0.9)([0.1, 0.0], dt0=0.1), 1e-9)
+
+
+def test_a_selecting_direction_that_is_a_sum_of_the_columns():
+    """Two columns and a direction in their span take two tangents, not three: the same piece and the same columns."""
+    legs = bd.models.three_legs()
+    B = bd.solve(legs, (0.0, 0.3), [0.7, 0, 0, 0, 0, 0, 0]).bderivative([0.1, 0.3])
+    assert len(B.corners) == 1
+    pair = (legs.states[1], legs.states[2])
+    for a, b in [(0.3, 1.0), (-1.0, 0.2), (0.0, -1.0)]:
+        direction = np.array([0.0, a, b, 0.0, 0.0, 0.0, 0.0])
+        assert B._replaced(direction, [1, 2]) == (0 if abs(a) > abs(b) else 1)
+        both = B.matrix(direction, wrt=pair)
+        assert np.allclose(both, B.matrix(direction)[:, :, 1:3], rtol=1e-9, atol=1e-12)
+        assert np.allclose(both @ [a, b], B(direction), rtol=1e-9, atol=1e-12)
+        assert B._replaced(direction + np.eye(7)[4], [1, 2]) is None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
+from ..core.state import FEW_LANES, LANES
 from ..errors import DerivativeError
 from ..system.arguments import finite_numbers, numbers
 from .bderivative import BDerivative, Gradient
@@ -262,9 +263,31 @@ class BDerivativeAtTimes(StructureAtTimes, Generic[Gradient]):
             out = self._forwards(D, starts if by_start else None)[0]
         else:
             z, start = selecting
-            moved = np.concatenate([[start], starts]) if by_start or start else None
-            out = self._forwards(np.vstack([z, D]), moved)[0][:, 1:]
+            place = None if by_start or start else self._replaced(z, columns)
+            if place is not None:
+                # z, the first row, takes the place of one of the columns, which follows from the others
+                parts, rest = z[columns], [q for q in range(len(columns)) if q != place]
+                found = self._forwards(np.vstack([z, D[rest]]))[0]
+                out = np.empty_like(found)
+                out[:, rest] = found[:, 1:]
+                out[:, place] = (found[:, 0] - np.tensordot(found[:, 1:], parts[rest], (1, 0))) / parts[place]
+            else:
+                moved = np.concatenate([[start], starts]) if by_start or start else None
+                out = self._forwards(np.vstack([z, D]), moved)[0][:, 1:]
         return np.ascontiguousarray(out[self._places].transpose(0, 2, 1))
+
+    def _replaced(self, z: FloatArray, columns: list[int]) -> int | None:
+        """Which of these columns need not be propagated, because the perturbation z that selects the piece is a sum of them: the
+        one with the largest part, in units of the values. None if it is not, or if that saves no dual numbers."""
+        merge = self._made_of[4]
+        if merge is not None or not self._whole._map.chain.by_duals or len(columns) not in (FEW_LANES, LANES):
+            return None
+        parts = z[columns]
+        if np.count_nonzero(parts) < np.count_nonzero(z) or len(set(columns)) < len(columns):
+            return None
+        record = self.solution.record
+        values = np.abs(np.concatenate([record.states[0], record.parameters[0][0]])[columns])
+        return int(np.argmax(np.abs(parts) / np.where(values > 0.0, values, 1.0)))
 
     def offset(self, dx: ArrayLike | None = None, dp: Parameters | None = None, dt0: float = 0.0) -> FloatArray:
         """``B(dx) - matrix(dx) @ dx`` at each time: zero, unless ``merge`` keeps the times between near crossings.

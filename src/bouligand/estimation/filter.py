@@ -63,7 +63,8 @@ class Filter:
         How the covariance is propagated: "auto" chooses. "matrix": by one matrix, whatever happens (the usual extended Kalman
         filter with saltation matrices). "pieces": points through the piecewise linear B. "flow": points are integrated.
     samples : int
-        Number of points.
+        Number of points. A contact in doubt is kept apart if at least five of them, and 2 %, have it: with fewer than 256
+        points, improbable ones are not.
     gate : float, optional
         Probability, such as 0.999: a measurement outside of the region that should hold it with this probability is not used.
     t0 : float
@@ -111,7 +112,7 @@ class Filter:
         estimate: Mapping[str, float] | None = None,
         uncertain: Mapping[str, float] | None = None,
         method: str = "auto",
-        samples: int = 128,
+        samples: int = 512,
         gate: float | None = None,
         t0: float = 0.0,
         **options: Any,

@@ -12,6 +12,7 @@ from scipy.optimize import least_squares
 from ..errors import EstimationError
 from ..system.arguments import whole
 from ..system.system import System
+from .gauss_newton import minimise
 from .measurements import deviations, table_of
 from .residuals import Residuals
 
@@ -211,11 +212,26 @@ def fit(
         raise EstimationError(
             f"the trajectory of the first guess cannot be compared with the data: {error}. Start from other values"
         ) from error
-    solver = {"x_scale": problem.x_scale, "loss": loss, "max_nfev": whole("max_solves", max_solves, 1)}
+    most = whole("max_solves", max_solves, 1)
     with _counted(problem.residuals, progress) as residuals:
-        found = least_squares(
-            residuals, start, jac=problem.jacobian, bounds=(low, high), xtol=1e-10, ftol=1e-10, gtol=1e-12, **solver
-        )
+        if loss == "linear":
+            unit = np.inf if sigma is None else 1.0
+            found: Any = minimise(
+                residuals, problem.jacobian, start, first, (low, high), problem.x_scale, unit, problem.noise, most
+            )
+        else:
+            found = least_squares(
+                residuals,
+                start,
+                jac=problem.jacobian,
+                bounds=(low, high),
+                x_scale="jac" if problem.x_scale is None else problem.x_scale,
+                loss=loss,
+                max_nfev=most,
+                xtol=1e-10,
+                ftol=1e-10,
+                gtol=1e-12,
+            )
     covariance, estimated = problem.covariance(found.fun, found.jac, found.active_mask, sigma is None)
     deviation = scale * estimated
     return FitResult(problem.names, found.x, covariance, problem, deviation, bool(found.success), str(found.message))

@@ -79,6 +79,7 @@ class Residuals:
             [*range(common), *range(common + k * len(states), common + (k + 1) * len(states))] for k in range(count)
         ]
         self._prior = self._read_prior(prior)
+        self.noise = float(options["rtol"])
 
     def _read_prior(self, prior: Mapping[str, tuple[float, float]] | None) -> list[tuple[int, float, float]]:
         """Place, value and standard deviation of each unknown that something is known of."""
@@ -114,10 +115,10 @@ class Residuals:
         return out
 
     @property
-    def x_scale(self) -> Any:
-        """Sizes of the unknowns: those of the first guess, or, where one is zero, of the Jacobian's columns."""
+    def x_scale(self) -> ty.FloatArray | None:
+        """Sizes of the unknowns, those of the first guess; None if one of these is zero."""
         size = np.abs(self.start)
-        return size if (size > 0.0).all() else "jac"
+        return size if (size > 0.0).all() else None
 
     def residuals(self, x: ty.FloatArray) -> ty.FloatArray:
         """All residuals over their standard deviations; infinite if an integration fails."""
