@@ -59,6 +59,7 @@ OTHER = (
     Part("jumps of the state", "jumps.instant", "jump"),
     Part("starts on guards", "steps.start_word", "find_word"),
     Part("ensembles", "steps.block", "run_block"),
+    Part("stiff steps", "stiff.entry", "stiff", quickly=True),
     Part("stiff systems", "stiff.choice", "weigh", quickly=True),
 )
 PARTS = (*SOLVE, *DERIVATIVE, *OTHER)

@@ -87,13 +87,13 @@ class TableView:
     """The arrays of a table at an address (made at first access)."""
 
     def __init__(self, table, address):
-        self._table, self._address = table, int(address)
+        self._table, self.address = table, int(address)
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
         kind = self._table.fields[name]
-        address, *shape = (ctypes.c_int64 * 3).from_address(self._address + 24 * self._table.places[name])
+        address, *shape = (ctypes.c_int64 * 3).from_address(self.address + 24 * self._table.places[name])
         value = self.__dict__[name] = _seen(kind, address, shape)
         return value
 

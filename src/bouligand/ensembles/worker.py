@@ -13,7 +13,7 @@ from ..core.views import record_view
 from ..integration import compiled_entries, stiff
 from ..integration.failures import failure
 from ..integration.options import TO_THE_END
-from ..integration.running import borrow_spans, give_back, let_enter
+from ..integration.running import ENTERED, borrow_spans, give_back
 from ..memory.tables import TableMemory
 from ..system import interrupts
 from . import outcomes
@@ -135,8 +135,8 @@ class Worker:
             plan.span = compiled_entries.spans.address()
         elif codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
             plan.judge = compiled_entries.judge.address()
-        elif code in (codes.JUMP, codes.SLIDE):
-            let_enter(stepper, code)
+        elif code in ENTERED:
+            compiled_entries.let_enter(stepper, ENTERED[code])
         elif code == codes.WEIGH:
             self._set_parameters()
             stiff.weigh(stepper)

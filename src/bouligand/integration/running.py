@@ -11,7 +11,7 @@ from ..memory.pool import pool_of
 from ..solution.solution import Solution
 from ..system import interrupts
 from . import compiled_entries, stiff
-from .compiled_entries import find_word, judge, loop
+from .compiled_entries import find_word, judge, let_enter, loop
 from .failures import failure
 
 if TYPE_CHECKING:
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from .stepper import Stepper
 
 # entries that the loop calls itself, when they are compiled
-_ENTERED = {
-    codes.JUMP: ("enter_jump", compiled_entries.jump),
-    codes.SLIDE: ("enter_slide", compiled_entries.slide),
-}
+ENTERED = {codes.JUMP: "enter_jump", codes.SLIDE: "enter_slide"}
 # which table is to grow when the core reports that it is full
 _FULL = {codes.RECORDS_FULL: "record", codes.EVENTS_FULL: "events"}
 _FINISHED = codes.FINISHED
@@ -78,8 +75,8 @@ def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
             memory.grow(_FULL[code])
         elif code == codes.WEIGH:
             stiff.weigh(stepper)
-        elif code in _ENTERED:
-            let_enter(stepper, code)
+        elif code in ENTERED:
+            let_enter(stepper, ENTERED[code])
         elif code == codes.BUDGET_SPENT:
             return
         elif code == codes.TERMINATED:
@@ -91,12 +88,6 @@ def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
             _fail(stepper, failure(stepper, code))
             return
     stepper.status = "finished"
-
-
-def let_enter(stepper: Stepper, code: int) -> None:
-    """Compile the entry for jumps, or for sliding modes: the loop calls it from now on, also in later integrations."""
-    name, entry = _ENTERED[code]
-    stepper.system._bind().fn[name] = stepper._memory.fn[name] = entry.address()
 
 
 def next_stop(memory: IntegrationMemory) -> float:

@@ -13,6 +13,7 @@ from ..core.state import AT_HAND
 from ..errors import FunctionWarning
 from ..memory.pool import pool_of
 from ..system.warning import warn_user
+from .compiled_entries import let_enter
 from .options import TO_THE_END
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def provide(stepper: Stepper, evaluated: int = -1) -> StiffMemory:
     if stiff is None:
         stiff = stepper._stiff = pool_of(system).borrow("stiff", system)
         stiff.join(memory)
+    let_enter(stepper, "enter_stiff")
     stiff.rows.fill(0.0)  # (nothing of an earlier integration)
     memory.s.A_at = evaluated
     return stiff

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _JACOBIANS = ("Dh", "Dh_row", "Df", "Dt_h", "Dp_f", "Dp_h")
 FEW = 4  # guards of which all modes are tried; of more, those that differ in one guard
 MOST = 16  # guards that are tried one by one
-PATIENCE = 0.02  # seconds of this thread (so that a busy machine looks as far): a slow f is not asked any more after that
+PATIENCE = (
+    0.02  # seconds of this thread (so that a busy machine looks as far): a slow f is not asked any more after that
+)
 
 
 def probe(system: System, t: float, x: FloatArray, p: FloatArray) -> None:

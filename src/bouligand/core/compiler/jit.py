@@ -23,6 +23,8 @@ def core(function=None, *, entry=False, inline=False, fastmath=False):
         if not JIT:
             return function
         options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "_nrt": False, "no_cfunc_wrapper": True}
+        # (the core has no expressions of whole arrays, which rewriting is for)
+        options["no_rewrites"] = True
         # (given in any case: otherwise it is inherited from the function that is compiled first)
         options["forceinline"] = inline
         if entry:

@@ -74,6 +74,8 @@ class _TableAttributes(AttributeTemplate):
     key = TableType
 
     def generic_resolve(self, kind, name):
+        if name == "address":
+            return types.int64
         return _type(kind.table.fields[name]) if name in kind.table.fields else None
 
 
@@ -101,7 +103,8 @@ def _view(context, builder, kind, data, shape):
 @lower_getattr_generic(TableType)
 def _table_entry(context, builder, kind, value, name):
     opened = context.make_helper(builder, kind, value)
-    return getattr(opened, name) if name in kind.table.kept else _loaded(context, builder, kind, opened.address, name)
+    known = name in kind.table.kept or name == "address"
+    return getattr(opened, name) if known else _loaded(context, builder, kind, opened.address, name)
 
 
 def _loaded(context, builder, kind, address, name):

@@ -3,7 +3,7 @@
 from .layout import record
 
 _CALLED = ("f", "h", "fh", "Dh", "g", "g_many", "jump_many", "multipliers", "project", "contact_rates")
-_ENTERED = ("enter_jump", "enter_slide")  # entries of the core that the loop calls; 0: not compiled yet
+_ENTERED = ("enter_jump", "enter_slide", "enter_stiff")  # entries of the core that the loop calls; 0: not compiled yet
 FUNCTIONS = record(*(f"{name}: int" for name in (*_CALLED, "context", *_ENTERED)))
 # addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced. A, of a
 # bridge, is a matrix near Df for stiff steps; it is called directly after f with the same arguments, and may use what f has left

@@ -55,6 +55,7 @@ SCALARS = record(
     "weigh_at: int",  # count of steps at which to see again whether stability limits them,
     "wait: int",  # and how many steps later after that
     "A_at: int",  # where w.stiff.A was evaluated: see `stiff.jacobian.step_number`; -1: not at all
+    "stiff_task: int",  # what `stiff.entry` is asked for
     "stiff_run: int",  # stiff steps accepted since explicit ones, or since an event
     "jumps: int",  # the number of guards whose events change the state
     "jumping: int",  # 1: guards have fired at this instant whose jumps are to be applied
@@ -89,6 +90,9 @@ SCALARS = record(
     "dt_span",  # the natural length of a spanning step (0: not known yet)
     "hops_until",  # no spanning step before this time: one was rejected here
     "rate",  # of the fastest mode, from A
+    "stiff_length",  # what `stiff.entry` is asked about: the length of a step;
+    "stiff_error",  # its answers: the step's error in tolerances,
+    "stiff_factor",  # and the factor to change the length by
     "dt_explicit",  # the length of the explicit steps before stiff ones were tried; 0: more than a few were accepted since
     "looked",  # the clock at the first look since the caller was returned to; 0: none yet
     # the last ones are written together with the state, which follows in memory: see `memory.working`

@@ -10,8 +10,7 @@ from ..guards import refine_arrival
 from ..schemes import STIFF, table
 from ..schemes.table import error_estimate, first_stages, later_stages, result, second_estimate
 from ..state import AT_HAND
-from ..stiff.choice import after_stiff, choose_scheme, look_for_stiffness
-from ..stiff.step import stiff_step
+from ..stiff.asking import CHOOSE, STEP, ask, look_for_stiffness
 
 EVALUATION_FAILED = -1.0  # instead of an error estimate, as the next
 GIVEN_UP = 1e300  # rejected after two stages (a step that is not finite has the error inf)
@@ -28,11 +27,13 @@ def smooth_step(w, length):
     compact()
     s, v, fn = w.s, w.v, w.fn
     if s.stiffness >= AT_HAND:
-        factor = choose_scheme(w, length) if s.fresh == 1 and s.stiffness == AT_HAND else 0.0
+        factor = ask(w, CHOOSE, length) if s.fresh == 1 and s.stiffness == AT_HAND else 0.0
         if factor != 0.0:
             return EVALUATION_FAILED if factor < 0.0 else GIVEN_UP, factor
         if s.scheme == STIFF:
-            return try_stiff(w, length)
+            s.kind = STIFF
+            factor = ask(w, STEP, length)
+            return s.stiff_error, factor
     scheme, t, cap = s.scheme, s.t, s.cap
     s.kind = scheme  # (the next step may have another)
     b, p = address(w.g.b), address(w.p)
@@ -100,21 +101,6 @@ def arrives(w, length):
         return 0.0
     s.reach = length
     return 1.0
-
-
-@core
-def try_stiff(w, length):
-    """The same by a stiff step."""
-    compact()
-    s = w.s
-    s.kind = STIFF
-    error = stiff_step(w, length)
-    if error == EVALUATION_FAILED:
-        return error, 0.0
-    most = 10.0 if s.fresh == 1 else 5.0
-    factor = most if error < 1e-10 else min(most, 0.9 * step_factor(error, STIFF)) if error < math.inf else 0.1
-    factor = max(factor, 0.15 if s.fresh == 1 else 0.2)
-    return error, after_stiff(w, error, length * factor) / length
 
 
 @core(inline=True)

@@ -15,9 +15,9 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import in_tolerances
 from ..schemes import STIFF, table
 from ..state import AT_HAND
+from .asking import EVERY, LIMITED, cheap
 from .jacobian import after_f, renew, step_number
 from .rate import measure_by_differences, measure_rate, natural_step
 
@@ -27,33 +27,17 @@ WORTH, WORTH_IF_DEAR = 1.5, 4.0
 NOT_WORTH, NOT_WORTH_IF_DEAR = 1.0, 2.0
 TOO_SHORT = 0.5  # the same of these, and of one that was rejected (the next may be longer again)
 FEW = 3  # stiff steps until what explicit ones left has decayed
-LIMITED = 0.6  # of the longest stable step: from here on stability may limit explicit ones
-EVERY = 8  # steps between two looks, at first,
-EVERY_OF_A = 6  # of looks at A itself
+EVERY_OF_A = 6  # steps between two looks at A itself, at first,
 LONGEST = 512  # and at most
 SHORT = 3.0  # steps: legs up to there go on with the scheme that was used last
 FAILED = -1.0  # instead of a factor: a function failed
 
 
 @core
-def look_for_stiffness(w, length):
-    """After an explicit step, with the state of its last stage in v.x_trial: does stability limit the steps? Sets s.weigh_at."""
+def look_again(w, length):
+    """After an explicit step that looked like one that stability limits: ask A at its start. Sets s.weigh_at."""
     compact()
-    s, v = w.s, w.v
-    if cheap(w):
-        look_at_A(w, length)
-        return
-    last = table.LAST[s.scheme]
-    for i in range(v.width):
-        v.scratch[i] = v.stages[last, i] - v.stages[last - 1, i]
-        v.x_trial[i] = v.x_end[i] - v.x_trial[i]
-    change, apart = in_tolerances(w, v.scratch, v.x, v.x_end), in_tolerances(w, v.x_trial, v.x, v.x_end)
-    s.weigh_at = s.step_count + EVERY
-    if not length * change > LIMITED * table.STABLE[s.scheme] * apart:
-        return
-    if s.stiffness != AT_HAND:
-        s.question = codes.WEIGH
-        return
+    s = w.s
     if renew(w):
         return  # (the Jacobian fails here: explicit steps go on)
     measure_rate(w)
@@ -65,7 +49,7 @@ def look_for_stiffness(w, length):
 
 @core
 def look_at_A(w, length):
-    """The same by A at the end of the step, where f was evaluated last."""
+    """The same after any explicit step where A is cheap, by A at its end, where f was evaluated last."""
     compact()
     s, v = w.s, w.v
     s.weigh_at = s.step_count + EVERY_OF_A
@@ -102,12 +86,6 @@ def weigh(pointer):
 def try_stiff_steps(s, length):
     """Go on with stiff steps; explicit ones had this length."""
     s.scheme, s.dt_explicit, s.stiff_run = STIFF, length, 0
-
-
-@core(inline=True)
-def cheap(w):
-    """Whether A is at hand and costs no more than a few evaluations of f, whatever the number of states: that of a bridge."""
-    return w.s.stiffness == AT_HAND and w.tangents.jacobians.A != 0
 
 
 @core(inline=True)
