@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..core.compiler.copies import is_known_module, names_in
+from ..core.copies import is_known_module, names_in
 from .schedule import Schedule
 
 NUMBERS = (bool, int, float, complex, str, bytes, np.generic)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 from typing import Any, TypeAlias
 
-from ..core.compiler.copies import bare_copy, fill, is_known_module, module_copy, names_in
+from ..core.copies import bare_copy, fill, is_known_module, module_copy, names_in
 
 Made: TypeAlias = dict[types.FunctionType, Any]  # the compiled function in place of each plain one
 

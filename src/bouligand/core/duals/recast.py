@@ -13,7 +13,7 @@ import types as python_types
 import numpy as np
 from numba import njit
 
-from ..compiler.copies import bare_copy, fill, is_known_module, module_copy, names_in
+from ..copies import bare_copy, fill, is_known_module, module_copy, names_in
 from ..state import LANES
 from . import arithmetic, arrays, elementwise, methods, reductions  # noqa: F401  (some only register their functions)
 from .number import KINDS

@@ -3,11 +3,12 @@
 import math
 
 from .. import codes
-from ..compiler.intrinsics import address, compact, rough_power
+from ..compiler.intrinsics import address, compact
 from ..compiler.jit import core
 from ..evaluate import eval_f, eval_fh, eval_h, failed, in_tolerances
 from ..guards import refine_arrival
 from ..schemes import STIFF, table
+from ..schemes.step_size import step_factor
 from ..schemes.table import error_estimate, first_stages, later_stages, result, second_estimate
 from ..state import AT_HAND
 from ..stiff.asking import CHOOSE, STEP, ask, look_for_stiffness
@@ -138,22 +139,6 @@ def embedded_error(w, length):
         return math.inf
     together = math.sqrt(fifth * fifth + 0.01 * third * third)
     return fifth * fifth / together if together > 0.0 else 0.0
-
-
-@core(inline=True)
-def step_factor(error, scheme):
-    """The factor by which a step with this error (in tolerances) could be longer: ``error ** (-1 / order)``, to half a percent.
-
-    A rough guess and one Newton step take a quarter of the time of a power, which would delay the next step.
-    """
-    order = table.ORDER[scheme]
-    y = 0.966 * rough_power(error, -1.0 / order)
-    power = 1.0  # y ** order
-    for _ in range(table.TWOS[scheme]):
-        power *= y * y
-    for _ in range(table.THREES[scheme]):
-        power *= y * y * y
-    return y * ((order + 1.0) - error * power) / order
 
 
 @core(inline=True)

@@ -7,7 +7,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..schemes import STIFF
-from ..steps.smooth import step_factor
+from ..schemes.step_size import step_factor
 from .asking import CHOOSE, LOOK_AT_A, STEP
 from .choice import after_stiff, choose_scheme, look_again, look_at_A
 from .step import EVALUATION_FAILED, stiff_step
