@@ -320,36 +320,3 @@ def test_a_latency_lies_within_the_horizon(latency):
     )
     with pytest.raises(ValueError, match="latency must be"):
         P.MPC(plan, latency=latency)
-
-
-def test_rollouts_that_cost_too_much_end_early(monkeypatch):
-    """The line search finds the same step without the rest of rollouts whose running cost is above what would be accepted."""
-    pendulum = bd.System(
-        lambda t, x, b, p: (x[1], -9.81 * np.sin(x[0]) + p[0]), states=("angle", "rate"), params={"torque": 0.0}
-    )
-    plan = P.Plan(
-        pendulum,
-        np.linspace(0.0, 4.0, 31),
-        P.Quadratic([np.pi, 0.0], x=[1.0, 5.0]) + P.Quadratic(u=1e-3),
-        P.Quadratic([np.pi, 0.0], x=10.0),
-        inputs="torque",
-    )
-    runs: list[Any] = []
-    follow = plan._try
-
-    def counted(*arguments):
-        runs.append(follow(*arguments))
-        return runs[-1]
-
-    monkeypatch.setattr(plan, "_try", counted)
-    found = plan.solve([0.1, 0.0], iterations=12)
-    early = sum(not run.success for run in runs)
-    monkeypatch.setattr(P.Quadratic, "never_negative", False)
-    count = len(runs)
-    again = plan.solve([0.1, 0.0], iterations=12)
-    assert early > 0
-    assert all(run.success for run in runs[count:])
-    assert len(runs) == 2 * count
-    assert found.costs == again.costs
-    assert np.array_equal(found.u, again.u)
-    assert not (P.Quadratic() + P.Smooth(lambda t, x, u: x[0])).never_negative

@@ -7,7 +7,7 @@ Only the inputs of its own interval are columns there, so that the cost of a gra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from .. import _typing as ty
     from ..solution.solution import Solution
     from .bderivative import BDerivative
-
-    Policy: TypeAlias = Callable[
-        [int, ty.FloatArray], ty.FloatArray | None
-    ]  # of the interval and the state where it begins
 
 
 class Rollout:
@@ -329,14 +325,13 @@ def follow(
     system: System,
     x0: ty.State,
     t: ty.FloatArray,
-    policy: Policy,
+    policy: Callable[[int, ty.FloatArray], ty.FloatArray],
     p: ty.Parameters | None,
     columns: ty.IntArray,
     on_failure: str,
     options: Any,
 ) -> Rollout:
-    """A rollout whose inputs depend on the state where they begin: those of interval k are ``policy(k, x)``. It ends early,
-    without success, where these are None."""
+    """A rollout whose inputs depend on the state where they begin: those of interval k are ``policy(k, x)``."""
     values = np.array(system.parameters(p))
     x, u = np.full((t.size, system.n), np.nan), np.zeros((t.size - 1, len(columns)))
     x[0] = finite_numbers("x0", state(system, x0))
@@ -346,10 +341,7 @@ def follow(
     try:
         for k in range(t.size - 1):
             if k > 0:
-                inputs = policy(k, x[k])
-                if inputs is None:
-                    break
-                values[columns] = u[k] = inputs
+                values[columns] = u[k] = policy(k, x[k])
                 stepper.p = values
             stepper.advance(t[k + 1])
             if stepper.t < t[k + 1]:  # (a terminal event)

@@ -45,8 +45,6 @@ class Cost:
     'Sum'
     """
 
-    never_negative = False  # whether that is known: then a rollout may end as soon as its running cost is too high
-
     def prepare(self, system: System, inputs: tuple[str, ...]) -> None:
         """Learn for which system it is; called once, by `Plan`."""
 
@@ -69,7 +67,6 @@ class Sum(Cost):
 
     def __init__(self, one: Cost, other: Cost) -> None:
         self.parts = (one, other)
-        self.never_negative = one.never_negative and other.never_negative
 
     def prepare(self, system: System, inputs: tuple[str, ...]) -> None:
         for part in self.parts:
@@ -112,8 +109,6 @@ class Quadratic(Cost):
     >>> cost.value(np.zeros(1), np.array([[1.5, 3.0]]), np.zeros((1, 1)))
     array([0.25])
     """
-
-    never_negative = True
 
     def __init__(
         self,
@@ -215,8 +210,6 @@ def _weights(what: str, given: Any, size: int, names: tuple[str, ...]) -> FloatA
 
 class Nothing(Cost):
     """No cost."""
-
-    never_negative = True
 
     def value(self, t: FloatArray, X: FloatArray, U: FloatArray) -> FloatArray:
         return np.zeros(len(t))

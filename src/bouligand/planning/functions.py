@@ -36,8 +36,6 @@ class Residuals(Cost):
     array([[2., 0.]])
     """
 
-    never_negative = True
-
     def __init__(self, function: Callable[..., Any], derivative: Callable[..., Any] | None = None) -> None:
         self._function, self._derivative = CostFunction("the cost", function), derivative
 
@@ -97,8 +95,6 @@ class Smooth(Residuals):
     >>> round(float(cost.expand(np.zeros(1), np.zeros((1, 2)), np.ones((1, 1))).uu[0, 0, 0]), 6)
     2.0
     """
-
-    never_negative = False
 
     def value(self, t: FloatArray, X: FloatArray, U: FloatArray) -> FloatArray:
         values = self._residuals(t, X, U)

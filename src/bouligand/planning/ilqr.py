@@ -34,7 +34,6 @@ MU_LEAST, MU_MOST, MU_FACTOR = (
     5.0,
 )  # regularisation, relative to the mean curvature of the cost in the controls
 PIECES = 3  # that are tried at corners
-EVERY = 3  # nodes: how often the line search asks whether a step has cost too much already
 SHORT = 0.3  # steps shorter than this, of the whole, ask for more of it
 TRIALS = 3  # trajectories nearby, where this one has no derivative
 NEARBY = 1e-4  # how much their controls differ, relative
@@ -193,54 +192,24 @@ class _Search:
 
         self._proposed = None
         for alpha in ALPHAS:
+
+            def policy(k: int, x: ty.FloatArray, alpha: float = float(alpha)) -> ty.FloatArray:
+                dx = plan.coordinates.difference(x, old.x[k], None if P is None else P[k])
+                u: ty.FloatArray = old.u[k] + alpha * found.d[k] + found.K[k] @ dx
+                return u if plan.limits is None else np.clip(u, *plan.limits)
+
             expected = found.expected(float(alpha))
             if expected >= 0.0:
                 continue
-            enough = self.cost + ARMIJO * expected
-            costly = _Costly(plan, self.t, enough)
-
-            def policy(
-                k: int, x: ty.FloatArray, alpha: float = float(alpha), costly: _Costly = costly
-            ) -> ty.FloatArray | None:
-                dx = plan.coordinates.difference(x, old.x[k], None if P is None else P[k])
-                u: ty.FloatArray = old.u[k] + alpha * found.d[k] + found.K[k] @ dx
-                if plan.limits is not None:
-                    u = np.clip(u, *plan.limits)
-                return None if costly(k, x, u) else u
-
             run = plan._try(self.x0, self.t, policy)
             cost = np.inf if run is None else plan.cost(run)
             if run is not None and np.isfinite(run.x).all():
                 self._proposed = run.x[:-1] - old.x[:-1], run.u - old.u
-            if run is not None and cost <= enough:
+            if run is not None and cost <= self.cost + ARMIJO * expected:
                 self._towards, self._d = self._proposed, found.d
                 self.run, self.cost, self.K = run, cost, found.K
                 return float(alpha)
         return 0.0
-
-
-class _Costly:
-    """Whether a rollout has cost too much already: then its rest need not be integrated. (Only if costs are never negative; asked
-    at every third node, since an evaluation of the cost takes as long as some steps.)"""
-
-    def __init__(self, plan: Plan, t: ty.FloatArray, most: float) -> None:
-        self._running, self._t, self._rest = plan.running, t, most
-        self._stops = plan.running.never_negative and plan.end.never_negative
-        self._nodes: list[Step] = []
-
-    def __call__(self, k: int, x: ty.FloatArray, u: ty.FloatArray) -> bool:
-        """Node k, the next one, has this state and these controls."""
-        if not self._stops:
-            return False
-        self._nodes.append((x, u))
-        if len(self._nodes) < EVERY:
-            return False
-        X, U = (np.array(part) for part in zip(*self._nodes, strict=True))
-        t = self._t[k + 1 - EVERY : k + 2]
-        with np.errstate(all="ignore"):
-            self._rest -= float(np.diff(t) @ self._running.value(t[:-1], X, U))
-        self._nodes.clear()
-        return self._rest < 0.0
 
 
 def _held(U: ty.FloatArray) -> Callable[[int, ty.FloatArray], ty.FloatArray]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .. import _typing as ty
-    from ..derivative.rollout import Policy, Rollout
+    from ..derivative.rollout import Rollout
     from .shooting import MultipleShooting
 
 
@@ -179,10 +179,12 @@ class Plan:
         """The times of a horizon that begins at t0."""
         return self.times if t0 is None else self.times + (float(t0) - self.times[0])
 
-    def _follow(self, x0: ty.State, t: ty.FloatArray, policy: Policy) -> Rollout:
+    def _follow(self, x0: ty.State, t: ty.FloatArray, policy: Callable[[int, ty.FloatArray], ty.FloatArray]) -> Rollout:
         return follow(self.system, x0, t, policy, self.p, self._columns, "return", self.options)
 
-    def _try(self, x0: ty.State, t: ty.FloatArray, policy: Policy) -> Rollout | None:
+    def _try(
+        self, x0: ty.State, t: ty.FloatArray, policy: Callable[[int, ty.FloatArray], ty.FloatArray]
+    ) -> Rollout | None:
         """The same; None if the start itself is refused."""
         try:
             return self._follow(x0, t, policy)
