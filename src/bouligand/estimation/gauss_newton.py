@@ -18,9 +18,8 @@ import numpy as np
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray
 
-_NEARLY_LINEAR = (
-    0.1  # of the predicted change of the residuals, so much may be missing for the last Jacobian to serve again
-)
+# of the predicted change of the residuals, so much may be missing for the last Jacobian to serve again
+_NEARLY_LINEAR = 0.1
 _NEGLIGIBLE = 1e-3  # a step, in standard errors of the estimate
 _AS_GOOD = 0.01  # as exact: a relative change of the Jacobian; it moves the estimate by about so many standard errors
 _SMALLEST = 1e-10  # a step, relative to the unknowns
@@ -68,9 +67,8 @@ def minimise(
         change = J @ step
         predicted = -float(change @ (r + 0.5 * change))
         length = float(np.linalg.norm(step / scale))
-        errors = np.sqrt(
-            max(2.0 * predicted, 0.0) / max(min(unit**2, 2.0 * cost / freedom), 1e-300)
-        )  # (standard errors)
+        variance = max(min(unit**2, 2.0 * cost / freedom), 1e-300)
+        errors = np.sqrt(max(2.0 * predicted, 0.0) / variance)  # the step, in standard errors
         negligible = errors <= _NEGLIGIBLE and not limited
         ends = negligible or length <= _SMALLEST * float(np.linalg.norm(x / scale))
         if ends and drift <= _AS_GOOD:

@@ -53,9 +53,8 @@ def accept(w, landed):
     s.no_landing = 0
     s.short_hops = s.short_hops + 1 if s.kind >= HOP and not landed and s.bands == 0 else 0
     if s.short_hops >= MOST_SHORT:
-        s.no_landing = (
-            1  # (a guard that is approached ever more slowly looks as near after each of them: an ordinary step tells)
-        )
+        # (a guard that is approached ever more slowly looks as near after each of them: an ordinary step tells)
+        s.no_landing = 1
     if landed:
         s.hops += 1
         if g.level[j] == 0.0:

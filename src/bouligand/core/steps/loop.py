@@ -3,7 +3,7 @@
 ``run`` continues until the end, a failure, or a full buffer, and can be called again where it stopped. One pass through the
 loop of ``advance`` is one of: a crossing at the present state, a smooth step, a hop onto a guard. Where many guards are ahead
 and f is a sum over contacts, it returns NEED_SPAN: spanning steps are an entry of their own (see ``spans.span``). So are jumps
-of the state and sliding modes: once these are compiled, ``run`` calls them by their addresses.
+of the state, sliding modes and stiff steps: once these are compiled, the loop calls them by their addresses.
 """
 
 from .. import codes
