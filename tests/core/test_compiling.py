@@ -8,7 +8,9 @@ import threading
 import numba
 import pytest
 from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Flags
 from numba.core.cpu import CPUContext
+from numba.core.targetconfig import TargetConfig
 
 from bouligand.core.compiler import compiling
 
@@ -21,6 +23,9 @@ def patched():
         CPUContext.get_executable,
         JITCodeLibrary._optimize_final_module,
         JITCodeLibrary._finalize_final_module,
+        numba.types.Function.get_call_type,
+        TargetConfig.__hash__,
+        TargetConfig.__eq__,
     )
 
 
@@ -39,7 +44,7 @@ def test_another_thread_compiles_without_them():
 
     thread = threading.Thread(target=other)
     thread.start()
-    with compiling.compiling(), compiling.as_a_whole(True):
+    with compiling.compiling(), compiling.shortcuts(True):
         assert all(a is not b for a, b in zip(patched(), usual, strict=True))
         inside.set()
         thread.join(0.5)
@@ -97,6 +102,7 @@ import threading, warnings
 warnings.simplefilter("error")
 import numpy as np
 import bouligand as bd
+from numba.core.compiler import Flags
 from numba.core.cpu import CPUContext
 
 usual = CPUContext.get_executable
@@ -123,3 +129,28 @@ for q in range(4):
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr
+
+
+def test_types_are_the_same_with_shortcuts():
+    def mixed(i, x, c):
+        return i + x, i * 2, x < c, i // 3 + True, min(i, 2.0), x**2 - i
+
+    def returned():
+        dispatcher = numba.njit(mixed)
+        dispatcher.compile((numba.int32, numba.float32, numba.float64))
+        return dispatcher.nopython_signatures[0].return_type
+
+    usual = returned()
+    with compiling.compiling(), compiling.shortcuts(True):
+        assert returned() == usual
+
+
+def test_flags_are_found_by_what_they_are():
+    unset, plain, other = Flags(), Flags(), Flags()
+    plain.nrt, other.nrt = False, True  # (False is what it is where nothing was set)
+    usual = hash(unset), hash(other)
+    with compiling.compiling(), compiling.shortcuts(True):
+        assert (hash(unset), hash(other)) == usual
+        assert unset == plain
+        assert plain != other
+        assert unset != "flags"

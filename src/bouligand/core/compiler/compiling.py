@@ -15,9 +15,10 @@ from numba import _dynfunc, typeof  # type: ignore[attr-defined]  # (compiled: n
 from numba.core.compiler_lock import global_compiler_lock
 
 from .cache import JIT, STAMP
+from .typing_shortcuts import flags_compared_quickly, scalar_operations_typed_once
 
 KNOWN = (0, 61), (0, 68)  # versions of Numba, the first and the last with which the shortcuts are tested
-SHORTCUTS = ("blas", "parts", "optimise")
+SHORTCUTS = ("blas", "parts", "optimise", "types", "flags")
 _PACKAGE = __package__.rpartition(".")[0]  # the core
 
 
@@ -66,8 +67,21 @@ def compile_for(dispatcher, arguments, quickly=False):
 
 def compile_for_types(dispatcher, types, quickly=False):
     """The same, given the types of the arguments."""
-    with compiling(), as_a_whole(quickly):
+    with compiling(), shortcuts(quickly):
         dispatcher.compile(types)
+
+
+@contextlib.contextmanager
+def shortcuts(quickly):
+    """All that are allowed, while something is compiled. Within `compiling()`. ``quickly``: see `as_a_whole`."""
+    with contextlib.ExitStack() as stack:
+        if "types" in ALLOWED:
+            stack.enter_context(scalar_operations_typed_once())
+        if "flags" in ALLOWED:
+            stack.enter_context(flags_compared_quickly())
+        if "parts" in ALLOWED:
+            stack.enter_context(as_a_whole(quickly))
+        yield
 
 
 @contextlib.contextmanager
@@ -77,9 +91,6 @@ def as_a_whole(quickly):
     ``quickly``: nor are these optimised before ("optimise"), but for those that are not ``compact``, whose loops are to become
     vector code (inside a compact function they would not).
     """
-    if "parts" not in ALLOWED:
-        yield
-        return
     from numba.core.codegen import JITCodeLibrary
     from numba.core.cpu import CPUContext
 

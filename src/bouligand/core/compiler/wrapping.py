@@ -14,7 +14,7 @@ from numba.np.arrayobj import populate_array
 
 from ..state import FEW_LANES, LANES
 from .cache import keep_on_disk
-from .compiling import as_a_whole, compiling
+from .compiling import compiling, shortcuts
 from .intrinsics import DOUBLE, INT32, INT64
 
 WRONG_LENGTH = 2000  # status of a function that returned another number of values than it should
@@ -220,7 +220,7 @@ def c_entry(count, stamp):
         # (Numba's own decorator ``cfunc`` compiles at once, before one could say where to keep it)
         compiled = CFunc(function, (signature.args, signature.return_type), {}, {"error_model": "numpy", "nogil": True})
         keep_on_disk(compiled, function)
-        with compiling(), as_a_whole(quickly=True):
+        with compiling(), shortcuts(quickly=True):
             compiled.compile()
         return compiled
 
