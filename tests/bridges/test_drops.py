@@ -51,6 +51,15 @@ def test_guards_that_are_approached_ever_more_slowly(rtol):
     assert bd.solve(robot, (0.0, scene.duration), x0, rtol=rtol).counts.steps < 220
 
 
+def test_fingers_that_slip_on_a_ball_at_loose_tolerances():
+    """Behind a landing with friction, explicit steps went on at the limit of stability; and 1e-1 took the steps of 3e-2."""
+    scene, times = scenes.Hand(friction=True), np.linspace(0.0, 1.0, 51)
+    robot, x0 = scene.ours()
+    loose, tight = (bd.solve(robot, (0.0, scene.duration), x0, rtol=rtol, t_eval=times) for rtol in (1e-1, 1e-7))
+    assert np.sqrt(np.mean((loose.x - tight.x) ** 2)) < 0.1
+    assert loose.counts.f < 240  # (it was 292)
+
+
 def trot(friction):
     """Solo12, diagonal legs in turn, by a PD controller."""
     gait: dict[str, float | mj.Sinusoid] = {}

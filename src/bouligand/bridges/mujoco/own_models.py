@@ -27,7 +27,7 @@ def smooth_copy(model: mujoco.MjModel) -> mujoco.MjModel:
 
 
 def place_few_geoms(model: mujoco.MjModel, rows: IntArray) -> None:
-    """Let the kinematics leave geoms at their bodies' frames that nothing here depends on. (Pictures have a model of their own.)"""
+    """Let the kinematics leave geoms at their bodies' frames that nothing here depends on. (Pictures have another model.)"""
     if model.opt.density > 0.0 or model.opt.viscosity > 0.0:
         return  # (forces of a fluid act on geoms)
     needed = {int(geom) for row in rows if row[at.KIND] == at.PAIR for geom in row[[at.GEOM1, at.GEOM2]]}
