@@ -35,6 +35,17 @@ def test_drops_complete_at_loose_tolerances(name):
             assert bd.solve(robot, (0.0, drops.DURATION), drops.start(robot, stance, seed), rtol=rtol).success
 
 
+@pytest.mark.parametrize(
+    ("name", "law", "friction", "seed"),
+    [("ant", "Spring", "yes", 24), ("ant", "HuntCrossley", "no", 21), ("solo12", "Spring", "yes", 32)],
+)
+def test_dampers_do_not_make_feet_slide_on_their_guards(name, law, friction, seed):
+    """Beside the guard of a foot that pushes, by what a landing has left of the force, the damper turned its rate round: refused
+    with SlidingError or NotEventSelectedError, although the force ends where the guard is."""
+    robot, stance = drops.load(drops.KINDS[name], law, friction)
+    assert bd.solve(robot, (0.0, drops.DURATION), drops.start(robot, stance, seed), rtol=1e-1).success
+
+
 def test_feet_in_stance_are_not_searched_again_and_again():
     """Guards near their surfaces for seconds: h was evaluated 3.5 times as often as f, to find how near they came."""
     scene = scenes.Drop(friction=False)
