@@ -23,7 +23,7 @@ STEPS = {
     "implicitfast": (5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5, 1e-5),
     "RK4": (5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5),
 }
-TOLERANCES = ((3e-2, None), (1e-2, None), (3e-3, None), *[(10.0**-k, None) for k in range(3, 11)])
+TOLERANCES = ((1e-1, None), (3e-2, None), (1e-2, None), (3e-3, None), *[(10.0**-k, None) for k in range(3, 11)])
 TIGHT = {True: 2e-5, False: 2e-6}  # steps of MuJoCo's reference, quick or not
 MARKS = (1.0, *[10.0**-k for k in range(1, 10)])
 # title -> its scene in `benchmarks.scenes`, and whether there is friction

@@ -18,7 +18,7 @@ MECHANISM = """<mujoco><option gravity="0.3 -0.2 -9.81"/><worldbody><geom name="
   <geom name="thigh" type="capsule" fromto="0 0 0 0 0 -.3" size=".04" mass="1"/>
   <body pos="0 0 -.3"><joint name="knee" axis="0 1 0" stiffness="5" range="-20 40" limited="true" KNEE/>
    <geom name="shin" type="capsule" fromto="0 0 0 .05 0 -.3" size=".03" mass=".6"/><site name="toe" pos="0 0 -.33"/>
-   <body pos="0 .01 0" gravcomp="1"><geom type="sphere" size=".03" mass=".2"/></body></body></body></body>
+   <body pos="0 .01 0" gravcomp="1"><geom name="bead" type="sphere" size=".03" mass=".2"/></body></body></body></body>
 <body pos="0 .3 .3"><body pos="0 .1 .1"><joint name="lid" axis="1 0 0"/>
  <geom name="lid" type="box" size=".2 .1 .02" mass=".5"/></body></body>
 <body pos=".2 0 .3"><freejoint name="ball"/><geom name="ball" type="sphere" size=".1" mass="1"/></body></worldbody>
@@ -108,6 +108,25 @@ def test_every_kind_of_joint_actuator_and_contact(control):
             check(robot, "Dp_f", x, word)
         check(robot, "Dh", x)
         check(robot, "Dp_h", x)
+
+
+def test_two_balls():
+    """They touch along the line through their centres, and have formulas of their own: depth, force and Jacobians."""
+    robot = mechanism(contacts=[("ball", "bead"), ("bead", "ball"), ("bead", "lid")])
+    x, p, nq = state(robot, 3), robot.defaults, robot.model.nq
+    word = np.ones(robot.m)
+
+    def depth(x):
+        one, two = (robot.data(x).geom(name).xpos for name in ("ball", "bead"))
+        return 0.13 - np.linalg.norm(one - two)
+
+    slope, h = robot.function("f")(0.3, x, word, p)[:nq], robot.function("h")(0.3, x, p)
+    ahead, behind = (np.r_[x[:nq] + side * slope, x[nq:]] for side in (1e-5, -1e-5))
+    rate = (depth(ahead) - depth(behind)) / 2e-5
+    assert h[[0, 2]] == pytest.approx([depth(x)] * 2, abs=1e-14)
+    assert h[[1, 3]] == pytest.approx([2.0 + 500.0 * depth(x) + 5.0 * rate] * 2, abs=1e-6)
+    check(robot, "Df", x, word)
+    check(robot, "Dh", x)
 
 
 def test_limits_of_inputs_and_forces():

@@ -81,7 +81,8 @@ def _fits(stepper: Stepper) -> bool:
         one, other = (_differences(f, t, x, b, p, here, step * size) for step in (1e-6, 1e-5))
     except Exception:  # (what fails here fails in the core as well, which reports it)
         return True
-    scale = (np.abs(one) @ size + np.abs(Df) @ size)[:, None] + 1e-300
+    known = np.where(np.isfinite(Df), Df, 0.0)  # (NaN is wrong, too)
+    scale = (np.abs(one) @ size + np.abs(known) @ size)[:, None] + 1e-300
     off, doubt = np.abs(Df - one) * size / scale, np.abs(one - other) * size / scale
     wrong = ~(off <= WRONG) & (doubt <= 0.1 * WRONG)
     if not wrong.any():

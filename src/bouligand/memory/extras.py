@@ -92,8 +92,7 @@ class StiffTable(TableMemory):
             STIFF,
             A=np.zeros((n, n)),
             factors=np.empty((n, n)),
-            pivots=np.zeros(n, dtype=np.int64),
-            columns=np.zeros(n, dtype=np.int64),
+            **{name: np.zeros(n, dtype=np.int64) for name in ("pivots", "first", "begin", "end", "columns", "below")},
             rows=np.zeros((STIFF_ROWS.count, n)),
         )
 

@@ -85,16 +85,13 @@ def motion(w, t, x, b, p, dx):
 @core
 def look(w, x):
     """MuJoCo's data at a state, as far as guards need it."""
-    model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
+    data, ropes = read_int(w, at.DATA), read_int(w, at.NEEDS_TENDON) != 0
+    model = read_int(w, at.MODEL if ropes else at.LIGHT_MODEL)
     set_positions(w, x)
+    set_velocities(w, x)
     kinematics(model, data)
-    moving, ropes = read_int(w, at.NEEDS_VELOCITY) != 0, read_int(w, at.NEEDS_TENDON) != 0
-    if moving or ropes:
-        com_pos(model, data)
-    if moving:
-        set_velocities(w, x)
-        com_vel(model, data)
     if ropes:
+        com_pos(model, data)
         tendon(model, data)
 
 

@@ -115,9 +115,20 @@ def slip_changes(w, contact, k, reach):
 
 @core
 def pushes(contact, b):
-    """Whether a contact is active in a mode."""
+    """Whether this contact is active in a mode."""
     pull = read_int(contact, at.PULL)
     return read(b, read_int(contact, at.TOUCH)) > 0.0 and (pull < 0 or read(b, pull) > 0.0)
+
+
+@core
+def any_pushes(w, b):
+    """Whether a contact is active in a mode."""
+    contact = read_int(w, at.CONTACTS)
+    for _ in range(read_int(w, at.CONTACT_COUNT)):
+        if pushes(contact, b):
+            return True
+        contact += 8 * at.CONTACT_INTS
+    return False
 
 
 @core

@@ -5,7 +5,7 @@ import math
 from ...core.compiler.intrinsics import call, read, read_int, write
 from ...core.compiler.jit import core
 from . import layout as at
-from .inputs import AMPLITUDE, CENTRE, FACTOR, FREQUENCY, KD, KP, PD_COLUMNS, PHASE, Q_INDEX, V_INDEX, interval
+from .inputs import FACTOR, KD, KP, PD_COLUMNS, Q_INDEX, V_INDEX, interval, of_gait
 
 STEP = 6e-6  # of differences of a feedback function, relative to max(1, |x|): the cube root of the unit round-off
 
@@ -144,10 +144,7 @@ def add_control_parameters(w, t, x, p, out, n, parameters):
         for i in range(read_int(w, at.NU)):
             row = table + 8 * PD_COLUMNS * i
             if read(row, KP) >= 0.0:
-                turn = 2.0 * math.pi * read(row, FREQUENCY)
-                angle = turn * t + read(row, PHASE)
-                wanted = read(row, CENTRE) + read(row, AMPLITUDE) * math.sin(angle)
-                speed = read(row, AMPLITUDE) * turn * math.cos(angle)
+                wanted, speed = of_gait(t, row)
                 late, slow = wanted - read(x, int(read(row, Q_INDEX))), speed - read(x, int(read(row, V_INDEX)))
                 _add_input(w, i, x, int(read(row, KP)), read(row, FACTOR) * late, out, parameters)
                 _add_input(w, i, x, int(read(row, KD)), read(row, FACTOR) * slow, out, parameters)

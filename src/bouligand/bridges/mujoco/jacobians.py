@@ -13,7 +13,16 @@ from . import laws
 from . import layout as at
 from .compiled import USER_DATA, compile_entry, guards_jacobian, look, motion
 from .compiled import h as guards_of
-from .contact_jacobian import add_contacts, add_gravity_compensation, add_to_chain, arm, at_origin, pushes, three_of
+from .contact_jacobian import (
+    add_contacts,
+    add_gravity_compensation,
+    add_to_chain,
+    any_pushes,
+    arm,
+    at_origin,
+    pushes,
+    three_of,
+)
 from .coupled import couple, fold_columns, substituted
 from .guard_jacobian import add_closing_rows
 from .input_jacobian import add_actuators, add_control, add_control_parameters, add_joints, held_now, parameter_rows
@@ -76,10 +85,35 @@ def _lift(w, x):
 
 
 @core
+def _solve_rows(w, rows):
+    """SOLVED = M^-1 of so many rows of FORCES. (Rows of zeros, as of a body that nothing touches, are not solved for.)"""
+    model, data, nv = read_int(w, at.MODEL), read_int(w, at.DATA), read_int(w, at.NV)
+    forces, solved = read_int(w, at.FORCES), read_int(w, at.SOLVED)
+    first = 0
+    for i in range(rows + 1):
+        if i < rows and _any(forces + 8 * nv * i, nv):
+            continue
+        if i > first:
+            solve_inertia(model, data, solved + 8 * nv * first, forces + 8 * nv * first, i - first)
+        if i < rows:
+            _clear(solved + 8 * nv * i, nv)
+        first = i + 1
+
+
+@core
+def _any(where, count):
+    """Whether there is a number that is not zero."""
+    for i in range(count):
+        if read(where, i) != 0.0:
+            return True
+    return False
+
+
+@core
 def _accelerate(w, count, rows, first, shift, out):
     """The rows of qacc in ``out`` (n, count): M^-1 of so many rows of FORCES, those from ``first`` on further right."""
-    forces, solved, nq, nv = read_int(w, at.FORCES), read_int(w, at.SOLVED), read_int(w, at.NQ), read_int(w, at.NV)
-    solve_inertia(read_int(w, at.MODEL), read_int(w, at.DATA), solved, forces, rows)
+    solved, nq, nv = read_int(w, at.SOLVED), read_int(w, at.NQ), read_int(w, at.NV)
+    _solve_rows(w, rows)
     couple(w, solved, rows)
     for i in range(nv):
         row = out + 8 * count * (nq + i)
@@ -128,7 +162,8 @@ def _A(t, x, b, p, out, ctx):
     _clear(out, n * n)
     _clear(read_int(w, at.FORCES), n * read_int(w, at.NV))
     _positions(w, x, out, n)
-    velocities(w)
+    if any_pushes(w, b):
+        velocities(w)
     add_contacts(w, x, b, p, out, n)
     add_joints(w)
     return _with_inputs(w, t, x, p, out, n)

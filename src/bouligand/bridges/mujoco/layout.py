@@ -10,6 +10,7 @@ _slot = count()
 
 # --- MuJoCo's model and data, and arrays in them (addresses)
 MODEL, DATA = next(_slot), next(_slot)
+LIGHT_MODEL = next(_slot)  # one in which centres of mass are not placed: for guards
 QPOS, QVEL, ACT, ACT_DOT, CTRL, APPLIED, QACC = (next(_slot) for _ in range(7))
 XPOS, XMAT, COM, CVEL, CDOF = (next(_slot) for _ in range(5))
 BODY_ROOT, DOF_PARENT = next(_slot), next(_slot)  # int32
@@ -23,10 +24,15 @@ SCALARS, SCALAR_COUNT = next(_slot), next(_slot)  # pairs (index in qpos, dof): 
 QUATS, QUAT_COUNT = next(_slot), next(_slot)  # pairs (index in qpos, first dof): q' = q (0, w) / 2
 BODY_LAST_DOF = next(_slot)  # last dof of the chain that moves a body, -1 if none does
 DOF_FIRST = next(_slot)  # first dof of the ball that a dof belongs to, or itself
+DOF_JOINT, JOINT_KIND, JOINT_DOF = (
+    next(_slot) for _ in range(3)
+)  # int32: a dof's joint; a joint's kind and its first dof
+JOINT_AXIS, JOINT_ANCHOR = next(_slot), next(_slot)  # in the world
+FREE, SLIDE, HINGE = 0, 2, 3  # kinds of a joint, as MuJoCo has them; 1 is a ball
 
 # --- contacts
 CONTACT_COUNT, CONTACTS, PLACES = next(_slot), next(_slot), next(_slot)
-NEEDS_VELOCITY, NEEDS_TENDON = next(_slot), next(_slot)  # whether any guard is a force; a tendon's limit
+NEEDS_TENDON = next(_slot)  # whether any guard is a tendon's limit
 TENDON_LENGTH, TENDON_SLOPES = (
     next(_slot),
     next(_slot),
@@ -75,7 +81,8 @@ POINT, PAIR, LIMIT, TENDON = 0, 1, 2, 3
 # --- a contact: columns of int64
 KIND, BODY1, BODY2, GEOM1, GEOM2, TOUCH, PULL, NORMAL, P_NORMAL, FRICTION, P_FRICTION, BRISTLE = range(12)
 SLIPS = 12  # two: the guards of the slip along and across, of friction that sticks exactly (-1: none)
-CONTACT_INTS = 14
+BALLS = 14  # PAIR: 2 if both geoms are balls, 1 if the first is
+CONTACT_INTS = 15
 DOF, QADR = BODY1, BODY2  # of a joint's limit
 ROPE = BODY1  # of a tendon's limit, the tendon
 
@@ -83,7 +90,7 @@ ROPE = BODY1  # of a tendon's limit, the tendon
 # POINT: in the body's frame; the plane and its two directions
 AT, RADIUS, AXIS, OFFSET, ALONG, ACROSS = 0, 3, 4, 7, 8, 11
 CONTACT_DOUBLES = 14
-PAD = RADIUS  # PAIR: by how much the two geoms were shrunk
+PAD = RADIUS  # PAIR: by how much the two geoms were shrunk; of two balls, their radii
 SIGN, BOUND, INERTIA = 0, 1, 2  # LIMIT, TENDON
 
 # --- scratch: compression, direction of the push on body 1, where, and the segment from MuJoCo

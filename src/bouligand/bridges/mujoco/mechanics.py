@@ -48,12 +48,43 @@ def position_rates(w, x, dx):
 
 @core
 def point_velocity(w, body, x, y, z):
-    """Velocity of the point of a body that is at (x, y, z), from MuJoCo's velocity at the centre of mass of the tree."""
-    cvel = read_int(w, at.CVEL) + 48 * body
-    com = read_int(w, at.COM) + 24 * read_int32(read_int(w, at.BODY_ROOT), body)
-    x, y, z = x - read(com, 0), y - read(com, 1), z - read(com, 2)
-    a, b, c = read(cvel, 0), read(cvel, 1), read(cvel, 2)
-    return read(cvel, 3) + b * z - c * y, read(cvel, 4) + c * x - a * z, read(cvel, 5) + a * y - b * x
+    """Velocity of the point of a body that is at (x, y, z): the sum over the joints that move it.
+
+    (From the kinematics alone, and so without the inertias and velocities of all bodies, which guards would not need otherwise.)
+    """
+    joints, kinds, first_of = read_int(w, at.DOF_JOINT), read_int(w, at.JOINT_KIND), read_int(w, at.JOINT_DOF)
+    parents, qvel = read_int(w, at.DOF_PARENT), read_int(w, at.QVEL)
+    vx, vy, vz = 0.0, 0.0, 0.0
+    dof = read_int(read_int(w, at.BODY_LAST_DOF), body)
+    while dof >= 0:
+        joint = read_int32(joints, dof)
+        kind, first = read_int32(kinds, joint), read_int32(first_of, joint)
+        axis, speed = read_int(w, at.JOINT_AXIS) + 24 * joint, read(qvel, dof)
+        a, b, c = speed * read(axis, 0), speed * read(axis, 1), speed * read(axis, 2)
+        if kind == at.SLIDE:
+            vx, vy, vz = vx + a, vy + b, vz + c
+        else:
+            if kind != at.HINGE:  # three speeds, in the axes of the body
+                a, b, c = _turned(w, read_int32(read_int(w, at.DOF_BODY), dof), qvel + 8 * (dof - 2))
+            anchor = read_int(w, at.JOINT_ANCHOR) + 24 * joint
+            rx, ry, rz = x - read(anchor, 0), y - read(anchor, 1), z - read(anchor, 2)
+            vx, vy, vz = vx + b * rz - c * ry, vy + c * rx - a * rz, vz + a * ry - b * rx
+            if kind == at.FREE:
+                vx, vy, vz = vx + read(qvel, first), vy + read(qvel, first + 1), vz + read(qvel, first + 2)
+        dof = read_int32(parents, first)
+    return vx, vy, vz
+
+
+@core(inline=True)
+def _turned(w, body, vector):
+    """A vector in the axes of a body, in those of the world."""
+    turn = read_int(w, at.XMAT) + 72 * body
+    a, b, c = read(vector, 0), read(vector, 1), read(vector, 2)
+    return (
+        read(turn, 0) * a + read(turn, 1) * b + read(turn, 2) * c,
+        read(turn, 3) * a + read(turn, 4) * b + read(turn, 5) * c,
+        read(turn, 6) * a + read(turn, 7) * b + read(turn, 8) * c,
+    )
 
 
 @core

@@ -5,7 +5,6 @@ MuJoCo's model and the tables of contacts and coordinates are shared and never w
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,13 +18,15 @@ from ...system.reasons import name_error, undefined_name, why
 from . import layout as at
 from .couplings import Couplings
 from .formulas import Constants
+from .own_models import light_copy, place_few_geoms, smooth_copy
 from .robot_file import caller_level
 
 if TYPE_CHECKING:
     from ..._typing import FloatArray, IntArray
     from .driver import Driver
 
-ROUND = (int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_CAPSULE))
+BALL = int(mujoco.mjtGeom.mjGEOM_SPHERE)
+ROUND = (BALL, int(mujoco.mjtGeom.mjGEOM_CAPSULE))
 CORE = 1e-3  # of its radius: to that a round geom that touches another is shrunk
 
 
@@ -44,7 +45,7 @@ class Memory:
         loss_parameters: int = 0,
         cost: Any = None,
     ) -> None:
-        self.model = _private(model)
+        self.model = smooth_copy(model)
         self.rows = np.ascontiguousarray(rows, dtype=np.int64).reshape(-1, at.CONTACT_INTS)
         self.places = np.ascontiguousarray(places, dtype=float).reshape(-1, at.CONTACT_DOUBLES)
         self.driver = driver
@@ -69,13 +70,19 @@ class Memory:
         for number, row in enumerate(self.rows):
             if row[at.KIND] == at.PAIR:
                 self._shrink(row, self.places[number])
+        place_few_geoms(self.model, self.rows)
+        self.light = light_copy(self.model)
         self._bound: dict[str, tuple[int, object]] = {}  # functions of the user
         self.failures = Failures()
 
     def _shrink(self, row: IntArray, place: FloatArray) -> None:
+        first, second = (int(self.model.geom_type[row[column]]) == BALL for column in (at.GEOM1, at.GEOM2))
+        row[at.BALLS] = 0 if not first else 2 if second else 1
         for column, pad in ((at.GEOM1, at.PAD), (at.GEOM2, at.PAD + 1)):
             geom = int(row[column])
-            if int(self.model.geom_type[geom]) in ROUND:
+            if row[at.BALLS] == 2:
+                place[pad] = self.original_radius(geom)
+            elif int(self.model.geom_type[geom]) in ROUND:
                 full = self.original_radius(geom)
                 self.model.geom_size[geom, 0] = CORE * full
                 place[pad] = (1.0 - CORE) * full
@@ -156,6 +163,11 @@ class Memory:
             at.QUATS: self.quats,
             at.BODY_LAST_DOF: self.last_dof,
             at.DOF_FIRST: self.first_dof,
+            at.DOF_JOINT: model.dof_jntid,
+            at.JOINT_KIND: model.jnt_type,
+            at.JOINT_DOF: model.jnt_dofadr,
+            at.JOINT_AXIS: data.xaxis,
+            at.JOINT_ANCHOR: data.xanchor,
             at.CONTACTS: self.rows,
             at.PLACES: self.places,
             at.SCRATCH: scratch,
@@ -180,6 +192,7 @@ class Memory:
             block[slot] = array.ctypes.data
         numbers = {
             at.MODEL: model._address,
+            at.LIGHT_MODEL: self.light._address,
             at.DATA: data._address,
             at.N: self.sizes["n"],
             at.NQ: model.nq,
@@ -193,7 +206,6 @@ class Memory:
             at.CONTACT_COUNT: len(self.rows),
             at.NBODY: model.nbody,
             at.HAS_COMPENSATION: int(self.constants.compensated.any()),
-            at.NEEDS_VELOCITY: int((self.rows[:, [at.PULL, at.SLIPS, at.SLIPS + 1]] >= 0).any()),
             at.NEEDS_TENDON: int((self.rows[:, at.KIND] == at.TENDON).any()),
             at.LOSS_COUNT: len(self.losses),
             at.LOSS_PARAMETERS: self.loss_parameters,
@@ -246,19 +258,11 @@ class Memory:
         return 1 + int(max(used.max(initial=-1), self.losses[:, at.LOSS_GUARD].max(initial=-1)))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_bound": {}}
+        return {**self.__dict__, "_bound": {}, "light": None}
 
-
-def _private(model: mujoco.MjModel) -> mujoco.MjModel:
-    """A copy with everything off that is not part of the smooth motion."""
-    model = copy.copy(model)
-    off = mujoco.mjtDisableBit
-    model.opt.disableflags |= int(off.mjDSBL_CONTACT | off.mjDSBL_CONSTRAINT | off.mjDSBL_SENSOR)
-    model.opt.enableflags = 0
-    model.opt.integrator = int(mujoco.mjtIntegrator.mjINT_EULER)
-    model.opt.ccd_tolerance = 1e-12  # of distances between geoms that have no formula
-    model.opt.ccd_iterations = 200
-    return model
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.light = light_copy(self.model)
 
 
 def _tendons(model: mujoco.MjModel, data: mujoco.MjData) -> dict[int, Any]:

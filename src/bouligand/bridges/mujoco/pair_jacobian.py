@@ -1,8 +1,8 @@
 """Compiled: how the normal and the place of a contact between two geoms change when the geoms move.
 
-That depends on their shapes, of which MuJoCo tells the distance and the nearest points only. So these are differenced: geom 1 is
-displaced a little, and turned a little about its centre, in six directions. How they change with a dof that moves geom 2 follows,
-because where both move together the whole picture is just displaced and turned.
+Of two balls formulas tell. Of others that depends on their shapes, of which MuJoCo tells the distance and the nearest points
+only. So these are differenced: geom 1 is displaced a little, and turned a little about its centre, in six directions. How they
+change with a dof that moves geom 2 follows, because where both move together the whole picture is just displaced and turned.
 """
 
 import math
@@ -29,8 +29,35 @@ def _turn(matrix, axis, angle):
 
 @core
 def pair_slopes(w, x, contact, spot):
-    """PAIR_TURNS and PAIR_SHIFTS: six derivatives of the normal and of the place, by differences of fourth order. The contact is
-    placed again at the end."""
+    """PAIR_TURNS and PAIR_SHIFTS: six derivatives of the normal and of the place. The contact is placed at the end."""
+    if read_int(contact, at.BALLS) == 2:
+        place(w, x, contact, spot)
+        _slopes_of_balls(w, spot)
+    else:
+        _slopes_by_differences(w, x, contact, spot)
+
+
+@core
+def _slopes_of_balls(w, spot):
+    """The same of two balls, which have been placed."""
+    s, law = read_int(w, at.SCRATCH), read_int(w, at.LAW_WORK)
+    radius, other = read(spot, at.PAD), read(spot, at.PAD + 1)
+    over = 1.0 / (radius + other - read(s, at.DEPTH))
+    for d in range(3):
+        turns, shifts = law + 8 * (at.PAIR_TURNS + 3 * d), law + 8 * (at.PAIR_SHIFTS + 3 * d)
+        along = read(s, at.PUSH + d)
+        for q in range(3):
+            write(turns, q, 0.0)  # (to turn a ball about its centre changes nothing)
+            write(shifts, q, 0.0)
+            same = 1.0 if q == d else 0.0
+            turned = over * (same - along * read(s, at.PUSH + q))
+            write(turns, 9 + q, turned)
+            write(shifts, 9 + q, 0.5 * same + 0.5 * (other - radius) * turned)
+
+
+@core
+def _slopes_by_differences(w, x, contact, spot):
+    """The same by differences of fourth order."""
     s, law = read_int(w, at.SCRATCH), read_int(w, at.LAW_WORK)
     geom = read_int(contact, at.GEOM1)
     position, matrix = read_int(w, at.GEOM_POS) + 24 * geom, read_int(w, at.GEOM_MAT) + 72 * geom
@@ -47,6 +74,8 @@ def pair_slopes(w, x, contact, spot):
         for q in range(3):
             write(turns, q, 0.0)
             write(shifts, q, 0.0)
+        if d < 3 and read_int(contact, at.BALLS) == 1:
+            continue  # (to turn a ball about its centre changes nothing)
         step = STEP * apart
         if d < 3:
             step = STEP * apart / (apart + read(read_int(w, at.GEOM_REACH), geom))

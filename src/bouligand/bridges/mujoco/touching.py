@@ -13,6 +13,23 @@ FAR = 1e10  # m: MuJoCo's distances saturate there, so never
 
 
 @core
+def _between_balls(w, contact, spot):
+    """`place` for two balls: along the line through their centres."""
+    s, centres = read_int(w, at.SCRATCH), read_int(w, at.GEOM_POS)
+    one, two = centres + 24 * read_int(contact, at.GEOM1), centres + 24 * read_int(contact, at.GEOM2)
+    size = 0.0
+    for i in range(3):
+        size += (read(one, i) - read(two, i)) ** 2
+    size = math.sqrt(size)
+    for i in range(3):
+        normal = (read(one, i) - read(two, i)) / size
+        write(s, at.PUSH + i, normal)
+        between = 0.5 * (read(one, i) + read(two, i))
+        write(s, at.WHERE + i, between + 0.5 * (read(spot, at.PAD + 1) - read(spot, at.PAD)) * normal)
+    write(s, at.DEPTH, read(spot, at.PAD) + read(spot, at.PAD + 1) - size)
+
+
+@core
 def place(w, x, contact, spot):
     """Into the scratch: how deep a contact is pressed (negative in the air), the direction of the push on body 1, and where."""
     s = read_int(w, at.SCRATCH)
@@ -36,6 +53,9 @@ def place(w, x, contact, spot):
             write(s, at.PUSH + i, normal)
             write(s, at.WHERE + i, value - radius * normal)
         write(s, at.DEPTH, depth)
+        return
+    if read_int(contact, at.BALLS) == 2:
+        _between_balls(w, contact, spot)
         return
     # two geoms, of which the round ones were shrunk to a core: between the cores there is a distance, and with it a
     # direction, also while the geoms themselves are pressed together

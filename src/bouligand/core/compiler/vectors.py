@@ -210,23 +210,42 @@ if JIT:
         return builder.add(begin, builder.and_(builder.sub(end, begin), INT64(-4)))
 
     @intrinsic
-    def add_row(typingctx, F, i, k, begin, factor):
-        """F[i, begin:] += factor F[k, begin:]."""
-        signature = types.void(F, types.int64, types.int64, types.int64, types.float64)
+    def add_row(typingctx, F, i, k, begin, end, factor):
+        """F[i, begin:end] += factor F[k, begin:end]."""
+        signature = types.void(F, types.int64, types.int64, types.int64, types.int64, types.float64)
 
         def codegen(context, builder, signature, args):
-            _, i, k, begin, factor = args
+            _, i, k, begin, end, factor = args
             matrix = context.make_array(signature.args[0])(context, builder, args[0])
             columns = cgutils.unpack_tuple(builder, matrix.shape)[1]
             target, source = (builder.gep(matrix.data, [builder.mul(row, columns)]) for row in (i, k))
-            four, whole = everywhere(builder, factor), _fours(builder, begin, columns)
+            four, whole = everywhere(builder, factor), _fours(builder, begin, end)
             with cgutils.for_range_slice(builder, begin, whole, INT64(4)) as (j, _):
                 to, of = (builder.bitcast(builder.gep(row, [j]), FOUR.as_pointer()) for row in (target, source))
                 total = add_product(builder, four, builder.load(of, align=8), builder.load(to, align=8))
                 builder.store(total, to, align=8)
-            with cgutils.for_range_slice(builder, whole, columns, INT64(1)) as (j, _):
+            with cgutils.for_range_slice(builder, whole, end, INT64(1)) as (j, _):
                 to, of = (builder.gep(row, [j]) for row in (target, source))
                 builder.store(add_product(builder, factor, builder.load(of), builder.load(to)), to)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    @intrinsic
+    def scaled(typingctx, A, factor, out):
+        """out = factor A, of matrices of the same shape."""
+        signature = types.void(A, types.float64, out)
+
+        def codegen(context, builder, signature, args):
+            of, to = (context.make_array(signature.args[q])(context, builder, args[q]) for q in (0, 2))
+            begin, end = INT64(0), of.nitems
+            four, whole = everywhere(builder, args[1]), _fours(builder, begin, end)
+            with cgutils.for_range_slice(builder, begin, whole, INT64(4)) as (j, _):
+                source, target = (builder.bitcast(builder.gep(a.data, [j]), FOUR.as_pointer()) for a in (of, to))
+                builder.store(builder.fmul(four, builder.load(source, align=8)), target, align=8)
+            with cgutils.for_range_slice(builder, whole, end, INT64(1)) as (j, _):
+                source, target = (builder.gep(a.data, [j]) for a in (of, to))
+                builder.store(builder.fmul(args[1], builder.load(source)), target)
             return context.get_dummy_value()
 
         return signature, codegen
@@ -305,8 +324,11 @@ if JIT:
 
 else:
 
-    def add_row(F, i, k, begin, factor):
-        F[i, begin:] += factor * F[k, begin:]
+    def add_row(F, i, k, begin, end, factor):
+        F[i, begin:end] += factor * F[k, begin:end]
+
+    def scaled(A, factor, out):
+        out[:] = factor * A
 
     def add_rows(F, i, begin, end, scale, vector):
         rows = vector.reshape(F.shape[0], -1)

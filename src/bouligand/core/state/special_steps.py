@@ -43,5 +43,16 @@ STIFF_ROWS = Rows(
     "image",  # A times it
     "before",  # of a stage: the sum over the stages before it
 )
-STIFF = Table("stiff", A="matrix", factors="matrix", pivots="integers", columns="integers", rows=STIFF_ROWS)
+STIFF = Table(
+    "stiff",
+    A="matrix",
+    factors="matrix",
+    pivots="integers",
+    first="integers",  # of each row of the factors, its first column that is not zero (the diagonal, if none is before it),
+    begin="integers",  # and the columns behind the diagonal outside of which it is zero
+    end="integers",
+    columns="integers",  # while they are computed: columns, and rows, that are not zero
+    below="integers",
+    rows=STIFF_ROWS,
+)
 EXPLICIT_ONLY, IF_NEEDED, AT_HAND, ALWAYS = 0, 1, 2, 3  # whether stiff steps may be taken

@@ -18,7 +18,7 @@ from .crossing import note, note_graze, uncount
 from .grazing import bend_along, dwell_time, other_word, rate_along, second_rate, tolerance_of_guard
 from .leg import start_anew
 from .refill import refill
-from .verdict import verdict
+from .verdict import jump_vanishes, verdict
 
 SOON = 100.0  # steps for which a verdict on a graze holds at most
 
@@ -74,11 +74,16 @@ def stuck(w, j):
         if s.may_slide == 1:
             s.question = codes.SLIDE
             return codes.GO_ON
-        for k in range(g.width):
-            if k != j and g.t_last[k] == s.t:
-                return codes.NOT_EVENT_SELECTED
-        # (at a terminal event it does not matter what would come after it)
-        return codes.GO_ON if s.ending == 1 and s.ended_by == j else codes.SLIDING
+        vanishes = jump_vanishes(w, j)
+        if vanishes < 0:
+            return s.status
+        if vanishes == 0:
+            return slides(w, j)
+        if g.b[j] * g.h[j] > 0.0:
+            g.held[j] = (
+                0.0  # (on its side, by what the landing has left: whether it is approached from there is seen later)
+            )
+            return codes.GO_ON
     answer = stays_or_crosses(w, j)
     if answer != codes.GO_ON:
         return answer
@@ -98,6 +103,18 @@ def stuck(w, j):
     copy_state(v.hop_stages[0], v.f)
     s.rates_known = 0
     return codes.GO_ON
+
+
+@core
+def slides(w, j):
+    """The code of a trajectory that cannot leave guard j, across which f jumps, to either side."""
+    compact()
+    s, g = w.s, w.g
+    for k in range(g.width):
+        if k != j and g.t_last[k] == s.t:
+            return codes.NOT_EVENT_SELECTED
+    # (at a terminal event it does not matter what would come after it)
+    return codes.GO_ON if s.ending == 1 and s.ended_by == j else codes.SLIDING
 
 
 @core
@@ -175,7 +192,9 @@ def turned_away(w, k):
     if failed:
         return s.status
     if g.watched[k] * before < -least and g.watched[k] * g.h[k] <= soon * -g.watched[k] * before:
-        return codes.NOT_EVENT_SELECTED
+        vanishes = jump_vanishes(w, last)
+        if vanishes < 1:
+            return codes.NOT_EVENT_SELECTED if vanishes == 0 else s.status
     return codes.GO_ON
 
 

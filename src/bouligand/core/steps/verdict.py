@@ -21,11 +21,12 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import copy_state, eval_f, eval_h, eval_jump, in_tolerances
-from .grazing import rate_along
+from .grazing import rate_along, tolerance_of_guard
 
 MOST_TURNS = 4  # of the iteration to the graze
 FARTHEST = 3.0  # tolerances by which the state is moved onto the guard at most,
 FARTHER = 100.0  # and from there to where hdot is zero
+VANISHING = 1e-3  # of the jump beside a guard: what is left of it on the guard, if f does not jump across it
 
 
 @core
@@ -194,6 +195,26 @@ def jump_across(w, t, x, k):
     for i in range(v.width):
         v.hop_stages[3, i] = v.hop_stages[2, i] - v.hop_stages[1, i]
     return in_tolerances(w, v.hop_stages[3], x, v.x_smooth)
+
+
+@core
+def jump_vanishes(w, k):
+    """Whether f has no jump across guard k, which was just crossed, where h_k is zero: 1, 0, or -1 if a function failed.
+
+    What a landing has left of h_k may turn hdot round: the force of a damper on a light leg, which ends at h_k = 0, changes its
+    own rate by thousands of times itself. But nobody slides on a guard across which f does not jump.
+    """
+    compact()
+    s, v = w.s, w.v
+    unsure = tolerance_of_guard(w, s.t, v.x, k)
+    copy_state(v.x, v.x_smooth)
+    here = jump_across(w, s.t, v.x, k)
+    if unsure < 0.0 or here < 0.0 or onto_guard(w, s.t, k, unsure, 0.0) < -FARTHEST:
+        return -1
+    there = jump_across(w, s.t, v.x, k)
+    if there < 0.0:
+        return -1
+    return 1 if there <= VANISHING * here else 0
 
 
 @core

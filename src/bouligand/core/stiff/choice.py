@@ -22,7 +22,7 @@ from .jacobian import after_f, renew, step_number
 from .rate import measure_by_differences, measure_rate, natural_step
 
 # length of a step times rate, where A is cheap and where it is not: from which on stiff steps are taken after an event,
-WORTH, WORTH_IF_DEAR = 1.5, 4.0
+WORTH, WORTH_IF_DEAR = 0.5, 4.0
 # and below which they are not, of one behind the first few;
 NOT_WORTH, NOT_WORTH_IF_DEAR = 1.0, 2.0
 TOO_SHORT = 0.5  # the same of these, and of one that was rejected (the next may be longer again)

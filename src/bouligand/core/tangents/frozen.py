@@ -44,7 +44,7 @@ def propagate_frozen(w, D, of_p, tv, record, length):
             if F[i, k] != 0.0:
                 factor = -F[i, k] / F[k, k]
                 F[i, k] = factor
-                add_row(F, i, k, k + 1, factor)
+                add_row(F, i, k, k + 1, F.shape[1], factor)
         if abs(F[i, i]) < LEAST:
             F[i, i] = LEAST
         add_rows(F, i, 0, i, 1.0, own)
