@@ -26,7 +26,7 @@ BODY_LAST_DOF = next(_slot)  # last dof of the chain that moves a body, -1 if no
 DOF_FIRST = next(_slot)  # first dof of the ball that a dof belongs to, or itself
 DOF_JOINT, JOINT_KIND, JOINT_DOF = (
     next(_slot) for _ in range(3)
-)  # int32: a dof's joint; a joint's kind and its first dof
+)  # int32: a dof's joint; a joint's kind, its first dof
 JOINT_AXIS, JOINT_ANCHOR = next(_slot), next(_slot)  # in the world
 FREE, SLIDE, HINGE = 0, 2, 3  # kinds of a joint, as MuJoCo has them; 1 is a ball
 

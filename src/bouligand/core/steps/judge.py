@@ -80,9 +80,8 @@ def stuck(w, j):
         if vanishes == 0:
             return slides(w, j)
         if g.b[j] * g.h[j] > 0.0:
-            g.held[j] = (
-                0.0  # (on its side, by what the landing has left: whether it is approached from there is seen later)
-            )
+            # (on its side, by what the landing has left: whether it is approached from there is seen later)
+            g.held[j] = 0.0
             return codes.GO_ON
     answer = stays_or_crosses(w, j)
     if answer != codes.GO_ON:
