@@ -7,7 +7,7 @@ record is cut to the stretch, these steps are divided, and the workspace of the 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 
 import numpy as np
@@ -88,7 +88,7 @@ def walk_along(
                 rates = fastest_rates(system, rtol, len(record), memory)
                 solution._rates = rates._replace(division=divide(system, record, rates, memory))
             division = solution._rates.division
-        stretch = cut(solution, since, until, wanted, observers, division, None if frozen else solution._rates)
+        stretch = cut(solution, since, until, wanted, observers, division, None if frozen else solution._rates, memory)
         merge = -1.0 if merge is None else float(merge)
         return Walk(solution, stretch, lease, memory, kind, merge, ended, behind_jump, frozen)
     except BaseException:
@@ -141,9 +141,9 @@ class Walk:
         self._crossings: FloatArray | None = None
         self._kind = kind
 
-    def __del__(self) -> None:
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
         # (without it __init__ has failed, and `walk_along` has given the workspace back; when Python ends, names are gone)
-        if hasattr(self, "_kind") and not sys.is_finalizing():
+        if hasattr(self, "_kind") and not is_ending():
             self.memory.release()
             pool_of(self.system).give_back(self._kind, self.memory)
 

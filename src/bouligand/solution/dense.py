@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .record import Record
 
 _sample = Kernel("steps.retake", "sample", "dense output", quickly=True, direct=True)
-_sample_spans = Kernel("spans.dense_span", "sample_spans", "dense output across many contacts")
+_sample_spans = Kernel("spans.dense_span", "sample_spans", "dense output across many contacts", direct=True)
 
 
 def sample(system: System, record: Record, ordered: FloatArray, out: FloatArray) -> None:
