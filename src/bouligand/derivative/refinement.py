@@ -114,7 +114,9 @@ def divide(system: System, record: Record, rates: Rates, memory: TangentMemory) 
     t, kinds = record.t, record.steps["kind"].copy()
     kinds[:1] = 0  # (no step leads to the start)
     base = kinds % BACK
-    length = rate_at * np.diff(t, prepend=t[0])  # in units of the fastest mode's time
+    length = np.zeros(len(t))  # in units of the fastest mode's time
+    np.subtract(t[1:], t[:-1], out=length[1:])
+    length *= rate_at
     table = bounds(rates.rtol)
     bound = table[base]
     # a hop, which is short, is replaced by a step of higher order first
@@ -134,7 +136,9 @@ def divide(system: System, record: Record, rates: Rates, memory: TangentMemory) 
         )
     if modes is not None:
         parts[modes.rows] = 1.0  # (these have their times)
-    return Division(np.concatenate([inner_points(t, parts.astype(np.int64)), *times]), kinds)
+    if parts.max() > 1.0:
+        times.append(inner_points(t, parts.astype(np.int64)))
+    return Division(np.concatenate([*times, t[:0]]), kinds)
 
 
 def _grade(modes: Modes, t: FloatArray, kinds: IntArray, rtol: float, parts: FloatArray) -> list[FloatArray]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.entries import Kernel
-from ..core.state import MARGIN, STEP
+from ..core.state import MARGIN, SPAN, STEP
 from ..memory.tables import Placed
 from ..solution.dense import sample
 from ..solution.record import word_after
@@ -101,7 +101,11 @@ def cut(
         legs = np.concatenate([[0], np.searchsorted(t, changed)]).astype(np.int64)
         breaks = np.unique(np.concatenate([breaks, changed]))
         leg = int(np.searchsorted(legs, 0, side="right")) - 1
-    whole = steps is record.steps and after is events and record.legs is None
+    placed = record.placed
+    if record.legs is not None:
+        placed = Placed.of(steps, states, after, breaks, leg_p, legs)
+    elif steps is not record.steps or after is not events:
+        placed = placed.with_rows(steps, states, after)
     return Stretch(
         steps=steps,
         states=states,
@@ -115,7 +119,7 @@ def cut(
         leg=leg,
         wanted=wanted,
         end=len(t) - 1 if until == t[-1] else int(np.searchsorted(t, until)),
-        placed=record.placed if whole else Placed.of(steps, states, after, breaks, leg_p, legs),
+        placed=placed,
     )
 
 
@@ -128,7 +132,7 @@ def _inside(record: Record, system: System, first: int, wanted: int, observers: 
     if not inside.any():
         return events["t"][:0]
     inside &= events["shown"] != MARGIN
-    if not observers:
+    if not observers and system._special:
         seen = system.observers[events["guard"]]
         if wanted >= 0:
             seen[wanted] = False
@@ -174,10 +178,11 @@ def _with_rows(
     steps, owners = steps[:count], owners[:count]
     if count == len(record) - keep:
         return steps, record.states[keep:]
-    new = owners < 0
+    new = np.flatnonzero(owners < 0)
     states = record.states[owners]  # (of new rows any, for now)
-    there = np.empty((count - len(record) + keep, states.shape[1]))
-    sample(solution.system, record, steps["t"][new], there)
+    there = np.empty((len(new), states.shape[1]))
+    spans = record.steps["kind"][-1 - owners[new]] == SPAN if record.spans else None
+    sample(solution.system, record, floats[new, 0], there, spans)
     states[new] = there
     return steps, states
 

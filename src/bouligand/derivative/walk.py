@@ -14,7 +14,6 @@ import numpy as np
 
 from ..core import codes
 from ..core.entries import Kernel
-from ..core.schemes import STIFF
 from ..core.state import AT_END, DUAL, FEW_DUAL, FEW_LANES, SMALL, TANGENT_ROWS, TO_GUARD
 from ..errors import GrazingError
 from ..memory.pool import pool_of
@@ -80,7 +79,7 @@ def walk_along(
         memory.open(system, record, own_rtol, atol, lease.fn, jacobians)
         take_steps(solution, memory, params)
         take_pattern(system, memory)
-        if (record.kind == STIFF).any():
+        if record.stiff:
             memory.take_stiff(system.n)
         division = None
         if not frozen:
