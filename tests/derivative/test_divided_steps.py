@@ -29,8 +29,9 @@ def _integral(density, places):
     return np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1]) * np.diff(places))])
 
 
-def _graded(eigenvalues, longest, first, last, kind, rtol, order):
-    """The number of steps from one place to another, and the places between them."""
+def _graded(eigenvalues, way, kind, rtol, order):
+    """The number of steps from one place to another (``way``: the longest of the stretch, then these), and the places between."""
+    longest, first, last = way
     places, fastest = longest * PLACES, np.abs(eigenvalues).max()
     rates, stable = _rates(eigenvalues, places, rtol, order), fastest / stable_bounds()[kind]
     exact = rates / bounds(rtol)[kind]
@@ -56,12 +57,14 @@ def test_steps_where_modes_decay(seed):
     behind = np.split(places, np.cumsum(parts - 1))
     for q in range(rows):
         longest = ends[1][stretch == stretch[q]].max()
-        arguments = (eigenvalues[stretch[q]], longest, *ends[:, q])
-        count, expected = _graded(*arguments, taken[q], rtol, order)
+        way = (longest, *ends[:, q])
+        count, expected = _graded(eigenvalues[stretch[q]], way, taken[q], rtol, order)
         assert count == parts[q]
         assert behind[q] == pytest.approx(expected, rel=1e-9, abs=1e-12)
         if kinds[q] == STIFF:
-            others = {kind: _graded(*arguments, kind, rtol, order)[0] for kind in (STIFF, METHODS["dopri5"])}
+            others = {
+                kind: _graded(eigenvalues[stretch[q]], way, kind, rtol, order)[0] for kind in (STIFF, METHODS["dopri5"])
+            }
             assert others[taken[q]] == min(others.values())
 
 
@@ -80,6 +83,7 @@ def test_rows_of_divided_steps():
     assert np.count_nonzero(within) > 100
     # a part of a step has the formula with the fewest stages that is accurate enough for its length
     rates, parents = sol._rates, np.searchsorted(record.t, t[1:])
+    assert rates is not None
     lengths, wholes = np.diff(t), np.diff(record.t, prepend=0.0)[parents]
     z = np.maximum(rates.at[parents] * lengths, shortest_length(1e-6) * lengths / wholes)
     rung = np.searchsorted(lengths_of_rungs(1e-6), z)

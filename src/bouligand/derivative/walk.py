@@ -20,7 +20,7 @@ from ..memory.pool import pool_of
 from .differences import take_steps
 from .failures import raise_failed, raise_user_error
 from .patterns import take_pattern
-from .refinement import divide, fastest_rates
+from .refinement import Rates, divide, fastest_rates
 from .stretch import cut
 from .trajectory_corners import corner_before_break, corner_here, refuse_event_at_break, start_corner
 from .turns import in_turns
@@ -85,7 +85,7 @@ def walk_along(
         if not frozen:
             if solution._rates is None or solution._rates.rtol != rtol:
                 rates = fastest_rates(system, rtol, len(record), memory)
-                solution._rates = rates._replace(division=divide(system, record, rates, memory))
+                solution._rates = Rates(rates.rtol, rates.at, rates.worst, divide(system, record, rates, memory))
             division = solution._rates.division
         stretch = cut(solution, since, until, wanted, observers, division, None if frozen else solution._rates, memory)
         merge = -1.0 if merge is None else float(merge)
