@@ -178,12 +178,12 @@ def _with_rows(
     steps, owners = steps[:count], owners[:count]
     if count == len(record) - keep:
         return steps, record.states[keep:]
-    new = np.flatnonzero(owners < 0)
-    states = record.states[owners]  # (of new rows any, for now)
-    there = np.empty((len(new), states.shape[1]))
+    is_new = owners < 0
+    new = np.flatnonzero(is_new)
+    states, there = np.empty((count, record.states.shape[1])), np.empty((len(new), record.states.shape[1]))
     spans = record.steps["kind"][-1 - owners[new]] == SPAN if record.spans else None
     sample(solution.system, record, floats[new, 0], there, spans)
-    states[new] = there
+    states[~is_new], states[new] = record.states[keep:], there
     return steps, states
 
 
