@@ -5,7 +5,7 @@ from .compiler.intrinsics import address, call, compact
 from .compiler.jit import core
 from .compiler.vectors import clear
 from .evaluate import eval_f, failed
-from .state import DUAL, LANES
+from .state import DUAL, FEW_DUAL, LANES
 
 
 @core(inline=True)
@@ -64,6 +64,15 @@ def spread(values, duals, size):
     clear(duals, 0, size * values.shape[0])
     for i in range(values.shape[0]):
         duals[size * i] = values[i]
+
+
+@core
+def spread_parameters(w):
+    """plain_p, few_p = the parameters in force as dual numbers without tangents: once for all steps and crossings that use them,
+    since they may be many more than the states."""
+    compact()
+    spread(w.p, w.tangents.plain_p, DUAL)
+    spread(w.p, w.tangents.few_p, FEW_DUAL)
 
 
 @core(inline=True)

@@ -60,8 +60,9 @@ class CompiledCorner:
         self._side = word[self._flips[self._firsts[:-1]]].copy()
         self._count = np.count_nonzero(rows, axis=1).astype(np.int64)
         widest = max(int(self._count.max(initial=0)), 1)
-        self._index = np.argsort(rows == 0.0, axis=1, kind="stable")[:, :widest].astype(np.int64).copy()
-        self._value = np.take_along_axis(rows, self._index, axis=1).copy()
+        first = np.argsort(rows == 0.0, axis=1, kind="stable")[:, :widest]
+        self._index = np.ascontiguousarray(first, dtype=np.int64)
+        self._value = rows[np.arange(len(rows))[:, None], self._index]
         self._offset = np.zeros(len(rows))
         self._memory = memory = Working(x.size, word.size, p.size)
         memory.fill()

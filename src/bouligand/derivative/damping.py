@@ -10,7 +10,6 @@ accurate steps.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
     from ..solution.record import Record
     from ..system.system import System
 
-_sample = Kernel("tangents.sampled_jacobians", "sample_Df", "what derivatives need", quickly=True)
+_sample = Kernel("tangents.sampled_jacobians", "sample_Df", "what derivatives need", quickly=True, direct=True)
+_grade_steps = Kernel("tangents.graded_steps", "grade_steps", "what derivatives need", quickly=True, direct=True)
 
 MOST_SAMPLES = 24  # of Df, one for each stretch of the trajectory in one mode
 FEW = 4  # parts less in a stretch would not be worth its eigenvalues
@@ -90,70 +90,30 @@ def sampled_modes(
     return Modes(eigenvalues[right], rows, stretch, t[turn], rate_at[rows] / fastest[right][stretch])
 
 
-class Decay(NamedTuple):
-    """The rate for which steps must be accurate, at some places of each stretch (a row): it becomes smaller as modes decay. A
-    place is a time since the begin of its stretch."""
+def graded(
+    modes: Modes, ends: FloatArray, kinds: IntArray, rtol: float, order: int, table: FloatArray, worth: float, most: int
+) -> tuple[IntArray, FloatArray]:
+    """The number of steps that perturbations need between each two places (rows of ``ends``: first and last), and the places that
+    divide them, those of all steps in order; none if there are more than ``most``. See `core.tangents.graded_steps`.
 
-    places: FloatArray
-    rates: FloatArray
-    fastest: FloatArray  # mode of each stretch, decayed or not
-
-    @classmethod
-    def of(cls, eigenvalues: ComplexArray, longest: FloatArray, rtol: float, order: int) -> Decay:
-        """That of formulas of an order, up to the place ``longest`` of each stretch.
-
-        The error of a step may be the tolerance; that of a mode which has decayed by a factor may be larger by this factor, so
-        that steps grow like the ``order + 1``-th root of it."""
-        sizes, decay = np.abs(eigenvalues), -eigenvalues.real
-        fastest = sizes.max(axis=1)
-        decay[np.abs(eigenvalues.imag) > DAMPED * np.maximum(decay, 0.0)] = 0.0
-        places = longest[:, None] * _PLACES
-        left = log(MARGIN) - places[:, :, None] * decay[:, None, :]  # the logarithm of what is left of each mode
-        rates = sizes[:, None, :] * np.exp(np.minimum(left, 0.0) / (order + 1))
-        rates[left < log(rtol)] = 0.0
-        return cls(places, np.minimum(MARGIN * rates.max(axis=2), fastest[:, None]), fastest)
-
-
-class Grading:
-    """How many steps of one formula perturbations need in each stretch, and where: the integral of their density.
-
-    ``accurate`` and ``stable`` are the longest steps that are so, in units of a mode's time.
-    """
-
-    def __init__(self, decay: Decay, accurate: float, stable: float) -> None:
-        places, rates, fastest = decay
-        lengths = places[:, -1]
-        # all stretches one after the other, so that one table has them all
-        self._begins = np.cumsum(lengths) - lengths
-        self._places = (self._begins[:, None] + places).ravel()
-        self._accurate = _integrals(rates / accurate, places)
-        self._all = _integrals(np.maximum(rates / accurate, fastest[:, None] / stable), places)
-        self._stable = fastest / stable
-
-    def parts(self, stretch: IntArray, first: FloatArray, last: FloatArray, worth: float) -> IntArray:
-        """The number of steps between each two places; one where it is accurate but for the factor ``worth``."""
-        ends = np.array([first, last]) + self._begins[stretch]
-        low, high = np.interp(ends, self._places, self._accurate)
-        enough = (high - low <= worth) & ((last - first) * self._stable[stretch] <= 1.0)
-        low, high = np.interp(ends, self._places, self._all)
-        return np.where(enough, 1.0, np.maximum(np.ceil(high - low), 1.0)).astype(np.int64)
-
-    def points(self, stretch: IntArray, first: FloatArray, last: FloatArray, parts: IntArray) -> FloatArray:
-        """The places that divide the steps between each two places into so many parts; those of all steps, in order."""
-        begins = self._begins[stretch]
-        low, high = np.interp(np.array([first, last]) + begins, self._places, self._all)
-        step, fraction = inner_fractions(parts)
-        return np.interp(low[step] + fraction * (high - low)[step], self._all, self._places) - begins[step]
+    Changes ``kinds``, where explicit steps do better than stiff ones."""
+    eigenvalues, stretch = modes.eigenvalues, modes.stretch
+    sizes, decay = np.abs(eigenvalues), -eigenvalues.real
+    decay[np.abs(eigenvalues.imag) > DAMPED * np.maximum(decay, 0.0)] = 0.0
+    longest = np.zeros(len(sizes))
+    np.maximum.at(longest, stretch, ends[1])
+    places = longest[:, None] * _PLACES
+    rates, parts = np.empty((len(sizes), len(_PLACES) + 1)), np.empty(len(stretch), dtype=np.int64)
+    limits = (order, MARGIN, rtol, table, stable_bounds(), worth)
+    times = np.empty(4 * len(stretch) + 64)
+    count = _grade_steps(sizes, decay, places, *limits, ends, stretch, kinds, rates, parts, times)
+    if len(times) < count <= most:
+        times = np.empty(count)
+        _grade_steps(sizes, decay, places, *limits, ends, stretch, kinds, rates, parts, times)
+    return parts, times[: count if count <= most else 0]
 
 
 _PLACES = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 31)])  # at which the density is known, in a stretch
-
-
-def _integrals(density: FloatArray, places: FloatArray) -> FloatArray:
-    """The integral of the density of each stretch (a row), one after the other."""
-    pieces = np.zeros_like(density)
-    pieces[:, 1:] = 0.5 * (density[:, 1:] + density[:, :-1]) * (places[:, 1:] - places[:, :-1])
-    return np.cumsum(pieces.ravel())
 
 
 def inner_fractions(parts: IntArray) -> tuple[IntArray, FloatArray]:

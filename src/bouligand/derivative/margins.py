@@ -101,7 +101,7 @@ def warn_of_jumps(solution: Solution, since: float, t: float) -> None:
     """Name the grazes between two times at which f has a finite jump: B holds on the side that was computed only, or
     not at all."""
     events = solution.record.events
-    if not (events["effect"] > 1.0).any():
+    if not np.maximum.reduce(events["effect"], initial=0.0) > 1.0:  # (a third of the time of ``any``)
         return
     rows = _decided(solution, since, t)
     for row in rows[rows["effect"] > 1.0]:

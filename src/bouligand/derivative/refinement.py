@@ -18,7 +18,7 @@ from ..core.entries import Kernel
 from ..core.schemes import METHODS, SCHEMES, STIFF, ros34pw2
 from ..core.state import BACK, HOP, ORDERS, SMALL, SPAN
 from ..errors import DerivativeError
-from .damping import Decay, Grading, inner_fractions, sampled_modes, stable_bounds
+from .damping import graded, inner_fractions, sampled_modes
 from .failures import raise_failed
 from .turns import in_turns
 
@@ -77,23 +77,16 @@ def bounds(rtol: float) -> FloatArray:
 
 
 @lru_cache(maxsize=64)
-def _lengths_of_rungs(rtol: float) -> FloatArray:
+def lengths_of_rungs(rtol: float) -> FloatArray:
     """For each rung of a hop, up to which length it replaces a part of a longer step (of dopri5): as accurate for its length."""
     budget = max(rtol, 1e-13) / bounds(rtol)[_DOPRI5]
     return np.array([(budget * factorial(rung + 1)) ** (1.0 / rung) for rung in _RUNGS])
 
 
-def cheaper_kinds(kinds: IntArray, lengths: FloatArray, wholes: FloatArray, rates: Rates) -> IntArray:
-    """The kinds of parts of steps: a formula of lower order, with fewer stages, where that is accurate enough for a short part.
-
-    ``lengths`` are those of the parts, ``wholes`` those of the steps, as long as the trajectory allowed; ``rates.at`` belongs to
-    these. Parts that are no shorter stay as they are.
-    """
-    table = bounds(rates.rtol)
-    usable = (kinds < HOP) & (kinds != STIFF) & (lengths < wholes)
-    z = np.maximum(rates.at * lengths, table[_DOPRI5] * lengths / np.where(wholes > 0.0, wholes, 1.0))
-    rung = np.searchsorted(_lengths_of_rungs(rates.rtol), z)  # the first that is long enough
-    return np.where(usable & (rung < len(_RUNGS)), HOP + 1 + rung, kinds)
+def shortest_length(rtol: float) -> float:
+    """The length of a whole step, as long as the trajectory allowed, in units of the time of a mode for which it would be just
+    short enough: parts of it are measured by that where no mode is faster."""
+    return float(bounds(rtol)[_DOPRI5])
 
 
 def fastest_rates(system: System, rtol: float, rows: int, memory: TangentMemory) -> Rates:
@@ -121,7 +114,9 @@ def divide(system: System, record: Record, rates: Rates, memory: TangentMemory) 
     t, kinds = record.t, record.steps["kind"].copy()
     kinds[:1] = 0  # (no step leads to the start)
     base = kinds % BACK
-    length = rate_at * np.diff(t, prepend=t[0])  # in units of the fastest mode's time
+    length = np.zeros(len(t))  # in units of the fastest mode's time
+    np.subtract(t[1:], t[:-1], out=length[1:])
+    length *= rate_at
     table = bounds(rates.rtol)
     bound = table[base]
     # a hop, which is short, is replaced by a step of higher order first
@@ -141,40 +136,34 @@ def divide(system: System, record: Record, rates: Rates, memory: TangentMemory) 
         )
     if modes is not None:
         parts[modes.rows] = 1.0  # (these have their times)
-    return Division(np.concatenate([inner_points(t, parts.astype(np.int64)), *times]), kinds)
+    if parts.max() > 1.0:
+        times.append(inner_points(t, parts.astype(np.int64)))
+    return Division(np.concatenate([*times, t[:0]]), kinds)
 
 
 def _grade(modes: Modes, t: FloatArray, kinds: IntArray, rtol: float, parts: FloatArray) -> list[FloatArray]:
     """The times that divide the steps of stretches whose modes are known: fewer, where these are damped. Changes ``kinds`` and
     ``parts``."""
-    table, stable = bounds(rtol), stable_bounds()
-    rows, times = modes.rows, []
+    rows = modes.rows
     # places in units of time in which the modes are those that were sampled
-    first, last = ((t[rows - ahead] - modes.since) * modes.scale for ahead in (1, 0))
-    longest = np.zeros(len(modes.eigenvalues))
-    np.maximum.at(longest, modes.stretch, last)
-
+    ends = np.array([t[rows - 1], t[rows]])
+    ends -= modes.since
+    ends *= modes.scale
     base = kinds[rows] % BACK
     base[base == SPAN] = _DOPRI5  # (which it is between its crossings)
-    stiff = base == STIFF
-    needed = {*base.tolist(), _DOPRI5} if stiff.any() else set(base.tolist())
-    decay = Decay.of(modes.eigenvalues, longest, rtol, max(_ORDERS[kind] for kind in needed))
-    gradings = {kind: Grading(decay, table[kind], stable[kind]) for kind in needed}
-    if stiff.any():
-        # a stiff step is replaced by explicit ones where fewer of these are accurate (and stable) enough
-        ends = modes.stretch[stiff], first[stiff], last[stiff]
-        fewer = gradings[_DOPRI5].parts(*ends, _WORTH) < gradings[STIFF].parts(*ends, _WORTH)
-        base[np.flatnonzero(stiff)[fewer]] = _DOPRI5
-        kinds[rows[stiff][fewer]] = _DOPRI5
-    for kind, graded in gradings.items():
-        mine = np.flatnonzero(base == kind)
-        ends = modes.stretch[mine], first[mine], last[mine]
-        count = graded.parts(*ends, _WORTH)
-        parts[rows[mine]] = count
-        if (count > 1).any() and count.sum() <= MOST:  # (with more, an error will say so)
-            of = np.repeat(mine, count - 1)
-            times.append(modes.since[of] + graded.points(*ends, count) / modes.scale[of])
-    return times
+    needed = set(base.tolist())
+    if STIFF in needed:
+        needed.add(_DOPRI5)
+    order = max(_ORDERS[kind] for kind in needed)
+    before = base.copy()
+    count, places = graded(modes, ends, base, rtol, order, bounds(rtol), _WORTH, MOST)
+    explicit = base != before
+    kinds[rows[explicit]] = base[explicit]
+    parts[rows] = count
+    if not places.size:
+        return []
+    of = np.repeat(np.arange(len(rows)), count - 1)
+    return [modes.since[of] + places / modes.scale[of]]
 
 
 def inner_points(t: FloatArray, parts: IntArray) -> FloatArray:

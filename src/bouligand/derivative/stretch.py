@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.schemes import METHODS
-from ..core.state import MARGIN, SPAN
+from ..core.entries import Kernel
+from ..core.state import MARGIN, SPAN, STEP
 from ..memory.tables import Placed
+from ..solution.dense import sample
 from ..solution.record import word_after
-from .refinement import cheaper_kinds
+from .refinement import lengths_of_rungs, shortest_length
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray, RecordArray
+    from ..memory.extras import TangentMemory
     from ..solution.record import Record
     from ..solution.solution import Solution
     from ..system.system import System
     from .refinement import Division, Rates
+
+_divide_rows = Kernel("tangents.divided_rows", "divide_rows", "what derivatives need", quickly=True, direct=True)
+_NONE = np.empty(0)
 
 
 @dataclass(slots=True)
@@ -66,10 +71,11 @@ def cut(
     observers: bool,
     division: Division | None,
     rates: Rates | None,
+    memory: TangentMemory,
 ) -> Stretch:
     """The stretch from ``since`` to ``until``, with a row at both, at events that are inside a step, and at the times of
     ``division`` (see `refinement`). ``observers``: whether events of observers get a row too. ``rates``: parts of steps may have
-    formulas of lower order."""
+    formulas of lower order. ``memory``: the workspace in which the record is open."""
     record = solution.record
     steps, states, events = record.steps, record.states, record.events
     first, last = 0, len(events)
@@ -82,14 +88,10 @@ def cut(
     more = _inside(record, solution.system, first, wanted, observers)
     after, spans = events[first:] if first else events, record.spans
     if more.size or not (from_start and to_end) or spans or division is not None:
-        after, steps = after.copy(), steps.copy()
-        if division is not None:
-            more, steps["kind"] = np.concatenate([more, division.times]), division.kinds
-        steps["kind"][steps["kind"] == SPAN] = METHODS["dopri5"]  # what a spanning step is between its crossings
-        more = np.concatenate([[since, until], more])
-        steps, states = _with_rows(solution, steps, since, more, rates)
-        # an event's record is where its state is: the last one at or before its time
-        after["record"] = np.maximum(np.searchsorted(steps["t"], after["t"], side="right") - 1, 0)
+        more = np.concatenate([[since, until], more] if division is None else [[since, until], more, division.times])
+        kinds = steps["kind"].copy() if division is None else division.kinds
+        after = after.copy()
+        steps, states = _with_rows(solution, memory, since, more, kinds, rates, after)
     t = steps["t"]
     leg_p, legs = record.parameters
     breaks, leg = record.breaks, 0
@@ -99,7 +101,11 @@ def cut(
         legs = np.concatenate([[0], np.searchsorted(t, changed)]).astype(np.int64)
         breaks = np.unique(np.concatenate([breaks, changed]))
         leg = int(np.searchsorted(legs, 0, side="right")) - 1
-    whole = steps is record.steps and after is events and record.legs is None
+    placed = record.placed
+    if record.legs is not None:
+        placed = Placed.of(steps, states, after, breaks, leg_p, legs)
+    elif steps is not record.steps or after is not events:
+        placed = placed.with_rows(steps, states, after)
     return Stretch(
         steps=steps,
         states=states,
@@ -113,7 +119,7 @@ def cut(
         leg=leg,
         wanted=wanted,
         end=len(t) - 1 if until == t[-1] else int(np.searchsorted(t, until)),
-        placed=record.placed if whole else Placed.of(steps, states, after, breaks, leg_p, legs),
+        placed=placed,
     )
 
 
@@ -126,7 +132,7 @@ def _inside(record: Record, system: System, first: int, wanted: int, observers: 
     if not inside.any():
         return events["t"][:0]
     inside &= events["shown"] != MARGIN
-    if not observers:
+    if not observers and system._special:
         seen = system.observers[events["guard"]]
         if wanted >= 0:
             seen[wanted] = False
@@ -135,34 +141,53 @@ def _inside(record: Record, system: System, first: int, wanted: int, observers: 
 
 
 def _with_rows(
-    solution: Solution, steps: RecordArray, since: float, times: FloatArray, rates: Rates | None
+    solution: Solution,
+    memory: TangentMemory,
+    since: float,
+    times: FloatArray,
+    kinds: IntArray,
+    rates: Rates | None,
+    events: RecordArray,
 ) -> tuple[RecordArray, FloatArray]:
-    """Steps and states from ``since`` on, with additional rows at these times. The parts of a divided step keep its kind, or
-    get a cheaper one."""
-    t = steps["t"]
+    """Steps and states from ``since`` on, of these kinds, with additional rows at these times; the rows of ``events`` among them.
+    The parts of a divided step keep its kind, or get a cheaper one."""
+    record = solution.record
     times = np.sort(times[times >= since])
-    parents = np.searchsorted(t, times)
-    new = t[np.minimum(parents, len(t) - 1)] != times
-    new[1:] &= times[1:] != times[:-1]
-    times, parents = times[new], parents[new]
-    keep = int(np.searchsorted(t, since))
-    if not times.size:
-        return steps[keep:], solution.record.states[keep:]
-    # additional rows come before the row to whose step they belong
-    together = np.bincount(parents - keep, minlength=len(t) - keep) + 1
-    owner = np.repeat(np.arange(keep, len(t)), together)
-    old, places = np.cumsum(together) - 1, parents - keep + np.arange(times.size)
-    out, states = steps[owner], np.empty((len(owner), solution.record.states.shape[1]))
-    out["t"][places] = times
-    states[old], states[places] = solution.record.states[keep:], solution(times)
-    if rates is not None:
-        rates = rates._replace(at=rates.at[owner])
-        out["kind"] = cheaper_kinds(out["kind"], _lengths(out["t"]), _lengths(t)[owner], rates)
-    return out, states
+    keep = int(np.searchsorted(record.t, since)) if since > record.t[0] else 0
+    steps = np.empty(len(record) - keep + len(times), dtype=STEP)
+    owners = np.empty(len(steps), dtype=np.int64)
+    rungs = _NONE if rates is None else lengths_of_rungs(rates.rtol)
+    shortest = 0.0 if rates is None else shortest_length(rates.rtol)
+    # (fields are of eight bytes; the core sees them as floats and as integers)
+    (floats, numbers), (event_floats, event_numbers) = _fields(steps), _fields(events)
+    rate_at = _NONE if rates is None else rates.at
+    count = _divide_rows(
+        memory.address,
+        keep,
+        times,
+        kinds,
+        rate_at,
+        rungs,
+        shortest,
+        floats,
+        numbers,
+        owners,
+        event_floats,
+        event_numbers,
+    )
+    steps, owners = steps[:count], owners[:count]
+    if count == len(record) - keep:
+        return steps, record.states[keep:]
+    is_new = owners < 0
+    new = np.flatnonzero(is_new)
+    states, there = np.empty((count, record.states.shape[1])), np.empty((len(new), record.states.shape[1]))
+    spans = record.steps["kind"][-1 - owners[new]] == SPAN if record.spans else None
+    sample(solution.system, record, floats[new, 0], there, spans)
+    states[~is_new], states[new] = record.states[keep:], there
+    return steps, states
 
 
-def _lengths(t: FloatArray) -> FloatArray:
-    """The length of the step to each row; none leads to the first."""
-    lengths = np.zeros(len(t))
-    np.subtract(t[1:], t[:-1], out=lengths[1:])
-    return lengths
+def _fields(table: RecordArray) -> tuple[FloatArray, IntArray]:
+    """The fields of a table, a column for each, as floats and as integers."""
+    shape = len(table), table.itemsize // 8
+    return table.view(np.float64).reshape(shape), table.view(np.int64).reshape(shape)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..system.user_memory import Lease
     from .walk import Walk
 
-_corner_rows = Kernel("tangents.guard_rows", "corner_rows", "corners")
+_corner_rows = Kernel("tangents.guard_rows", "corner_rows", "corners", direct=True)
 
 
 def start_corner(

@@ -7,21 +7,20 @@ record is cut to the stretch, these steps are divided, and the workspace of the 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, cast
 
 import numpy as np
 
 from ..core import codes
 from ..core.entries import Kernel
-from ..core.schemes import STIFF
 from ..core.state import AT_END, DUAL, FEW_DUAL, FEW_LANES, SMALL, TANGENT_ROWS, TO_GUARD
 from ..errors import GrazingError
 from ..memory.pool import pool_of
 from .differences import take_steps
 from .failures import raise_failed, raise_user_error
 from .patterns import take_pattern
-from .refinement import divide, fastest_rates
+from .refinement import Rates, divide, fastest_rates
 from .stretch import cut
 from .trajectory_corners import corner_before_break, corner_here, refuse_event_at_break, start_corner
 from .turns import in_turns
@@ -80,15 +79,15 @@ def walk_along(
         memory.open(system, record, own_rtol, atol, lease.fn, jacobians)
         take_steps(solution, memory, params)
         take_pattern(system, memory)
-        if (record.kind == STIFF).any():
+        if record.stiff:
             memory.take_stiff(system.n)
         division = None
         if not frozen:
             if solution._rates is None or solution._rates.rtol != rtol:
                 rates = fastest_rates(system, rtol, len(record), memory)
-                solution._rates = rates._replace(division=divide(system, record, rates, memory))
+                solution._rates = Rates(rates.rtol, rates.at, rates.worst, divide(system, record, rates, memory))
             division = solution._rates.division
-        stretch = cut(solution, since, until, wanted, observers, division, None if frozen else solution._rates)
+        stretch = cut(solution, since, until, wanted, observers, division, None if frozen else solution._rates, memory)
         merge = -1.0 if merge is None else float(merge)
         return Walk(solution, stretch, lease, memory, kind, merge, ended, behind_jump, frozen)
     except BaseException:
@@ -141,9 +140,9 @@ class Walk:
         self._crossings: FloatArray | None = None
         self._kind = kind
 
-    def __del__(self) -> None:
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
         # (without it __init__ has failed, and `walk_along` has given the workspace back; when Python ends, names are gone)
-        if hasattr(self, "_kind") and not sys.is_finalizing():
+        if hasattr(self, "_kind") and not is_ending():
             self.memory.release()
             pool_of(self.system).give_back(self._kind, self.memory)
 

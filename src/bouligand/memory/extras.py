@@ -11,6 +11,7 @@ from ..core.state import (
     CROSSING_ROWS,
     DERIVATIVE_ROWS,
     DUAL,
+    FEW_DUAL,
     JACOBIANS,
     LANES,
     MODES_POSITION,
@@ -188,6 +189,8 @@ class TangentMemory(Working):
             dual_x=np.zeros(DUAL * n),
             dual_p=np.zeros(DUAL * parameters),
             dual_out=np.zeros(DUAL * max(n, m)),
+            plain_p=np.zeros(DUAL * parameters),
+            few_p=np.zeros(FEW_DUAL * parameters),
         )
         self.put("tangents", tangents)
 

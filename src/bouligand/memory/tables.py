@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _RECORD = ("steps", "states", "events", "breaks", "leg_p", "legs")  # adjacent entries of `core.state.WORK`
 _write = struct.Struct("3q").pack_into
+_pack_rows = struct.Struct("9q").pack
 _pack_record = struct.Struct(f"{3 * len(_RECORD)}q").pack
 
 
@@ -39,6 +40,11 @@ class Placed(NamedTuple):
     ) -> Placed:
         arrays: tuple[NDArray[Any], ...] = (steps, states, events, breaks, leg_p, legs)
         return cls(arrays, _pack_record(*(number for array in arrays for number in place_of(array))))
+
+    def with_rows(self, steps: RecordArray, states: FloatArray, events: RecordArray) -> Placed:
+        """The same, with other rows."""
+        entries = _pack_rows(*place_of(steps), *place_of(states), *place_of(events))
+        return Placed((steps, states, events, *self.arrays[3:]), entries + self.entries[len(entries) :])
 
 
 class TableMemory:

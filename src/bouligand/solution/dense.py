@@ -8,14 +8,13 @@ import numpy as np
 
 from ..core import codes
 from ..core.entries import Kernel
-from ..core.schemes import STIFF
 from ..core.state import SPAN
 from ..errors import FunctionError
 from ..memory.pool import pool_of
 from ..system.interrupts import answered
 
 if TYPE_CHECKING:
-    from .._typing import FloatArray
+    from .._typing import BoolArray, FloatArray
     from ..memory.working import Working
     from ..system.binding import Bound
     from ..system.system import System
@@ -23,20 +22,24 @@ if TYPE_CHECKING:
     from .record import Record
 
 _sample = Kernel("steps.retake", "sample", "dense output", quickly=True, direct=True)
-_sample_spans = Kernel("spans.dense_span", "sample_spans", "dense output across many contacts")
+_sample_spans = Kernel("spans.dense_span", "sample_spans", "dense output across many contacts", direct=True)
 
 
-def sample(system: System, record: Record, ordered: FloatArray, out: FloatArray) -> None:
-    """Write the states at increasing times, all within the trajectory, into ``out``."""
+def sample(
+    system: System, record: Record, ordered: FloatArray, out: FloatArray, spans: BoolArray | None = None
+) -> None:
+    """Write the states at increasing times, all within the trajectory, into ``out``. ``spans``: which of them are inside spanning
+    steps, if that is known."""
     if len(record) == 1:
         out[:] = record.states[0]
         return
     if not record.spans:
         _replay(system, record, ordered, out, spanning=False)
         return
-    t = record.t
-    step = np.searchsorted(t, ordered).clip(1)
-    spans = (record.steps["kind"][step] == SPAN) & (t[step] > ordered) & (t[step - 1] < ordered)
+    if spans is None:
+        t = record.t
+        step = np.searchsorted(t, ordered).clip(1)
+        spans = (record.steps["kind"][step] == SPAN) & (t[step] > ordered) & (t[step - 1] < ordered)
     for which, spanning in ((spans, True), (~spans, False)):
         if which.all():
             _replay(system, record, ordered, out, spanning)
@@ -54,7 +57,7 @@ def _replay(system: System, record: Record, ordered: FloatArray, out: FloatArray
     if spans is not None:
         spans.use(lease)
         memory.put("spans", spans)
-    stiff = pool.borrow("stiff", system) if (record.kind == STIFF).any() else None
+    stiff = pool.borrow("stiff", system) if record.stiff else None
     if stiff is not None:
         stiff.join(memory)
     entry, done = _sample_spans if spanning else _sample, 0

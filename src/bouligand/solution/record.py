@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.schemes import STIFF
 from ..core.state import BACK, JUMP, MARGIN, SHOWN, SPAN
 from ..memory.tables import Placed
 from .lazy import lazy
@@ -85,6 +86,11 @@ class Record:
     def spans(self) -> bool:
         """Whether there are spanning steps (steps across many crossings)."""
         return bool((self.steps["kind"][1:] == SPAN).any())
+
+    @lazy
+    def stiff(self) -> bool:
+        """Whether there are stiff steps."""
+        return bool((self.kind == STIFF).any())
 
     @lazy
     def jump_rows(self) -> IntArray:

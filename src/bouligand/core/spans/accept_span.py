@@ -202,7 +202,7 @@ def write_requested(w, found, length, end):
         x = w.x_eval[q]
         if t_eval[q] < end:
             theta = (t_eval[q] - s.t) / length
-            e = add_crossings_before(w, e, found, theta, length)
+            e = add_crossings_before(w, e, found, theta, length, False)
             if e < 0:
                 return outcomes.FAILED
             inside(w, theta, RUNNING, length, x)

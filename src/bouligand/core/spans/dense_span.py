@@ -9,7 +9,7 @@ from ..recorded import cap_at_break, catch_up, use_parameters
 from ..state import MARGIN
 from ..unit import make_unit
 from .crossings import into_intervals
-from .jumps import RUNNING, add_crossings_before, clear_running_sums, sum_jumps
+from .jumps import RUNNING, add_crossings_before, chunk_size, clear_running_sums, sum_jumps
 from .stages import HALFWAY, flip_listed, inside, stages
 
 PASSES = 2
@@ -22,7 +22,7 @@ def sample_spans(table):
     w = work(table)
     s, v, steps, t_eval = w.s, w.v, w.steps, w.t_eval
     step, event, ready, leg, found, passed = 1, 0, -1, 0, 0, 0
-    n = v.width
+    n, at_once = v.width, chunk_size(w) if chunk_size(w) > 1 else 0
     for q in range(t_eval.shape[0]):
         while steps[step].t < t_eval[q]:
             step += 1
@@ -38,7 +38,8 @@ def sample_spans(table):
             clear_running_sums(w)
             ready, passed = step, 0
         theta = (t_eval[q] - s.t) / length
-        passed = add_crossings_before(w, passed, found, theta, length)
+        # (the replay has evaluated g of all of them, unless these were too many for once)
+        passed = add_crossings_before(w, passed, found, theta, length, found <= at_once)
         if passed < 0:
             return q
         x = w.x_eval[q]

@@ -132,6 +132,22 @@ def add_one(c, e, row):
             sums[row + 3, i] += sign * u * (g0 + u * (0.5 * g1 + u * THIRD * g2))
 
 
+@core
+def add_column(c, e, count, row):
+    """The same, where c.g holds g of ``count`` crossings from the first on."""
+    compact()
+    g, sums = c.g, c.sums.every
+    slot, u, sign = g.size // 3, c.crossings.tau[e], c.crossings.sign[e]
+    for i in range(sums.shape[1]):
+        place = i * count + e
+        g0, gm, ge = g[place], g[slot + place], g[2 * slot + place]
+        g1, g2 = 4.0 * gm - 3.0 * g0 - ge, 2.0 * (g0 + ge) - 4.0 * gm
+        sums[row, i] += sign * g0
+        sums[row + 1, i] += sign * g1
+        sums[row + 2, i] += sign * g2
+        sums[row + 3, i] += sign * u * (g0 + u * (0.5 * g1 + u * THIRD * g2))
+
+
 @core(fastmath=QUICK)
 def all_zero(start, middle, end):
     if start[0] != 0.0:
@@ -193,13 +209,17 @@ def clear_running_sums(w):
 
 
 @core
-def add_crossings_before(w, e, found, theta, length):
-    """Add the crossings before theta, from the e-th on, to the running sums; returns how many are passed (-1: g failed)."""
+def add_crossings_before(w, e, found, theta, length, known):
+    """Add the crossings before theta, from the e-th on, to the running sums; returns how many are passed (-1: g failed).
+    ``known``: c.g has g of all of them."""
     compact()
     c = w.spans
     while e < found and c.crossings.tau[e] < theta:
-        if nodes(w, e, 1, length):
+        if known:
+            add_column(c, e, found, RUNNING)
+        elif nodes(w, e, 1, length):
             return -1
-        add_one(c, e, RUNNING)
+        else:
+            add_one(c, e, RUNNING)
         e += 1
     return e

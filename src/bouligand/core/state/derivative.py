@@ -75,6 +75,8 @@ TANGENTS = Table(
     dual_x="vector",
     dual_p="vector",
     dual_out="vector",
+    plain_p="vector",  # the parameters in force as dual numbers without tangents,
+    few_p="vector",  # and as those that have few
 )
 
 # of a corner; unit u is a surface: crossing it flips the guards flips[firsts[u]:firsts[u + 1]]

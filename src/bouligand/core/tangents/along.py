@@ -13,6 +13,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import rows_of, work
 from ..evaluate import eval_f
+from ..jacobians import spread_parameters
 from ..recorded import cap_at_break, use_parameters
 from ..schemes import STIFF
 from ..state import BACK, MARGIN, SHOWN, SWITCH, TANGENT_ROWS
@@ -56,6 +57,7 @@ def push(table, D, of_p, tv, times, crossings, merge):
     s, steps, events, at = w.s, w.steps, w.events, w.tangents.at
     tv = tangent_rows(tv)
     use_parameters(w, at.leg)
+    spread_parameters(w)
     # the crossing that has been examined: its row is guard_rows[slot], x' before it f_before[slot]
     slot, looked, u = 0, -1, 0.0
     known = False  # v.f is x' at this record
@@ -105,6 +107,7 @@ def push(table, D, of_p, tv, times, crossings, merge):
         while at.leg + 1 < w.legs.shape[0] and w.legs[at.leg + 1] <= record:
             at.leg += 1
             use_parameters(w, at.leg)
+            spread_parameters(w)
             known = False
         length = steps[record + 1].t - steps[record].t
         cap_at_break(w, record + 1)

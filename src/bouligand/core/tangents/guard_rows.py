@@ -5,7 +5,7 @@ from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import eval_h, failed
-from ..jacobians import seed, without_tangents
+from ..jacobians import seed, spread_parameters, without_tangents
 from ..recorded import use_parameters
 from ..state import DUAL, LANES, TIMELESS
 from .sparse_rows import eval_h_dual, evaluate_by_colours, row_by_colours
@@ -50,6 +50,7 @@ def corner_rows(table, t, leg, guards, out, slopes_in_time):
     compact()
     w = work(table)
     use_parameters(w, leg)
+    spread_parameters(w)
     w.tangents.at.rows_at = -1
     for q in range(guards.shape[0]):
         if guard_row(w, t, guards[q], 0, out[q]):
@@ -103,9 +104,8 @@ def slopes_in_time(w, t):
         return False
     if jac.h_dual != 0:
         without_tangents(v.x, w.tangents.dual_x)
-        without_tangents(w.p, w.tangents.dual_p)
         w.tangents.dual_t[1] = 1.0
-        bad = eval_h_dual(w, t, w.tangents.dual_out)
+        bad = eval_h_dual(w, t, w.tangents.plain_p, w.tangents.dual_out)
         w.tangents.dual_t[1] = 0.0
         for k in range(g.width):
             out[k] = w.tangents.dual_out[DUAL * k + 1]
@@ -136,11 +136,14 @@ def rows_by_duals(w, of_p, t):
     X, P, columns = w.tangents.dual_x, w.tangents.dual_p, w.p.shape[0] if of_p else w.v.width
     seeded, rows = (P, w.tangents.dual_rows_p) if of_p else (X, w.tangents.dual_rows)
     without_tangents(w.v.x, X)
-    without_tangents(w.p, P)
+    if of_p:
+        without_tangents(w.p, P)
+    else:
+        P = w.tangents.plain_p
     for q in range(rows.shape[0]):
         many = min(LANES, columns - LANES * q)
         seed(seeded, LANES * q, many, 1.0)
-        if eval_h_dual(w, t, rows[q]):
+        if eval_h_dual(w, t, P, rows[q]):
             return True
         seed(seeded, LANES * q, many, 0.0)
     return False

@@ -18,10 +18,10 @@ COLOURS_AT_ONCE = LANES - 1  # the last tangent is for the check
 
 
 @core(inline=True)
-def eval_h_dual(w, t, out):
-    """out = h of the dual numbers in w.tangents; True if it failed."""
+def eval_h_dual(w, t, P, out):
+    """out = h of the dual numbers dual_t and dual_x of w.tangents, with the parameters P; True if it failed."""
     tangents, when = w.tangents, min(t, w.s.cap)
-    T, X, P = tangents.dual_t, tangents.dual_x, tangents.dual_p
+    T, X = tangents.dual_t, tangents.dual_x
     T[0] = when
     if call(tangents.jacobians.h_dual, when, (address(T), address(X), address(P), address(out)), w.fn.context) != 0:
         return failed(w, codes.DH_FAILED, t, w.v.x)
@@ -33,7 +33,6 @@ def evaluate_by_colours(w, t):
     """All rows of Dh at v.x, a tangent for each colour, and the check of each. True if h failed."""
     compact()
     v, X, colours, check, rows = w.v, w.tangents.dual_x, w.tangents.colours, w.tangents.check, w.tangents.dual_rows
-    without_tangents(w.p, w.tangents.dual_p)
     for q in range(rows.shape[0]):
         first = q * COLOURS_AT_ONCE
         clear(X, 0, DUAL * v.width)
@@ -42,7 +41,7 @@ def evaluate_by_colours(w, t):
             if first <= colours[i] < first + COLOURS_AT_ONCE:
                 X[DUAL * i + 1 + colours[i] - first] = 1.0
             X[DUAL * i + LANES] = check[i]
-        if eval_h_dual(w, t, rows[q]):
+        if eval_h_dual(w, t, w.tangents.plain_p, rows[q]):
             return True
     return False
 
@@ -64,13 +63,12 @@ def row_by_colours(w, t, k, out):
     known = rows[0, first + LANES]
     if abs(total - known) <= 1e-11 * (size + abs(known)):
         return False
-    X, P, dual_out = w.tangents.dual_x, w.tangents.dual_p, w.tangents.dual_out
+    X, dual_out = w.tangents.dual_x, w.tangents.dual_out
     without_tangents(w.v.x, X)
-    without_tangents(w.p, P)
     for first in range(0, w.v.width, LANES):
         many = min(LANES, w.v.width - first)
         seed(X, first, many, 1.0)
-        if eval_h_dual(w, t, dual_out):
+        if eval_h_dual(w, t, w.tangents.plain_p, dual_out):
             return True
         seed(X, first, many, 0.0)
         for q in range(many):
@@ -89,4 +87,4 @@ def mark_columns(table, first, many, mark):
     without_tangents(w.v.x, w.tangents.dual_x)
     without_tangents(w.p, w.tangents.dual_p)
     seed(w.tangents.dual_x, first, many, mark)
-    return eval_h_dual(w, w.steps[0].t, w.tangents.dual_out)
+    return eval_h_dual(w, w.steps[0].t, w.tangents.dual_p, w.tangents.dual_out)

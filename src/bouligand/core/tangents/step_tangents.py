@@ -61,13 +61,15 @@ def write_inside(w, D, first, last, tv, step, start, per_state, per_tangent):
 def propagate_duals(w, D, first, tv, formula, length, inside):
     """Propagate some tangents, from row ``first`` on, over a step from v.x: the formula applied to dual numbers, whose values are
     the state and whose tangents are those of D. How large dual numbers are follows from the size of tv. True if f failed."""
-    s, v, fn, P, jac = w.s, w.v, w.fn, w.tangents.dual_p, w.tangents.jacobians
+    s, v, fn, P, jac = w.s, w.v, w.fn, w.tangents.plain_p, w.tangents.jacobians
     n, size, f_dual = v.width, DUAL, jac.f_dual
     if tv.width < DUAL * n:
-        size, f_dual = FEW_DUAL, jac.f_few
+        size, f_dual, P = FEW_DUAL, jac.f_few, w.tangents.few_p
     many = min(size - 1, D.shape[0] - first)
     spread(v.x, tv.own, size)
-    spread(w.p, P, size)
+    if D.shape[1] > n:
+        P = w.tangents.dual_p
+        spread(w.p, P, size)
     for q in range(many):
         for i in range(n):
             tv.own[size * i + 1 + q] = D[first + q, i]
