@@ -295,3 +295,12 @@ def test_walls_that_move_are_not_passed(rtol):
     )
     sol = bd.solve(system, (0.4776, 0.4776 + 60.0 * math.pi), [0.1, 1.7386], rtol=rtol)
     assert np.abs(sol.x[:, 0] - np.sin(sol.t)).max() < 2.0 + 1e-6
+
+
+def test_steps_towards_a_spike_are_seldom_rejected():
+    sol = bd.solve(bd.models.adex(), (0.0, 100.0), [-70.6, 0.0], rtol=1e-3)
+    assert len(sol.events) == 5
+    assert (
+        sol.counts.rejected <= 0.4 * sol.counts.steps
+    )  # (two in five trials were, before lengths after a rejection were held)
+    assert sol.counts.f <= 450

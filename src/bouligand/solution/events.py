@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..system.system import System
 
 FIELDS = ("t", "guard", "direction", "x")
+_SHOWN = np.array(SHOWN)  # (a plain number would be made into an array at each comparison)
 SHOWN_ROWS = 10  # of many events only the first are printed
 
 
@@ -82,7 +83,7 @@ class Events:
         # (what is asked for most often, without making a Record, and without copying the other columns)
         source = self._source
         rows = source.events if isinstance(source, Record) else events_of(source)
-        return rows["t"].compress(rows["shown"] == SHOWN)
+        return rows["t"][np.equal(rows["shown"], _SHOWN)]
 
     @lazy
     def _record(self) -> Record:

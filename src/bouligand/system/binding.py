@@ -125,6 +125,8 @@ class Bound:
             places = self._rests.ctypes.data, self.jumps.ctypes.data, self.fn["jump_many"][0]
             self.context[[state.RESTS, state.JUMPS, state.JUMP_MANY]] = places
         self.fn["fh"] = self.fn["Dh"] = 0
+        for name in ("f", "h"):  # (an integration calls the user's own while it stays on no guard)
+            self.fn[f"{name}_moving"], self.fn[f"{name}_staying"] = self.fn[name], there[name]
         for name, address in there.items():
             self.fn[name] = address
         if not system.rests.any():

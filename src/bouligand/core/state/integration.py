@@ -63,6 +63,7 @@ SCALARS = record(
     "may_slide: int",  # 1: sliding modes are computed
     "dependent: int",  # the number of guards that matter in some modes only (g.needs)
     "kept: int",  # the number of guards on which the trajectory stays: those that it slides on, and those that it rests on
+    "too_long: int",  # where there are jumps: 1 if a trial since the last accepted smooth step was rejected for its error
     "order_given: int",  # 1: jumps at one instant are applied in the order w.jump_order, whether they commute or not
     "dt",  # the natural length of a smooth step, which survives events
     "natural",  # where there are jumps: the length that the last smooth step found natural; 0: it was the first after an event
