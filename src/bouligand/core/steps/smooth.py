@@ -47,7 +47,7 @@ def smooth_step(w, length):
         most = min(s.dt_max, s.stop - t) / length
         if factor > 2.0 and most > 2.0 and s.tries == 0 and s.last >= 0 and length >= 0.999 * s.dt:
             s.reach = length * min(factor, most)
-            return GIVEN_UP, min(factor, most, 10.0)
+            return GIVEN_UP, min(factor, most, longest_factor(s, length))
         if s.jumps > 0 and s.target < 0 and s.tries == 0:
             found = arrives(w, length)
             if found != 0.0:
@@ -77,6 +77,14 @@ def smooth_step(w, length):
 
 
 @core(inline=True)
+def longest_factor(s, length):
+    """By how much two stages of the first step after an event may make it longer at most: they see little of a longer one. Where
+    there are jumps, up to the length that was natural behind the last one. (A neuron's last step before its spike is a
+    hundredth of the first one behind it.)"""
+    return 10.0 if s.jumps == 0 else max(10.0, s.behind / length)
+
+
+@core(inline=True)
 def least_factor(s):
     """By how much a step is shortened at most where it is rejected.
 
@@ -100,6 +108,8 @@ def expected(s, length, factor):
     s.natural = natural
     if s.too_long == 1:
         s.too_long, factor = 0, min(factor, 1.0)
+    if s.fresh == 1:
+        s.behind = natural
     if s.fresh == 1 or natural >= before:
         return factor
     ratio = natural / before
