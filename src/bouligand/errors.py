@@ -265,7 +265,8 @@ class StartError(SolveError):
 
 
 class FunctionError(SolveError):
-    """A compiled user function reported a failure, but did not fail when it was called again with the same arguments.
+    """A compiled user function reported a failure, but did not fail when it was called again with the same arguments; or a jump
+    leads through a contact on which the trajectory may rest.
 
     Make sure that the functions depend on their arguments only; with ``compile=False`` their own exceptions are raised.
     """

@@ -8,6 +8,8 @@ import pytest
 import bouligand as bd
 from bouligand.core.state import DUAL, LANES
 
+from ..helpers import robots
+
 mj = pytest.importorskip("bouligand.bridges.mujoco")
 G = 9.81
 
@@ -223,3 +225,23 @@ def test_it_can_be_pickled_and_solved_in_threads():
     many = bd.solve_many(robot, (0.0, 10.0), starts, rtol=1e-9)
     for x0, x1 in zip(starts, many.x, strict=True):
         assert bd.solve(robot, (0.0, 10.0), x0, rtol=1e-9).x[-1] == pytest.approx(x1, abs=1e-12)
+
+
+def test_what_a_state_determines_is_kept_for_that_state_only():
+    """f, h and Dh in any order of states and signs are those of a robot that has computed nothing before."""
+    rng = np.random.default_rng(1)
+
+    def made():
+        return robots.solo(friction=mj.ExactCoulomb(0.8))
+
+    robot = made()
+    n, m, p = robot.n, robot.m, robot.defaults
+    states = [robots.above_floor(robot, -0.01) + 1e-3 * rng.normal(size=n) for _ in range(2)]
+    words = np.where(rng.random((3, m)) < 0.5, -1.0, 1.0)
+
+    def values(robot, name, i, k):
+        return robot.function(name)(0.0, states[i], *((words[k], p) if name == "f" else (p,)))
+
+    fresh = {(name, i, k): values(made(), name, i, k) for name in "fh" for i in range(2) for k in range(3)}
+    for name, i, k in [list(fresh)[q] for q in rng.integers(len(fresh), size=60)]:
+        assert (values(robot, name, i, k) == fresh[name, i, k]).all()

@@ -295,3 +295,37 @@ def test_walls_that_move_are_not_passed(rtol):
     )
     sol = bd.solve(system, (0.4776, 0.4776 + 60.0 * math.pi), [0.1, 1.7386], rtol=rtol)
     assert np.abs(sol.x[:, 0] - np.sin(sol.t)).max() < 2.0 + 1e-6
+
+
+def test_steps_towards_a_spike_are_seldom_rejected():
+    sol = bd.solve(bd.models.adex(), (0.0, 100.0), [-70.6, 0.0], rtol=1e-3)
+    assert len(sol.events) == 5
+    # (two in five trials were, when a rejected step was shortened to a fifth and then grew fivefold)
+    assert sol.counts.rejected <= 0.4 * sol.counts.steps
+    assert sol.counts.f <= 450
+
+
+def lost(t, x, b, p, xnew):
+    return x[0], -0.8 * x[1]
+
+
+def forgotten(t, x, b, p):
+    -0.8 * x[1]
+
+
+def written(t, x, b, p, xnew):
+    xnew[1] = -0.8 * x[1]
+    return xnew
+
+
+@pytest.mark.filterwarnings("ignore::bouligand.PerformanceWarning")
+@pytest.mark.parametrize("compile", ["auto", False])
+def test_jumps_that_return_nothing_or_what_would_be_lost(compile):
+    def ball(jump):
+        return bd.System(lambda t, x, b, p: (x[1], -G), lambda t, x, p: (x[0],), n=2, m=1, jumps=jump, compile=compile)
+
+    with pytest.raises(TypeError, match=r"an argument xnew.*returns values, which would be lost"):
+        bd.solve(ball(lost), (0.0, 1.0), [1.0, 0.0])
+    with pytest.raises(TypeError, match=r"jump returned nothing \(None\)"):
+        bd.solve(ball(forgotten), (0.0, 1.0), [1.0, 0.0])
+    assert bd.solve(ball(written), (0.0, 1.0), [1.0, 0.0]).events.x_after[0, 1] > 0.0

@@ -220,3 +220,21 @@ def test_bad_rest():
         ball(0.5, rest="ceiling")
     with pytest.raises(ValueError, match="has no jump"):
         bd.System(lambda t, x, b, p: (1.0,), lambda t, x, p: (x[0],), n=1, guards=("a",), rest="a")
+
+
+def put_below(t, x, b, p):
+    return -0.1, -0.8 * x[1]
+
+
+def not_turned(t, x, b, p):
+    return x[0], 0.8 * x[1]
+
+
+@pytest.mark.parametrize("jump", [put_below, not_turned])
+def test_a_jump_through_a_contact_is_refused(jump):
+    def ball(rest):
+        return bd.System(lambda t, x, b, p: (x[1], -9.81), lambda t, x, p: (x[0],), n=2, m=1, jumps=jump, rest=rest)
+
+    with pytest.raises(bd.FunctionError, match="leads through it, to h < 0"):
+        bd.solve(ball(0), (0.0, 1.0), [1.0, 0.0])
+    assert bd.solve(ball(None), (0.0, 1.0), [1.0, 0.0]).b[-1, 0] == -1  # (without rest it is taken as meant)

@@ -65,6 +65,7 @@ NOT_AFFINE = 50  # sliding on several guards, and f is not affine in their signs
 NO_SLIDING_MODE = 51  # no mode, sliding or not, is consistent
 NO_WORD = 52  # guards are zero at the start, and no mode is consistent
 SEVERAL_WORDS = 53  # and several are
+JUMPS_THROUGH = 54  # a jump leads through a contact on which the trajectory may rest
 
 
 class Failure(NamedTuple):
@@ -147,6 +148,11 @@ FAILURES = {
     JUMPS_BACK: Failure(
         "SlidingError",
         "the jump at guard {guard!r} leaves the state on it {where}, and on both sides the flow leads back to it.",
+    ),
+    JUMPS_THROUGH: Failure(
+        "FunctionError",
+        "the jump at guard {guard!r} {where} leads through it, to h < 0: behind it x = {x}. A contact with rest= is open where "
+        "h > 0, and its jump has to leave the state on it, or off it on that side, with a rate that is not negative.",
     ),
     NOT_AFFINE: Failure(
         "SlidingError",

@@ -17,6 +17,7 @@ find_word = Kernel("steps.start_word", "find_word", "starts on guards", direct=T
 _ENTERED = {
     "enter_jump": Kernel("jumps.instant", "jump", "jumps of the state"),
     "enter_slide": Kernel("sliding.modes", "slide", "sliding modes"),
+    "enter_judge": judge,
     "enter_stiff": Kernel("stiff.entry", "stiff", "stiff steps", quickly=True),
 }
 

@@ -65,8 +65,11 @@ def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
         elif code == codes.NEED_WORD:
             code = find_word(table)
         if codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION:
-            if code == codes.CHANGED and stepper._until is not None and pauses(memory, stepper._until):
-                return  # (the question stays: the judge answers it when the integration goes on)
+            if code == codes.CHANGED:
+                if stepper._until is not None and pauses(memory, stepper._until):
+                    return  # (the question stays: the judge answers it when the integration goes on)
+            else:
+                let_enter(stepper, "enter_judge")  # (next time the loop asks it itself)
             code = judge(table)
         if code == codes.LOOK:
             if look is not None:

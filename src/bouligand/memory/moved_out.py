@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class MovedOut:
     """A copy of an integration's workspace, to be read only: no larger than its record, where a workspace has room for more."""
 
-    __slots__ = ("_front", "_n", "_places", "breaks", "events", "states", "steps", "t_eval", "x_eval")
+    __slots__ = ("_front", "_n", "_places", "breaks", "event_times", "events", "states", "steps", "t_eval", "x_eval")
 
     def __init__(self, memory: IntegrationMemory) -> None:
         rows, events = memory.s.record_count, memory.s.event_count
@@ -23,6 +23,7 @@ class MovedOut:
         self._n, self._places = memory.v.width, memory.plan.places
         self.steps, self.states = memory.steps[:rows].copy(), memory.states[:rows].copy()
         self.events = memory.events[:events].copy()
+        self.event_times = memory.event_times[: memory.s.shown_count].copy()
         self.t_eval, self.x_eval, self.breaks = memory.t_eval, memory.x_eval, memory.breaks
 
     @property

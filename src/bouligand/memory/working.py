@@ -64,6 +64,7 @@ class Working(TableMemory):
     steps: RecordArray
     states: FloatArray
     events: RecordArray
+    event_times: FloatArray
 
     def __init__(
         self,
@@ -93,7 +94,7 @@ class Working(TableMemory):
         self.p = parts["p"]
         self.parameters: Any = self.p.data
         self.steps, self.states = parts["steps"].view(STEP), parts["states"].reshape(rows, n)
-        self.events = parts["events"].view(EVENT)
+        self.events, self.event_times = parts["events"].view(EVENT), parts["event_times"]
         # write(begin, 0, t0, t0, tf, tf, *x0): the last scalars and the state, which differ in each integration
         self.write = plan.write
         table = plan.table.copy()
@@ -153,6 +154,8 @@ class IntegrationMemory(Working):
 
     def put(self, name: str, array: NDArray[Any] | TableMemory) -> None:
         super().put(name, array)
+        if name == "events" and len(self.event_times) < len(self.events):
+            super().put("event_times", np.empty(len(self.events)))
         self.marked = self.replaced = True
 
     def bind(self, fn: RecordArray, has_jacobian: bool) -> None:
@@ -211,6 +214,7 @@ _OWN_OF_ONE_RUN = (
     "steps",
     "states",
     "events",
+    "event_times",
     "t_eval",
     "x_eval",
     "breaks",
@@ -232,6 +236,7 @@ class _Plan:
             "steps": rows * len(STEP),
             "states": rows * n,
             "events": events * len(EVENT),
+            "event_times": events,
         }
         ends = list(accumulate(sizes.values()))
         self.size = ends[-1]
@@ -246,6 +251,7 @@ class _Plan:
             "steps": (rows, 1),
             "states": (rows, n),
             "events": (events, 1),
+            "event_times": (events, 1),
         }
         self.own = [WORK.places[name] for name in shapes]
         self.table = np.zeros((len(WORK.places), 3), dtype=np.int64)

@@ -13,7 +13,7 @@ from ..system.declarations import guard_index
 from .dense import sample
 from .lazy import lazy
 from .printing import fitted, html_table
-from .record import Record, events_of, record_of
+from .record import Record, record_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,10 +79,13 @@ class Events:
     @lazy
     def t(self) -> FloatArray:
         """Times, array (ne,)."""
-        # (what is asked for most often, without making a Record, and without copying the other columns)
         source = self._source
-        rows = source.events if isinstance(source, Record) else events_of(source)
-        return rows["t"].compress(rows["shown"] == SHOWN)
+        if isinstance(source, Record):
+            return source.events["t"][source.shown]
+        memory = (
+            source._memory
+        )  # (of an integration that has finished: what is asked for most often, without making a Record)
+        return memory.event_times[: memory.s.shown_count].copy()
 
     @lazy
     def _record(self) -> Record:

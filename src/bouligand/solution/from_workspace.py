@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # attributes that read from the integration's workspace
 _FROM_WORKSPACE = ("system", "status", "error", "counts", "ended_by", "_message", "_requested", "_tolerances", "record")
-_FROM_RECORD = ("_events", "_flights")  # attributes that hold on to the record, and are made again from its copy
+_FROM_RECORD = ("events", "_flights")  # attributes that hold on to the record, and are made again from its copy
 
 
 class FromWorkspace:

@@ -122,13 +122,9 @@ class Solution(FromWorkspace, Sensitivities, Exporting):
         """Words (modes) at the times ``t``, array (nt, m) of int8, as after the events of that time."""
         return self.word(self.t)
 
-    @property
+    @lazy
     def events(self) -> Events:
         """The events, in order."""
-        return self._events
-
-    @lazy
-    def _events(self) -> Events:
         stepper = self._stepper
         if stepper is None or "record" in self.__dict__:
             return Events(self.system, self.record)

@@ -122,6 +122,29 @@ class WritesArgumentError(ValueError):
     """A function writes to t, x, b or p, which belong to the integration."""
 
 
+class LostValuesError(TypeError):
+    """A jump that is to write the new state to its last argument returns it."""
+
+
+def refuse_returned(name: str, returned: Any, output: FloatArray) -> None:
+    """Raise if a jump that writes to ``output`` also returned something else: that would be lost, and the state unchanged."""
+    if returned is not None and returned is not output:
+        raise LostValuesError(returns_too(name))
+
+
+def returns_too(name: str) -> str:
+    return (
+        f"{name} has an argument xnew to write the new state to, and returns values, which would be lost; write them to xnew "
+        "(xnew[:] = ...), or leave that argument out"
+    )
+
+
+def returns_tuple(dispatcher: Any) -> bool:
+    """Whether a compiled function returns several values (not an array, which may be its own output)."""
+    kinds = [str(code.signature.return_type) for code in dispatcher.overloads.values()]
+    return any(kind.startswith(("UniTuple(", "Tuple(", "list(", "reflected list(")) for kind in kinds)
+
+
 def writes_argument(name: str, where: str = "") -> str:
     return (
         f"{name} writes to one of its arguments{where}: they belong to the integration and must stay as they are. Work on a "
@@ -170,6 +193,11 @@ def real_values(name: str, values: Any) -> FloatArray:
     """What a function returned, as an array of floats; what is no real number (complex, text, masked) is refused."""
     if type(values) is np.ndarray and values.dtype == float:
         return values
+    if values is None:
+        raise TypeError(
+            f"{name} returned nothing (None). It has no argument to write its values to, so it has to return them, on every way "
+            "through it"
+        )
     array = np.asarray(values)
     if array.dtype == float and not isinstance(values, np.ma.MaskedArray):
         return array
@@ -227,7 +255,9 @@ def callback(user: UserFunction, sizes: Mapping[str, int], failures: Failures) -
             targets = [view(a, s) for a, s in zip(addresses[-1 - outputs : -1], results, strict=True)]
             if in_place:
                 scratch = [given[0].copy()] if changing else [values.copy() for values in blank]
-                function(t, *given, *scratch)
+                returned = function(t, *given, *scratch)
+                if changing:
+                    refuse_returned(name, returned, scratch[0])
                 for values in () if changing else scratch:
                     square = values.dot(values) if values.ndim == 1 else np.vdot(values, values)
                     if square != square:  # there is a NaN among them

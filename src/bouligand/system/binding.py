@@ -12,7 +12,7 @@ import numpy as np
 from ..core import state
 from ..core.state import CONTEXT, FEW_LANES, FUNCTIONS, JACOBIANS, TIMELESS, USER_DATA
 from ..errors import FunctionError, FunctionWarning, PerformanceWarning
-from .addresses import WritesArgumentError, is_callback, user_data
+from .addresses import LostValuesError, WritesArgumentError, is_callback, user_data
 from .caught import Failures
 from .exact import Jacobians, Ways, dual_function, sources, ways
 from .frozen import Value, values_of
@@ -125,6 +125,8 @@ class Bound:
             places = self._rests.ctypes.data, self.jumps.ctypes.data, self.fn["jump_many"][0]
             self.context[[state.RESTS, state.JUMPS, state.JUMP_MANY]] = places
         self.fn["fh"] = self.fn["Dh"] = 0
+        for name in ("f", "h"):  # (an integration calls the user's own while it stays on no guard)
+            self.fn[f"{name}_moving"], self.fn[f"{name}_staying"] = self.fn[name], there[name]
         for name, address in there.items():
             self.fn[name] = address
         if not system.rests.any():
@@ -303,7 +305,7 @@ class Bound:
             address, keep = user.bind(wanted is not False, system.sizes, self.failures)
             if wanted is not False:
                 self._watch(system, values_of(user.given))
-        except WritesArgumentError:
+        except (WritesArgumentError, LostValuesError):
             raise
         except Exception as error:
             if missing := undefined_name(error):

@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .addresses import (
+    LostValuesError,
     WritesArgumentError,
     address_of,
     callback,
     compiled,
     low_level_address,
     real_values,
+    refuse_returned,
+    returns_too,
+    returns_tuple,
     user_data,
     writes_argument,
 )
@@ -172,7 +176,9 @@ class UserFunction:
             values = np.full(shape, 0.0 if self.name in self.ADDING else fill)
             if self.name in self.CHANGING:
                 values[:] = mine[0]
-            self.function(t, *mine, values)
+            returned = self.function(t, *mine, values)
+            if self.name in self.CHANGING:
+                refuse_returned(self.name, returned, values)
         else:
             values = real_values(self.name, self.function(t, *mine))
             if any(np.shares_memory(values, a) for a in mine if isinstance(a, np.ndarray)):
@@ -252,6 +258,8 @@ class UserFunction:
             return low_level_address(self.function), self.function
         if as_machine_code and jit.JIT:
             code = compiled(self.name, self.function, self.shapes, self.in_place)
+            if self.in_place and self.name in self.CHANGING and returns_tuple(code.dispatcher):
+                raise LostValuesError(returns_too(self.name))
             self.function, self._read_only, self.is_dispatcher = code.dispatcher, code.read_only, True
             return code.address, code.keep
         there = callback(self, sizes, failures)

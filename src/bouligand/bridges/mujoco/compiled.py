@@ -16,7 +16,7 @@ from .coupled import couple, fold_columns, prepare_couplings, substituted
 from .guard_jacobian import guard_rows
 from .inputs import set_inputs
 from .joint_friction import add_joint_friction, speed_guards
-from .mechanics import position_rates, set_positions, set_velocities
+from .mechanics import is_here, note_here, position_rates, set_positions, set_velocities
 from .running_cost import add_cost
 from .symbols import (
     acceleration,
@@ -38,10 +38,9 @@ USER_DATA = 3  # in the context
 
 
 @core
-def motion(w, t, x, b, p, dx):
-    """dx = f, with MuJoCo's data left at that state."""
+def move_to(w, x):
+    """MuJoCo's data at a state: all that positions and velocities determine."""
     model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
-    nq, nv, na = read_int(w, at.NQ), read_int(w, at.NV), read_int(w, at.NA)
     set_positions(w, x)
     set_velocities(w, x)
     kinematics(model, data)
@@ -50,10 +49,19 @@ def motion(w, t, x, b, p, dx):
         tendon(model, data)
     make_inertia(model, data)
     factor_inertia(model, data)
-    actuated = read_int(w, at.HAS_ACTUATORS) != 0
-    if actuated:
+    if read_int(w, at.HAS_ACTUATORS) != 0:
         transmission(model, data)
     velocity(model, data)
+    note_here(w, x)
+
+
+@core
+def motion(w, t, x, b, p, dx):
+    """dx = f, with MuJoCo's data left at that state."""
+    model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
+    nq, nv, na = read_int(w, at.NQ), read_int(w, at.NV), read_int(w, at.NA)
+    if not is_here(w, x):
+        move_to(w, x)
     applied = read_int(w, at.APPLIED)
     for i in range(nv):
         write(applied, i, 0.0)
@@ -62,7 +70,7 @@ def motion(w, t, x, b, p, dx):
     status = set_inputs(w, t, x, p)
     if status != 0:
         return status
-    if actuated:
+    if read_int(w, at.HAS_ACTUATORS) != 0:
         act = read_int(w, at.ACT)
         for i in range(na):
             write(act, i, read(x, nq + nv + i))
@@ -85,6 +93,8 @@ def motion(w, t, x, b, p, dx):
 @core
 def look(w, x):
     """MuJoCo's data at a state, as far as guards need it."""
+    if is_here(w, x):
+        return
     data, ropes = read_int(w, at.DATA), read_int(w, at.NEEDS_TENDON) != 0
     model = read_int(w, at.MODEL if ropes else at.LIGHT_MODEL)
     set_positions(w, x)
@@ -129,14 +139,15 @@ def guards_jacobian(w, x, p, out, n, m):
     """Dh, with MuJoCo's data left at that state."""
     for i in range(n * m):
         write(out, i, 0.0)
-    model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
-    set_positions(w, x)
-    set_velocities(w, x)
-    kinematics(model, data)
-    com_pos(model, data)
-    com_vel(model, data)
-    if read_int(w, at.NEEDS_TENDON) != 0:
-        tendon(model, data)
+    if not is_here(w, x):
+        model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
+        set_positions(w, x)
+        set_velocities(w, x)
+        kinematics(model, data)
+        com_pos(model, data)
+        com_vel(model, data)
+        if read_int(w, at.NEEDS_TENDON) != 0:
+            tendon(model, data)
     guard_rows(w, x, p, out, n)
 
 

@@ -19,6 +19,8 @@ BODY_ROOT, DOF_PARENT = next(_slot), next(_slot)  # int32
 N, NQ, NV, NA, NU = (next(_slot) for _ in range(5))
 HAS_TENDON, HAS_ACTUATORS = next(_slot), next(_slot)
 
+HERE = next(_slot)  # doubles: qpos and qvel of the state at which MuJoCo's data are, and 1 if they are complete there
+
 # --- coordinates: tables of int64
 SCALARS, SCALAR_COUNT = next(_slot), next(_slot)  # pairs (index in qpos, dof): q' = v
 QUATS, QUAT_COUNT = next(_slot), next(_slot)  # pairs (index in qpos, first dof): q' = q (0, w) / 2

@@ -11,6 +11,7 @@ from . import layout as at
 def set_positions(w, x):
     """qpos of x into MuJoCo's data, quaternions at norm 1: f then commutes with a scaling of them."""
     qpos = read_int(w, at.QPOS)
+    write(read_int(w, at.HERE), read_int(w, at.NQ) + read_int(w, at.NV), 0.0)
     for i in range(read_int(w, at.NQ)):
         write(qpos, i, read(x, i))
     quats = read_int(w, at.QUATS)
@@ -26,6 +27,28 @@ def set_velocities(w, x):
     nq, qvel = read_int(w, at.NQ), read_int(w, at.QVEL)
     for i in range(read_int(w, at.NV)):
         write(qvel, i, read(x, nq + i))
+
+
+@core
+def note_here(w, x):
+    """MuJoCo's data have all that positions and velocities determine at this state: inertia, its factors, bias forces."""
+    here, size = read_int(w, at.HERE), read_int(w, at.NQ) + read_int(w, at.NV)
+    for i in range(size):
+        write(here, i, read(x, i))
+    write(here, size, 1.0)
+
+
+@core
+def is_here(w, x):
+    """Whether they have it at this state. (Where friction sticks, f is evaluated at one state for each sign of each slip; and a
+    guard after f, a Jacobian after either.)"""
+    here, size = read_int(w, at.HERE), read_int(w, at.NQ) + read_int(w, at.NV)
+    if read(here, size) == 0.0:
+        return False
+    for i in range(size):
+        if read(here, i) != read(x, i):
+            return False
+    return True
 
 
 @core

@@ -171,6 +171,7 @@ class Memory:
             at.CONTACTS: self.rows,
             at.PLACES: self.places,
             at.SCRATCH: scratch,
+            at.HERE: np.zeros(model.nq + model.nv + 1),
             **_tendons(model, data),
             at.LOSSES: self.losses,
             at.COUPLINGS: self.couplings.rows,

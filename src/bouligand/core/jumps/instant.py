@@ -10,7 +10,7 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_h, eval_jump, eval_jumps, in_tolerances
+from ..evaluate import copy_state, eval_h, eval_jump, eval_jumps, in_tolerances, let_stay
 from ..guards import hold
 from ..recorded import write_step
 from ..state import JUMP, NO_GUARD
@@ -89,6 +89,7 @@ def release(w):
             g.b[k], g.watched[k], g.left[k], g.hdot[k] = 1.0, 1.0, 1.0, 0.0
             hold(w, k)
     s.kept = 0
+    let_stay(w, False)
     return eval_h(w, s.t, v.x, g.h)  # (theirs was another function)
 
 

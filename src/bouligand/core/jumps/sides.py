@@ -35,7 +35,7 @@ def settle_sides(w, change, together):
     if eval_h(w, s.t, v.x, g.h) or eval_h(w, s.t, v.x_trial, g.h_trial):
         return s.status
     s.held_count = 0
-    total = 0.0
+    total, through = 0.0, -1
     for k in range(g.width):
         total += g.h[k]
         was_on = g.held[k] != 0.0
@@ -46,9 +46,14 @@ def settle_sides(w, change, together):
         if near_zero(g, k) or abs(g.h[k]) <= left:
             hold(w, k)
         else:
+            if g.rest[k] != 0.0 and g.fired[k] == 1.0 and g.b[k] > 0.0 and g.h[k] < 0.0:
+                through = k
             off_guard(w, k)
     if total - total != 0.0:
         return codes.JUMP_NOT_FINITE
+    if through >= 0:
+        s.target = through
+        return codes.JUMPS_THROUGH
     s.fresh, s.rates_known, s.judged, s.question = 1, 0, 0, 0
     s.gap, s.reach = 0.0, 0.0
     for i in range(v.width):
@@ -153,6 +158,9 @@ def by_flow(w, change, together):
                 return codes.ZENO
             elif away > 0.0:
                 land_on(w, k, g.b[k])
+            elif g.rest[k] != 0.0 and g.b[k] > 0.0 and not together:
+                s.target = k
+                return codes.JUMPS_THROUGH
             elif together:
                 land_on(w, k, g.b[k])
                 fire_next(w, k)

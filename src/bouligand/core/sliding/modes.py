@@ -10,7 +10,7 @@ from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_f, eval_h, failed, in_tolerances, project_onto_guards
+from ..evaluate import copy_state, eval_f, eval_h, failed, in_tolerances, let_stay, project_onto_guards
 from ..guards import BARELY, hold, rates
 from ..state import NO_GUARD, SHOWN, SWITCH, WITH_CROSSING
 from ..steps.crossing import note, too_often
@@ -31,6 +31,16 @@ def slide(table):
     Returns GO_ON, a full table, or a failure."""
     compact()
     w = work(table)
+    let_stay(w, True)
+    code = change_mode(w)
+    let_stay(w, w.s.kept > 0)
+    return code
+
+
+@core
+def change_mode(w):
+    """The same, with f and h that know sliding modes and rest."""
+    compact()
     s, g = w.s, w.g
     if s.event_count + 4 * g.width + 4 > w.events.shape[0]:
         s.question = codes.SLIDE  # (again, when there is room)

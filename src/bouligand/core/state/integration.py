@@ -15,6 +15,7 @@ SCALARS = record(
     "hops: int",  # steps that landed on a guard or on the edge of its band
     "spans: int",  # spanning steps taken
     "event_count: int",  # rows of ``events``
+    "shown_count: int",  # of a finished integration: how many of these are events, whose times stand in ``event_times``
     "record_count: int",  # rows of ``steps`` and ``states``
     "eval_count: int",  # requested times done
     "break_count: int",  # breakpoints done
@@ -63,9 +64,11 @@ SCALARS = record(
     "may_slide: int",  # 1: sliding modes are computed
     "dependent: int",  # the number of guards that matter in some modes only (g.needs)
     "kept: int",  # the number of guards on which the trajectory stays: those that it slides on, and those that it rests on
+    "too_long: int",  # where there are jumps: 1 if a trial since the last accepted smooth step was rejected for its error
     "order_given: int",  # 1: jumps at one instant are applied in the order w.jump_order, whether they commute or not
     "dt",  # the natural length of a smooth step, which survives events
     "natural",  # where there are jumps: the length that the last smooth step found natural; 0: it was the first after an event
+    "behind",  # and the same of the last first step after an event
     "rtol",
     "atol",  # the absolute tolerance of all components; negative: the row v.atol is given
     "dt_max",

@@ -27,6 +27,7 @@ WORK = Table(
     x_eval="matrix",
     reset="matrix",
     jumps="integers",  # the address of each guard's jump; 0: none
+    event_times="vector",  # of a finished integration: the times of the events alone; as long as ``events``
     jump_order="integers",  # guards, in the order in which their jumps are applied
     Dh="matrix",
     spans=SPANS,

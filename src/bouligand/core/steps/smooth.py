@@ -47,7 +47,7 @@ def smooth_step(w, length):
         most = min(s.dt_max, s.stop - t) / length
         if factor > 2.0 and most > 2.0 and s.tries == 0 and s.last >= 0 and length >= 0.999 * s.dt:
             s.reach = length * min(factor, most)
-            return GIVEN_UP, min(factor, most, 10.0)
+            return GIVEN_UP, min(factor, most, longest_factor(s, length))
         if s.jumps > 0 and s.target < 0 and s.tries == 0:
             found = arrives(w, length)
             if found != 0.0:
@@ -67,22 +67,54 @@ def smooth_step(w, length):
         return EVALUATION_FAILED, 0.0
     error = embedded_error(w, length)
     if error > 1.0:
-        return error, max(0.1 if s.fresh == 1 else 0.2, 0.9 * step_factor(error, scheme))
+        return error, max(least_factor(s), 0.9 * step_factor(error, scheme))
     end_derivatives(w, length)
     if s.step_count >= s.weigh_at:  # (last: it may change the scheme)
         look_for_stiffness(w, length)
     most = 10.0 if s.fresh == 1 else table.GROWTH[scheme]
     factor = most if error < 1e-10 else min(most, 0.9 * step_factor(error, scheme))
-    return error, factor if s.jumps == 0 else factor * trend(s, length * factor)
+    return error, factor if s.jumps == 0 else expected(s, length, factor)
 
 
 @core(inline=True)
-def trend(s, natural):
-    """The factor by which the next step may be shorter still than what the last one found natural: where these lengths fall, it
-    is expected that they go on to fall. (A neuron runs away before its spike. Otherwise every step towards it is rejected once.)
+def longest_factor(s, length):
+    """By how much two stages of the first step after an event may make it longer at most: they see little of a longer one. Where
+    there are jumps, up to the length that was natural behind the last one. (A neuron's last step before its spike is a
+    hundredth of the first one behind it.)"""
+    return 10.0 if s.jumps == 0 else max(10.0, s.behind / length)
+
+
+@core(inline=True)
+def least_factor(s):
+    """By how much a step is shortened at most where it is rejected.
+
+    Where there are jumps, by half at first: a neuron runs away before it spikes, and the error of a step that is a little too
+    long is far larger than the powers of its length say.
     """
-    before, s.natural = s.natural, natural
-    return max(natural / before, 0.1) if s.fresh == 0 and natural < before else 1.0
+    if s.jumps == 0:
+        return 0.1 if s.fresh == 1 else 0.2
+    again, s.too_long = s.too_long, 1
+    return 0.1 if s.fresh == 1 else 0.2 if again == 1 else 0.5
+
+
+@core(inline=True)
+def expected(s, length, factor):
+    """Where there are jumps: the factor by which the next step differs from the last, whose error allows this one.
+
+    Where the lengths that steps find natural fall, it is expected that they go on to fall, and the faster they do the faster
+    still. (Otherwise every step of a neuron towards its spike is rejected once.) After a rejection none grows.
+    """
+    natural, before = length * factor, s.natural
+    s.natural = natural
+    if s.too_long == 1:
+        s.too_long, factor = 0, min(factor, 1.0)
+    if s.fresh == 1:
+        s.behind = natural
+    if s.fresh == 1 or natural >= before:
+        return factor
+    ratio = natural / before
+    lost = 1.0 - ratio
+    return min(factor, natural / length * max(ratio * (1.0 - lost * lost * lost), 0.1))
 
 
 @core

@@ -3,7 +3,7 @@
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
+from ..evaluate import copy_state, eval_f, eval_h, in_tolerances, let_stay
 from ..guards import hold
 from ..recorded import cap_leg, write_step
 from ..resolution import near_zero, shake
@@ -25,6 +25,7 @@ def start(w):
     if s.stiffness >= AT_HAND:
         for i in range(n):
             w.stiff.rows.mode[i] = 0.0
+    let_stay(w, False)
     make_unit(w, v.x)
     cap_leg(w)
     shake(v)
