@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+from typing import Any
 
 import numba
 import pytest
@@ -146,7 +147,9 @@ def test_types_are_the_same_with_shortcuts():
 
 
 def test_flags_are_found_by_what_they_are():
-    unset, plain, other = Flags(), Flags(), Flags()
+    plain: Any = Flags()  # (Numba adds its properties when it is imported: type checkers do not see them)
+    other: Any = Flags()
+    unset = Flags()
     plain.nrt, other.nrt = False, True  # (False is what it is where nothing was set)
     usual = hash(unset), hash(other)
     with compiling.compiling(), compiling.shortcuts(True):
