@@ -1,6 +1,7 @@
 """In new processes: what the disk cache does, and what a user sees of it."""
 
 import errno
+import json
 import os
 import pathlib
 import shutil
@@ -12,6 +13,7 @@ import pytest
 
 import bouligand
 from bouligand.core.compiler import cache as disk
+from tests.helpers.new_scheme import TRY, add_scheme
 
 pytestmark = [
     pytest.mark.fresh,
@@ -35,12 +37,17 @@ class Tree:
         package = pathlib.Path(bouligand.__file__).parent
         shutil.copytree(package, self.source / "bouligand", ignore=shutil.ignore_patterns("__pycache__"))
 
-    def run(self, more="", **environment):
-        """Steps of a solve in a new process, and what it wrote to stderr."""
-        env = {**os.environ, "PYTHONPATH": str(self.source), "NUMBA_CACHE_DIR": str(self.cache), **environment}
-        done = subprocess.run([sys.executable, "-c", SOLVE + more], capture_output=True, text=True, env=env)
+    def printed(self, code):
+        """What a new process prints, and what it writes to stderr."""
+        env = {**os.environ, "PYTHONPATH": str(self.source), "NUMBA_CACHE_DIR": str(self.cache)}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
         assert done.returncode == 0, done.stderr
-        return int(done.stdout), done.stderr
+        return done.stdout, done.stderr
+
+    def run(self, more=""):
+        """Steps of a solve in a new process, and what it wrote to stderr."""
+        steps, said = self.printed(SOLVE + more)
+        return int(steps), said
 
     def files(self, pattern):
         return sorted(self.cache.rglob(pattern))
@@ -101,21 +108,27 @@ def test_what_is_damaged_is_compiled_again(tree, tmp_path, damage):
     assert tree.run() == (tree.steps, "")
 
 
-def test_an_edited_core_is_compiled_again(tree):
-    # in a file from which the compiled loop only imports; what a killed process left is old
-    core = tree.source / "bouligand" / "core" / "steps" / "smooth.py"
-    text = core.read_text()
+def test_an_edited_core_is_compiled_again_and_a_scheme_is_a_file_and_a_line(tree):
+    # the edit adds a scheme, as docs/extending.md says, which old machine code would not know; what a killed process left is old
     (index,) = tree.files("loop.run_*.nbi")
     stray = index.with_name(index.name + ".tmp.0123")
     stray.write_bytes(b"unfinished")
-    assert "0.9 * step_factor(error, scheme)" in text
-    core.write_text(text.replace("0.9 * step_factor(error, scheme)", "0.45 * step_factor(error, scheme)"))
-    edited, said = tree.run()
-    assert edited > tree.steps
+    add_scheme(tree.source / "bouligand")
+    found, said = tree.printed(TRY)
     assert "bouligand: compiling the integrator" in said
     (left,) = tree.files("loop.run_*.nbi")
     assert left != index  # what the old version left is gone
     assert not stray.exists()
+    loose, fine = json.loads(found).values()
+    for end, dense, matrix, vjp, _, events in (loose, fine):
+        assert events == 2
+        assert vjp == pytest.approx(matrix, rel=2.0)
+        assert max(end, dense) < 1e-2
+    assert fine[0] < 1e-5  # kappa is 43
+    assert fine[1] < 1e-5
+    assert fine[2] < 1e-4
+    # order 3: an error a thousand times smaller takes about ten times the steps
+    assert 5.0 < fine[4] / loose[4] < 20.0
 
 
 def test_an_edit_anywhere_in_the_core_changes_the_name_of_its_machine_code(tmp_path):

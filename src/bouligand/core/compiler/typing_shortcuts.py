@@ -44,7 +44,7 @@ def flags_compared_quickly():
     same for all: it is computed once here.
     """
     usual = TargetConfig.__hash__, TargetConfig.__eq__
-    hashes: dict = {}
+    hashes = {}
 
     def hash_of(flags):
         kind = type(flags)

@@ -5,12 +5,8 @@ from .layout import record
 _CALLED = ("f", "h", "fh", "Dh", "g", "g_many", "jump_many", "multipliers", "project", "contact_rates")
 # where trajectories may stay on guards, f and h are one of these: the user's own, or those that know sliding modes and rest
 _CHOICE = ("f_moving", "h_moving", "f_staying", "h_staying")
-_ENTERED = (
-    "enter_jump",
-    "enter_slide",
-    "enter_stiff",
-    "enter_judge",
-)  # entries of the core that the loop calls; 0: not compiled yet
+# entries of the core that the loop calls; 0: not compiled yet
+_ENTERED = ("enter_jump", "enter_slide", "enter_stiff", "enter_judge")
 FUNCTIONS = record(*(f"{name}: int" for name in (*_CALLED, *_CHOICE, "context", *_ENTERED)))
 # addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced. A, of a
 # bridge, is a matrix near Df for stiff steps; it is called directly after f with the same arguments, and may use what f has left

@@ -45,12 +45,8 @@ def run(table):
         if code == codes.SLIDE and w.fn.enter_slide != 0:
             code = call_entry(w.fn.enter_slide, table)
         # (what a breakpoint changes is for the caller, who may have asked for a pause there)
-        if (
-            code >= codes.FIRST_QUESTION
-            and code <= codes.LAST_QUESTION
-            and code != codes.CHANGED
-            and w.fn.enter_judge != 0
-        ):
+        question = codes.FIRST_QUESTION <= code <= codes.LAST_QUESTION and code != codes.CHANGED
+        if question and w.fn.enter_judge != 0:
             code = call_entry(w.fn.enter_judge, table)
     if code == codes.FINISHED:
         list_times(w)
