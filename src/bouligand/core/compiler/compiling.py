@@ -15,10 +15,10 @@ from numba import _dynfunc, typeof  # type: ignore[attr-defined]  # (compiled: n
 from numba.core.compiler_lock import global_compiler_lock
 
 from .cache import JIT, STAMP
-from .typing_shortcuts import flags_compared_quickly, scalar_operations_typed_once
+from .typing_once import scalar_operations_typed_once
 
 KNOWN = (0, 61), (0, 68)  # versions of Numba, the first and the last with which the shortcuts are tested
-SHORTCUTS = ("blas", "parts", "optimise", "types", "flags")
+SHORTCUTS = ("blas", "parts", "optimise", "types")
 _PACKAGE = __package__.rpartition(".")[0]  # the core
 
 
@@ -77,8 +77,6 @@ def shortcuts(quickly):
     with contextlib.ExitStack() as stack:
         if "types" in ALLOWED:
             stack.enter_context(scalar_operations_typed_once())
-        if "flags" in ALLOWED:
-            stack.enter_context(flags_compared_quickly())
         if "parts" in ALLOWED:
             stack.enter_context(as_a_whole(quickly))
         yield
