@@ -23,28 +23,7 @@ KUTTA3 = Scheme(
 )
 '''
 
-# the hopper has a closed form; the derivative is compared with that of dopri5 at a tight tolerance
-TRY = """
-import json
-import numpy as np
-import bouligand as bd
-
-hopper, out = bd.models.hopper(), {}
-tight = bd.solve(hopper, (0.0, 1.2), [2.0, 0.0], rtol=1e-12)
-inside = np.linspace(0.0, 1.2, 50)
-for rtol in (1e-4, 1e-7):
-    sol = bd.solve(hopper, (0.0, 1.2), [2.0, 0.0], rtol=rtol, method="kutta3")
-    known = tight.bderivative().matrix()
-    out[rtol] = [
-        float(np.abs(sol.x[-1] - tight.x[-1]).max()),
-        float(np.abs(sol(inside) - tight(inside)).max()),
-        float(np.abs(sol.bderivative().matrix() - known).max() / np.abs(known).max()),
-        float(np.abs(sol.bderivative().vjp([1.0, 0.0]) - known[0]).max() / np.abs(known).max()),
-        sol.counts.steps,
-        len(sol.events),
-    ]
-print(json.dumps(out))
-"""
+NAME = "kutta3"
 
 
 def add_scheme(package):
