@@ -82,9 +82,8 @@ class Events:
         source = self._source
         if isinstance(source, Record):
             return source.events["t"][source.shown]
-        memory = (
-            source._memory
-        )  # (of an integration that has finished: what is asked for most often, without making a Record)
+        # (of an integration that has finished: what is asked for most often, without making a Record)
+        memory = source._memory
         return memory.event_times[: memory.s.shown_count].copy()
 
     @lazy
