@@ -14,9 +14,11 @@ switch 1.0 True
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from ._typing import FloatArray, MaybeNone
     from .solution.solution import Solution
 
@@ -109,6 +111,16 @@ class SolveError(BouligandError):
         self.guard, self.hdot = guard, hdot
 
 
+class _Where(TypedDict, total=False):
+    """The arguments of `SolveError` behind its message, for those derived from it."""
+
+    solution: Solution | None
+    t: float | None
+    x: FloatArray | None
+    guard: str | int | None
+    hdot: float | None
+
+
 class SlidingError(SolveError):
     """A sliding mode: in the modes on both sides of a guard, the flow points towards the guard.
 
@@ -167,13 +179,9 @@ class JumpOrderError(SolveError):
         *,
         guards: tuple[str, ...] = (),
         outcomes: tuple[FloatArray, ...] = (),
-        solution: Solution | None = None,
-        t: float | None = None,
-        x: FloatArray | None = None,
-        guard: str | int | None = None,
-        hdot: float | None = None,
+        **where: Unpack[_Where],
     ) -> None:
-        super().__init__(message, solution=solution, t=t, x=x, guard=guard, hdot=hdot)
+        super().__init__(message, **where)
         self.guards, self.outcomes = guards, outcomes
 
 
@@ -197,13 +205,9 @@ class ZenoError(SolveError):
         *,
         t_end: float = math.nan,
         ratio: float = math.nan,
-        solution: Solution | None = None,
-        t: float | None = None,
-        x: FloatArray | None = None,
-        guard: str | int | None = None,
-        hdot: float | None = None,
+        **where: Unpack[_Where],
     ) -> None:
-        super().__init__(message, solution=solution, t=t, x=x, guard=guard, hdot=hdot)
+        super().__init__(message, **where)
         self.t_end, self.ratio = t_end, ratio
 
 
@@ -247,13 +251,9 @@ class StiffnessError(TooManyStepsError, StepSizeError):
         *,
         rate: float = math.nan,  # (defaults for pickle, which calls it with the message alone)
         states: tuple[str, ...] = (),
-        solution: Solution | None = None,
-        t: float | None = None,
-        x: FloatArray | None = None,
-        guard: str | int | None = None,
-        hdot: float | None = None,
+        **where: Unpack[_Where],
     ) -> None:
-        super().__init__(message, solution=solution, t=t, x=x, guard=guard, hdot=hdot)
+        super().__init__(message, **where)
         self.rate, self.states = rate, states
 
 

@@ -59,7 +59,7 @@ DERIVATIVE = (
         "differences: tables",
         "tangents.difference_steps",
         "tabulate_differences",
-        "i b i I1 I1 F1 f F1 F1 F1 F2 F2 F2",
+        "i b i I1 I1 F1 F2 F3",
         True,
     ),
     Part("differences: steps", "tangents.difference_steps", "guess_steps", quickly=True),

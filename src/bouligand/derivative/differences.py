@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.entries import Kernel
-from ..core.state import DERIVATIVE_ROWS, OF_P, OF_T, OF_X
+from ..core.state import DERIVATIVE_ROWS, OF_P, OF_T, OF_X, STEP_RATIO
 from ..errors import DerivativeWarning
 from ..system.interrupts import answered
 from ..system.warning import warn_user
@@ -29,7 +29,6 @@ _tabulate = Kernel(
 )
 
 _LARGEST = DERIVATIVE_ROWS.places["largest"][0]
-RATIO = np.sqrt(10.0)  # between the steps of a ladder
 RUNGS = 64  # most of them
 ROUND_OFF = 1000.0  # units in the last place by which a function may change for no reason
 PLACES = 5  # records at which a step is measured
@@ -103,12 +102,12 @@ def _measure(solution: Solution, memory: TangentMemory, params: bool) -> tuple[f
 def _measured(solution: Solution, memory: TangentMemory, of_h: bool, what: int, steps: FloatArray) -> FloatArray:
     """Improve ``steps``, in place, where they need it. Returns the error of each column."""
     enough = max(1e-10, 0.01 * solution._tolerances[0])
-    size, apart = _table(solution, memory, of_h, what, np.ones(len(steps), dtype=bool), steps * RATIO, 3)
+    size, apart = _table(solution, memory, of_h, what, np.ones(len(steps), dtype=bool), steps * STEP_RATIO, 3)
     errors = _relative(size, apart).max(axis=1)
     doubtful = (errors > enough) | (size.max(axis=1) == 0.0)
     if not doubtful.any():
         return errors
-    tops = steps * RATIO**18  # a guess takes six of fifteen digits
+    tops = steps * STEP_RATIO**18  # a guess takes six of fifteen digits
     if what == OF_P:
         sizes = np.abs(solution.record.parameters[0][0])
         tops = np.maximum(sizes, 1.0)
@@ -124,7 +123,7 @@ def _measured(solution: Solution, memory: TangentMemory, of_h: bool, what: int, 
         of_three[size[i, 1:-1] == 0.0] = np.inf
         # (steps beyond the trajectory itself may agree because f is linear far away: only where none that is shorter will do)
         near = of_three.copy()
-        near[: np.searchsorted(-tops[i] / RATIO ** np.arange(1, RUNGS - 1), -EXTENT * steps[i])] = np.inf
+        near[: np.searchsorted(-tops[i] / STEP_RATIO ** np.arange(1, RUNGS - 1), -EXTENT * steps[i])] = np.inf
         if near.min() <= USABLE:
             of_three = near
         best = of_three.min()
@@ -138,7 +137,7 @@ def _measured(solution: Solution, memory: TangentMemory, of_h: bool, what: int, 
             # (in a sliding mode large terms cancel: of what does not depend on this one their round-off is left, least in the
             # longest step)
             q = int(np.nanargmin(np.where(usable, size[i], np.nan)[1:-1]))
-        steps[i], errors[i] = tops[i] / RATIO ** (q + 1), of_three[q]
+        steps[i], errors[i] = tops[i] / STEP_RATIO ** (q + 1), of_three[q]
     return errors
 
 
@@ -159,17 +158,18 @@ def _table(
     rows = np.unique(np.linspace(0, len(record) - 1, PLACES).astype(np.int64))
     if what == OF_T:  # inside steps there is room on both sides
         rows = rows[:1] if len(rows) < 3 else rows[1:-1]
-    size, apart, rounded = np.zeros((3, len(tops), rungs))
+    out = np.zeros((3, len(tops), rungs))
     width = system.m if of_h else system.n
     memory.g.b[:] = record.word_start
     bound = system._bind()
     with answered(bound):
-        arguments = (of_h, what, rows, wanted.astype(np.int64), np.ascontiguousarray(tops), RATIO)
-        _tabulate(memory.address, *arguments, *np.zeros((3, width)), size, apart, rounded)
+        columns = np.flatnonzero(wanted)
+        _tabulate(memory.address, of_h, what, rows, columns, np.ascontiguousarray(tops), np.zeros((3, width)), out)
     failure = bound.failures.take()  # (a step may leave the domain of a function: that step is not taken)
     if failure is not None and not isinstance(failure, Exception):  # Ctrl-C
         raise failure
     memory.g.b[:] = record.word_start
+    size, apart, rounded = out
     # (what no step changes by more than round-off is no dependence)
     unchanged = ~(np.where(np.isfinite(size), size, 0.0) > ROUND_OFF * rounded).any(axis=1)
     size[unchanged] = apart[unchanged] = 0.0

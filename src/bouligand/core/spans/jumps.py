@@ -113,6 +113,16 @@ def add_up(c, first, count, begin, end, row):
         sums[row + 3, i] += s3
 
 
+@core(inline=True)
+def add_share(sums, row, i, g0, gm, ge, u, sign):
+    """Add the share of one crossing, at u, to the four sums of state i; g0, gm and ge are its g at the nodes."""
+    g1, g2 = 4.0 * gm - 3.0 * g0 - ge, 2.0 * (g0 + ge) - 4.0 * gm
+    sums[row, i] += sign * g0
+    sums[row + 1, i] += sign * g1
+    sums[row + 2, i] += sign * g2
+    sums[row + 3, i] += sign * u * (g0 + u * (0.5 * g1 + u * THIRD * g2))
+
+
 @core
 def add_one(c, e, row):
     """The same for a single crossing, of which c.g holds g."""
@@ -124,12 +134,7 @@ def add_one(c, e, row):
         if all_zero(g[first:last], g[slot + first : slot + last], g[2 * slot + first : 2 * slot + last]):
             continue  # states that this contact does not act on
         for i in range(first, last):
-            g0, gm, ge = g[i], g[slot + i], g[2 * slot + i]
-            g1, g2 = 4.0 * gm - 3.0 * g0 - ge, 2.0 * (g0 + ge) - 4.0 * gm
-            sums[row, i] += sign * g0
-            sums[row + 1, i] += sign * g1
-            sums[row + 2, i] += sign * g2
-            sums[row + 3, i] += sign * u * (g0 + u * (0.5 * g1 + u * THIRD * g2))
+            add_share(sums, row, i, g[i], g[slot + i], g[2 * slot + i], u, sign)
 
 
 @core
@@ -140,12 +145,7 @@ def add_column(c, e, count, row):
     slot, u, sign = g.size // 3, c.crossings.tau[e], c.crossings.sign[e]
     for i in range(sums.shape[1]):
         place = i * count + e
-        g0, gm, ge = g[place], g[slot + place], g[2 * slot + place]
-        g1, g2 = 4.0 * gm - 3.0 * g0 - ge, 2.0 * (g0 + ge) - 4.0 * gm
-        sums[row, i] += sign * g0
-        sums[row + 1, i] += sign * g1
-        sums[row + 2, i] += sign * g2
-        sums[row + 3, i] += sign * u * (g0 + u * (0.5 * g1 + u * THIRD * g2))
+        add_share(sums, row, i, g[place], g[slot + place], g[2 * slot + place], u, sign)
 
 
 @core(fastmath=QUICK)

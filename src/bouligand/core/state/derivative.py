@@ -1,5 +1,7 @@
 """Memory of derivatives along a record, and of corners."""
 
+import math
+
 from .functions import JACOBIANS
 from .layout import Rows, Table, record
 
@@ -98,6 +100,7 @@ CORNER = Table(
 # rows of tangents: their values, those of a stage's state, those of the stages; backwards, also a stage's weight
 TANGENT_ROWS = Rows("tangent", "own", "state", "slopes x 16", "weight", state_and_slopes=("state", 0, 17))
 OF_X, OF_P, OF_T = 0, 1, 2  # what differences vary
+STEP_RATIO = math.sqrt(10.0)  # between neighbouring steps of a ladder of differences
 LANES = 8  # tangents of a dual number,
 DUAL = 1 + LANES  # which has its value before them
 FEW_LANES = 2  # tangents of those for single directions,

@@ -103,7 +103,7 @@ def in_places(w, length, whole):
             b = g.b[k]
             old, mid, new = b * g.h_before[0, k], b * g.h_before[1, k], b * g.h_middle[k]
             if dips(old, mid, new):
-                place, value = lowest_near(w, k, b, q, old, mid, new, length, whole)
+                place, value = lowest_near(w, k, b, q, (old, mid, new), length, whole)
                 if place == FAILED:
                     return True
                 if value < 0.0:

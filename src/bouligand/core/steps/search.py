@@ -223,7 +223,7 @@ def walk_guards(w, length, whole, target):
                 return q / PLACES
             place, value = 0.0, 0.0
             if free and dips(old, mid, new):
-                place, value = lowest_near(w, k, b, q, old, mid, new, length, whole)
+                place, value = lowest_near(w, k, b, q, (old, mid, new), length, whole)
                 if place == FAILED:
                     return FAILED
             cut = found(w, k, place, value, length, whole, target) if place > 0.0 else 0.0
@@ -265,9 +265,10 @@ def dips(old, mid, new):
 
 
 @core
-def lowest_near(w, k, side, q, old, mid, new, length, whole):
-    """The lowest value of guard k about the place before the q-th, from its values there and at both neighbours."""
+def lowest_near(w, k, side, q, values, length, whole):
+    """The lowest value of guard k about the place before the q-th, from its ``values`` before, there and after."""
     compact()
+    old, mid, new = values
     bend = old - 2.0 * mid + new
     place = (q - 1.0 + 0.5 * (old - new) / max(bend, 1e-300)) / PLACES
     a, c = max((q - 2.0) / PLACES, 0.0), min(q / PLACES, 1.0)

@@ -17,26 +17,63 @@ from .sleep import sleep_at_start
 def start(w):
     """Initialise everything at t0; returns GO_ON, NEED_WORD (guards that are zero are then marked in g.held) or a failure."""
     compact()
-    s, v, g, reset = w.s, w.v, w.g, w.reset
-    n, m, t = v.width, g.width, s.t
+    s, v = w.s, w.v
+    prepare(w)
+    if eval_h(w, s.t, v.x, w.g.h) or eval_h(w, s.t, v.x_trial, w.g.h_trial):
+        return codes.H_FAILED
+    code = look_at_guards(w)
+    if code != codes.GO_ON:
+        return code
+    if eval_f(w, s.t, v.x, v.f):
+        return codes.F_FAILED
+    speed = in_tolerances(w, v.f, v.x, v.x)
+    if not speed < 1e300:
+        s.target = -1
+        return codes.NOT_FINITE
+    if first_step(w, speed):
+        return codes.F_FAILED
+    code = watch_guards(w, speed)
+    if code != codes.GO_ON:
+        return code
+    s.rates_known = 0
+    s.fresh = 1
+    s.last = -1
+    s.started = 1
+    write_step(w, 0, s.t, 0, 0.0, 0.0, 0.0)
+    copy_state(v.x, w.states[0])
+    s.record_count = 1
+    return codes.GO_ON
+
+
+@core(inline=True)
+def prepare(w):
+    """Set what later parts rely on: tolerances, units, the end of the leg, and a state beside x to see round-off of h by."""
+    compact()
+    s, v = w.s, w.v
     if s.atol >= 0.0:
-        for i in range(n):
+        for i in range(v.width):
             v.atol[i] = s.atol
     if s.stiffness >= AT_HAND:
-        for i in range(n):
+        for i in range(v.width):
             w.stiff.rows.mode[i] = 0.0
     let_stay(w, False)
     make_unit(w, v.x)
     cap_leg(w)
     shake(v)
-    if eval_h(w, t, v.x, g.h) or eval_h(w, t, v.x_trial, g.h_trial):
-        return codes.H_FAILED
+
+
+@core(inline=True)
+def look_at_guards(w):
+    """Clear the rows of all guards and, unless a mode was given, read it from the signs of h. Returns GO_ON, NEED_WORD, or
+    NOT_FINITE."""
+    compact()
+    s, v, g = w.s, w.v, w.g
     total = 0.0
-    for i in range(n):
+    for i in range(v.width):
         total += v.x[i]
     open_word = False
     s.held_count = 0
-    for k in range(m):
+    for k in range(g.width):
         total += g.h[k]
         zero = near_zero(g, k)
         g.held[k] = 0.0
@@ -58,27 +95,25 @@ def start(w):
         return codes.NOT_FINITE
     if s.dependent > 0:
         open_word = sleep_at_start(w) and s.word_given == 0
-    if open_word:
-        return codes.NEED_WORD
-    if eval_f(w, t, v.x, v.f):
-        return codes.F_FAILED
-    speed = in_tolerances(w, v.f, v.x, v.x)
-    if not speed < 1e300:
-        s.target = -1
-        return codes.NOT_FINITE
-    if first_step(w, speed):
-        return codes.F_FAILED
-    # the side of an observer that starts on its guard is the one it moves to; a word that was given must fit
+    return codes.NEED_WORD if open_word else codes.GO_ON
+
+
+@core(inline=True)
+def watch_guards(w, speed):
+    """Choose the sides of observers that start on their guards (those to which they move), find out which guards are watched,
+    and check that a mode that was given fits. Returns GO_ON, H_FAILED or WRONG_WORD. ``speed``: of x, in tolerances."""
+    compact()
+    s, v, g = w.s, w.v, w.g
     sigma = 1e-3 * s.dt
-    for i in range(n):
+    for i in range(v.width):
         v.x_trial[i] = v.x[i] + sigma * v.f[i]
         v.second[i] = 0.0
-    if eval_h(w, t + sigma, v.x_trial, g.h_trial):
+    if eval_h(w, s.t + sigma, v.x_trial, g.h_trial):
         return codes.H_FAILED
-    for k in range(m):
+    for k in range(g.width):
         if g.observer[k] != 0.0 and g.held[k] != 0.0 and s.word_given == 0:
             g.b[k] = 1.0 if g.h_trial[k] > 0.0 else -1.0
-        latch = g.direction[k] != 0.0 and (reset.shape[0] > 0 or s.pool == 1)
+        latch = g.direction[k] != 0.0 and (w.reset.shape[0] > 0 or s.pool == 1)
         shut = latch and g.b[k] == g.direction[k]
         g.watched[k] = 0.0 if shut or g.observer[k] != 0.0 or g.asleep[k] != 0.0 else g.b[k]
         if g.watched[k] * g.h[k] < 0.0 and g.held[k] == 0.0:
@@ -88,13 +123,6 @@ def start(w):
                 s.target = k
                 return codes.WRONG_WORD
             hold(w, k)
-    s.rates_known = 0
-    s.fresh = 1
-    s.last = -1
-    s.started = 1
-    write_step(w, 0, t, 0, 0.0, 0.0, 0.0)
-    copy_state(v.x, w.states[0])
-    s.record_count = 1
     return codes.GO_ON
 
 

@@ -7,7 +7,7 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f, eval_h
 from ..recorded import catch_up, use_parameters
-from ..state import OF_T, OF_X
+from ..state import OF_T, OF_X, STEP_RATIO
 
 EPS = 2.2e-16
 
@@ -42,17 +42,19 @@ def guess_steps(table):
 
 
 @core(entry=True)
-def tabulate_differences(table, of_h, what, rows, wanted, tops, ratio, ahead, behind, moved, size, apart, rounded):
-    """Central differences of f (or, with ``of_h``, of h) at some records, over the steps ``tops[i] / ratio^q`` of column i.
+def tabulate_differences(table, of_h, what, rows, columns, tops, scratch, out):
+    """Central differences of f (or, with ``of_h``, of h) at some records, over the steps ``tops[i] / STEP_RATIO^q`` of column i.
 
-    For each of the ``wanted`` columns (of the states, of the parameters, or of time: ``what``) ``size[i, q]`` becomes the largest
-    entry at step q over all these records, ``apart[i, q]`` the largest difference to the entry at the step before, and
-    ``rounded[i, q]`` what rounding the function may have changed an entry by; infinite where a function failed or is not finite.
-    ``ahead``, ``behind`` and ``moved`` are rows of workspace. g.b holds the word at the start, and is changed along the way.
+    For each of the ``columns`` (of the states, of the parameters, or of time: ``what``) the three tables of ``out`` are filled:
+    ``size[i, q]`` is the largest entry at step q over all these records, ``apart[i, q]`` the largest difference to the entry at
+    the step before, and ``rounded[i, q]`` what rounding the function may have changed an entry by; infinite where a function
+    failed or is not finite. ``scratch`` has three rows of workspace. g.b holds the word at the start, and is changed on the way.
     """
     compact()
     w = work(table)
     s, v, g = w.s, w.v, w.g
+    ahead, behind, moved = scratch[0], scratch[1], scratch[2]
+    size, apart, rounded = out[0], out[1], out[2]
     event, leg, count, first = 0, 0, g.width if of_h else v.width, g.h_trial if of_h else v.f_end
     s.cap = 1e300
     for row in rows:
@@ -60,12 +62,10 @@ def tabulate_differences(table, of_h, what, rows, wanted, tops, ratio, ahead, be
         use_parameters(w, leg)
         copy_state(w.states[row], v.x)
         t = w.steps[row].t
-        for i in range(wanted.shape[0]):
-            if wanted[i] == 0:
-                continue
-            step, follows = tops[i] * ratio, False
+        for i in columns:
+            step, follows = tops[i] * STEP_RATIO, False
             for q in range(size.shape[1]):
-                step /= ratio
+                step /= STEP_RATIO
                 if what == OF_T and meets_break(w, t - step, t + step):
                     continue
                 gap = difference(w, of_h, what, i, t, step, ahead)
