@@ -26,10 +26,43 @@ print(sol.counts.steps)
 """
 
 
+# the first use, from several threads with a system each: all compiled, nothing of Numba left changed, no result another's
+THREADS = """
+import threading, warnings
+warnings.simplefilter("error")
+import numpy as np
+import bouligand as bd
+from numba.core.cpu import CPUContext
+
+usual = CPUContext.get_executable
+
+def make(k):
+    def f(t, x, b, p):
+        return np.array([x[1], (k * (1 - x[0]) if b[0] > 0 else 0.0) - 9.81])
+    return bd.System(f, lambda t, x, p: np.array([1 - x[0]]), n=2, m=1)
+
+systems, ends, start = [make(1000.0 + q) for q in range(4)], {}, threading.Barrier(4)
+
+def work(q):
+    start.wait()
+    ends[q] = bd.solve(systems[q], (0.0, 2.0), [2.0, 0.0], rtol=1e-8).x[-1]
+
+threads = [threading.Thread(target=work, args=(q,)) for q in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert all(system.compiled for system in systems)
+assert CPUContext.get_executable is usual
+for q in range(4):
+    assert (bd.solve(make(1000.0 + q), (0.0, 2.0), [2.0, 0.0], rtol=1e-8).x[-1] == ends[q]).all()
+"""
+
+
 class Tree:
     """A copy of the package, with a cache of its own."""
 
     steps: int
+    first_said: str
+    second_said: str
 
     def __init__(self, folder):
         self.source, self.cache = folder / "source", folder / "cache"
@@ -54,11 +87,17 @@ class Tree:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
+    """Its cache is filled by threads that all come first."""
     tree = Tree(tmp_path_factory.mktemp("tree"))
-    tree.steps, said = tree.run()
-    assert said.count("\n") == 1
-    assert "bouligand: compiling the integrator" in said
+    tree.first_said = tree.printed(THREADS)[1]
+    tree.steps, tree.second_said = tree.run()
     return tree
+
+
+def test_first_use_from_several_threads(tree):
+    assert tree.first_said.count("\n") == 1
+    assert "bouligand: compiling the integrator" in tree.first_said
+    assert tree.second_said == ""
 
 
 def test_the_cache_is_used(tree):

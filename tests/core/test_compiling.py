@@ -90,42 +90,6 @@ print(sol.counts.steps)
     assert int(done.stdout) > 10
 
 
-@pytest.mark.fresh
-def test_first_use_from_several_threads(tmp_path):
-    # two systems each: all compiled, nothing of Numba left changed, no result another's
-    code = """
-import threading, warnings
-warnings.simplefilter("error")
-import numpy as np
-import bouligand as bd
-from numba.core.cpu import CPUContext
-
-usual = CPUContext.get_executable
-
-def make(k):
-    def f(t, x, b, p):
-        return np.array([x[1], (k * (1 - x[0]) if b[0] > 0 else 0.0) - 9.81])
-    return bd.System(f, lambda t, x, p: np.array([1 - x[0]]), n=2, m=1)
-
-systems, ends, start = [make(1000.0 + q) for q in range(4)], {}, threading.Barrier(4)
-
-def work(q):
-    start.wait()
-    ends[q] = bd.solve(systems[q], (0.0, 2.0), [2.0, 0.0], rtol=1e-8).x[-1]
-
-threads = [threading.Thread(target=work, args=(q,)) for q in range(4)]
-[thread.start() for thread in threads]
-[thread.join() for thread in threads]
-assert all(system.compiled for system in systems)
-assert CPUContext.get_executable is usual
-for q in range(4):
-    assert (bd.solve(make(1000.0 + q), (0.0, 2.0), [2.0, 0.0], rtol=1e-8).x[-1] == ends[q]).all()
-"""
-    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
-    assert done.returncode == 0, done.stderr
-
-
 def test_types_are_the_same_with_shortcuts():
     def mixed(i, x, c):
         return i + x, i * 2, x < c, i // 3 + True, min(i, 2.0), x**2 - i

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.linalg import expm
+from scipy.optimize import brentq
 
 import bouligand as bd
 from tests.helpers.piecewise_constant import by_hand, parameters, system
@@ -154,27 +155,14 @@ def test_a_breakpoint_at_the_end_is_not_seen():
 @pytest.mark.parametrize("projection", [2, 3, 5])
 def test_ends_inside_a_wide_band(projection):
     A, B = np.array([[0.0, 1.0], [-1.0, -0.3]]), np.array([[-0.5, 2.0], [-2.0, -0.5]])
+    functions = (lambda x, b: (A if b[0] < 0 else B) @ x, lambda x: [x[0]], lambda x: [[1.0, 0.0]])
+    x0 = np.array([-0.7, 1.2])
+    crosses = brentq(lambda t: (expm(A * t) @ x0)[0], 0.0, 2.0, xtol=1e-15)
     rng = np.random.default_rng(4)
     for eps in (0.05, 0.2, 0.5):
         for end in rng.uniform(0.05, 1.0, 20):
-            x0 = np.array([-0.7, 1.2])
-            t, x = bd.integrate(
-                lambda x, b: (A if b[0] < 0 else B) @ x,
-                lambda x: [x[0]],
-                lambda x: [[1.0, 0.0]],
-                eps,
-                x0,
-                0.0,
-                end,
-                projection=projection,
-            )
-            low, high = 0.0, 2.0  # when it crosses
-            for _ in range(60):
-                low, high = (
-                    (low, 0.5 * (low + high))
-                    if (expm(A * 0.5 * (low + high)) @ x0)[0] > 0
-                    else (0.5 * (low + high), high)
-                )
-            exact = expm(A * end) @ x0 if end < low else expm(B * (end - low)) @ expm(A * low) @ x0
+            t, x = bd.integrate(*functions, eps, x0, 0.0, end, projection=projection)
+            before = expm(A * min(end, crosses)) @ x0
+            exact = before if end < crosses else expm(B * (end - crosses)) @ before
             assert t[-1] == end
             assert np.abs(x[-1] - exact).max() <= 5.0 * eps**2
