@@ -17,14 +17,15 @@ endif
 # Tests that run as plain Python too.
 COVERED := tests/core/test_schemes.py tests/core/test_without_jit.py
 
-.PHONY: demo test docs lint fuzz soak coverage matrix bench numbers peers clean
+.PHONY: demo test docs warm lint fuzz soak coverage matrix bench numbers peers clean
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
 	@echo "== an environment in $(VENV)"
 	$(PYTHON) -m venv $(VENV)
 
-PIP := $(PY) -m pip install --disable-pip-version-check
+# (modules become byte code when they are first imported: most of these never are)
+PIP := $(PY) -m pip install --disable-pip-version-check --no-compile
 
 $(READY): pyproject.toml | $(PY)
 	@echo "== installing what the tests need (1.8 GB: some minutes)"
@@ -48,9 +49,9 @@ demo: $(READY_DEMO)
 	@echo "== the demo"
 	@$(PY) examples/demo.py results/demo
 
-# (the machine code of the core first: otherwise each of the workers would compile it, without a word)
-test: $(READY) lint
-	$(VENV)/bin/bouligand warm
+# (the machine code of the core first: otherwise each of the workers would compile it, without a word; mypy works beside that)
+test: $(READY)
+	@$(MAKE) --no-print-directory -j2 lint warm
 	$(PY) -m pytest -n 2
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -n 2 -m "not fresh" $(COVERED)
 
@@ -58,6 +59,9 @@ test: $(READY) lint
 docs: $(READY_DOCS)
 	$(PY) -m sphinx -W --keep-going -n -q -b html -d build/site/doctrees docs build/site/html
 	@echo "built: build/site/html/index.html"
+
+warm: $(READY)
+	$(VENV)/bin/bouligand warm
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .
