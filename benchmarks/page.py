@@ -12,6 +12,7 @@ from benchmarks import jump_peers
 from benchmarks import peers as all_peers
 from benchmarks.quadruped import best as best_arm
 from benchmarks.quadruped import called
+from benchmarks.quadruped import printed as quadruped_text
 from benchmarks.work import OURS, best
 from bouligand.reporting.results import load, write_text
 from bouligand.reporting.tables import ratio, seconds
@@ -27,6 +28,8 @@ THREE = (
     "plate, 100 contacts",
     "Solo12 on four feet, with friction",
 )  # rows of the README, by how they begin
+MUJOCO = ("MuJoCo, Euler", "MuJoCo, implicitfast", "MuJoCo, RK4")
+ROBOT_MARKS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)  # RMS errors at which robots are compared
 FIGURES = ("order", "hopper", "plate", "work", "quadruped", "jumps")
 
 
@@ -55,6 +58,14 @@ def blocks(paper, bench):
         out["jumps"] = "\n\n".join(work_blocks(text))
         out["jumps-equal"] = fenced("\n\n".join(equal_blocks(text)))
         out["jumps-given"] = given(load(bench / "jumps")["versions"], jump_peers)
+    if (bench / "quadruped" / "result.json").exists():
+        cells = load(bench / "quadruped")["cells"].values()
+        out["quadruped"] = "\n\n".join(folded(called(cell), quadruped_text(cell)[0]) for cell in cells)
+        out["quadruped-equal"] = robots_at_equal_error(cells)
+    if (bench / "drops" / "table.txt").exists():
+        parts = drop_parts((bench / "drops" / "table.txt").read_text())
+        out["drops"] = "\n\n".join(folded(title, body) for title, body in parts)
+        out["drops-summary"] = drops_at_a_glance(parts)
     out.update(readme(paper, bench))
     return out
 
@@ -76,13 +87,18 @@ def equal_blocks(text):
     ]
 
 
+def folded(title, body):
+    """A table that is shown when its title is clicked on."""
+    return f"<details><summary>{title}</summary>\n\n{fenced(body)}\n\n</details>"
+
+
 def work_blocks(text):
     """All rows of all problems, each folded away under its name."""
     out = []
     for title, body in re.findall(
         r"^([^\n]*): time to an RMS error below\n.*?\n\n(.*?)(?=\n\n|\Z)", text, flags=re.M | re.S
     ):
-        out.append(f"<details><summary>{title}</summary>\n\n{fenced(body)}\n\n</details>")
+        out.append(folded(title, body))
     skipped = re.findall(r"^skipped: .*$", text, flags=re.M)
     return out + skipped
 
@@ -142,7 +158,7 @@ def quadruped(document):
     for cell in document["cells"].values():
         for mark in (1e-2, 1e-4):
             ours = best_arm(cell["rows"], ["bouligand"], mark)
-            theirs = best_arm(cell["rows"], ["MuJoCo, Euler", "MuJoCo, implicitfast", "MuJoCo, RK4"], mark)
+            theirs = best_arm(cell["rows"], MUJOCO, mark)
             if ours is None:
                 continue
             other = (
@@ -153,6 +169,37 @@ def quadruped(document):
                 "`python -m benchmarks quadruped` |"
             )
     return rows
+
+
+def robots_at_equal_error(cells):
+    """Our time to each error, and in brackets how many times as long MuJoCo takes; a row for each scene."""
+    head = "| | " + " | ".join(f"{mark:.0e}" for mark in ROBOT_MARKS) + " |"
+    lines = [head, "|---" * (len(ROBOT_MARKS) + 1) + "|"]
+    for cell in cells:
+        rows, row = cell["rows"], [f"{called(cell)}, {cell['duration']:g} s, {cell['events']} events"]
+        for mark in ROBOT_MARKS:
+            ours, theirs = best_arm(rows, ["bouligand"], mark), best_arm(rows, MUJOCO, mark)
+            row.append(f"{seconds(ours)} ({ratio(theirs / ours) if theirs else 'not reached'})" if ours else "-")
+        lines.append("| " + " | ".join(row) + " |")
+    return "\n".join(lines)
+
+
+def drop_parts(text):
+    """(title, table) of each combination of robot, law and friction."""
+    return re.findall(r"^([^\n]*): \d+ drops of [^\n]*\n(.*?)(?=\n\n|\Z)", text, flags=re.M | re.S)
+
+
+def drops_at_a_glance(parts):
+    """A row for each combination; in each cell, the values at all tolerances."""
+    lines, tolerances = [], ""
+    for title, body in parts:
+        rows = [re.split(r"\s{2,}", line.strip()) for line in body.splitlines()[2:]]
+        tolerances = " / ".join(row[0].replace("e-0", "e-") for row in rows)
+        completed, shares, calls = ([row[place] for row in rows] for place in (1, 5, 6))
+        counts = " / ".join(entry.split(" of ")[0] for entry in completed) + f" of {completed[0].split(' of ')[1]}"
+        lines.append(f"| {title} | {counts} | {' / '.join(shares)} | {' / '.join(calls)} |")
+    head = f"| rtol = {tolerances} | completed | largest error / kappa | evaluations of f |"
+    return "\n".join([head, "|---|---|---|---|", *lines])
 
 
 def race(work, title):
