@@ -14,7 +14,7 @@ from bouligand.solution.lazy import lazy
 from bouligand.solution.record import Record
 from bouligand.solution.solution import Counts
 from bouligand.system.binding import Compiled
-from bouligand.system.check import Report
+from bouligand.system.check_report import Report
 
 NAMES = {name: getattr(bd, name) for name in bd.__all__}
 MODELS = {f"models.{name}": getattr(bd.models, name) for name in bd.models.__all__}

@@ -17,7 +17,7 @@ from bouligand.models import Model
 from bouligand.solution.record import Record
 from bouligand.solution.solution import Counts
 from bouligand.system.binding import Compiled
-from bouligand.system.check import Report
+from bouligand.system.check_report import Report
 
 Array = NDArray[np.float64]
 Signs = NDArray[np.int8]

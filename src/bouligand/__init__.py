@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from .derivative.rollout import Rollout, rollout
     from .derivative.saltation_matrix import saltation
     from .derivative.shooting import Shooting
-    from .ensembles.ensemble import Ensemble, EnsembleEvents
+    from .ensembles.ensemble import Ensemble
+    from .ensembles.events import EnsembleEvents
     from .ensembles.inputs import Grid, grid
     from .ensembles.solve_many import solve_many
     from .estimation.filter import Filter
@@ -96,7 +97,7 @@ _MODULES = {
     "Corner": "derivative.corner",
     "Cycle": "cycles.cycle",
     "Ensemble": "ensembles.ensemble",
-    "EnsembleEvents": "ensembles.ensemble",
+    "EnsembleEvents": "ensembles.events",
     "Filter": "estimation.filter",
     "Fit": "derivative.fit",
     "FitResult": "estimation.fit",

@@ -5,7 +5,8 @@ a few trajectories in the compiled loop of `core.steps.block`, `threads` those o
 them together, in memory or in a `store`. `ensemble` is the result.
 """
 
-from .ensemble import Ensemble, EnsembleEvents
+from .ensemble import Ensemble
+from .events import EnsembleEvents
 from .inputs import Grid, grid
 from .solve_many import solve_many
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from ..integration.solve import solve
 from ..solution.lazy import lazy
 from ..system.arguments import index
 from . import outcomes
+from .arrays import InMemory
+from .events import EnsembleEvents
 from .kept import EVENT_FIELDS
 from .problem import COUNTS
 from .store import Store
@@ -22,76 +24,9 @@ if TYPE_CHECKING:
     from .._typing import BoolArray, FloatArray, IntArray, SignArray
     from ..solution.solution import Solution
     from ..system.system import System
+    from .arrays import Arrays
     from .inputs import Inputs, StoredInputs
     from .problem import Problem
-
-
-class Arrays(Protocol):
-    """Where the arrays of an ensemble are: in memory, or in a store."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The arrays that are there."""
-
-    def array(self, name: str) -> NDArray[Any]:
-        """An array with a row for each trajectory, or the whole of a field of the events."""
-
-    def tally(self) -> IntArray:
-        """How many trajectories had each outcome."""
-
-
-class InMemory:
-    """Arrays in memory."""
-
-    def __init__(self, arrays: dict[str, NDArray[Any]]) -> None:
-        self._arrays = arrays
-        self.names = tuple(arrays)
-
-    def array(self, name: str) -> NDArray[Any]:
-        return self._arrays[name]
-
-    def tally(self) -> IntArray:
-        return np.bincount(self._arrays["outcome"], minlength=len(outcomes.NAMES))
-
-
-class EnsembleEvents:
-    """The events of all trajectories of an ensemble, one after the other: ``ens.events``.
-
-    Those of trajectory i are the rows ``offsets[i]`` to ``offsets[i + 1]``; ``ens.events[i]`` has them alone.
-
-    Attributes
-    ----------
-    offsets : array (N + 1,) of int
-    t : array
-        Times.
-    guard : array of int32
-        Numbers of the guards.
-    direction : array of int8
-        The sign after each crossing.
-
-    Examples
-    --------
-    >>> import bouligand as bd
-    >>> ens = bd.solve_many(bd.models.hopper(), (0.0, 1.0), [[2.0, 0.0], [1.5, 0.0]])
-    >>> ens.events.offsets
-    array([0, 2, 4])
-    >>> ens.events[1].t.round(6)
-    array([0.319275, 0.424865])
-    """
-
-    def __init__(self, offsets: IntArray, t: FloatArray, guard: NDArray[np.int32], direction: SignArray) -> None:
-        self.offsets, self.t, self.guard, self.direction = offsets, t, guard, direction
-
-    def __len__(self) -> int:
-        return len(self.t)
-
-    def __getitem__(self, i: int) -> EnsembleEvents:
-        rows = slice(self.offsets[i], self.offsets[i + 1])
-        offsets = np.array([0, rows.stop - rows.start])
-        return EnsembleEvents(offsets, self.t[rows], self.guard[rows], self.direction[rows])
-
-    def __repr__(self) -> str:
-        return f"EnsembleEvents: {len(self)} of {len(self.offsets) - 1} trajectories"
 
 
 class Ensemble:

@@ -13,7 +13,8 @@ import numpy as np
 from .._optional import need
 from ..errors import StoreError, StoreMismatchError
 from . import blocks, executors
-from .ensemble import Ensemble, InMemory
+from .arrays import InMemory
+from .ensemble import Ensemble
 from .identity import digest, identity
 from .inputs import Inputs, StoredInputs, plain
 from .kept import EVENT_FIELDS, row_arrays

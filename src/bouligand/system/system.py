@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .. import _typing as ty
-    from .check import Report
+    from .check_report import Report
 
 __all__ = ["System", "times"]
 

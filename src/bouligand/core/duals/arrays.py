@@ -1,9 +1,9 @@
 """Making arrays of dual numbers.
 
 Numba's own arrays of this type already have indexing, slices, views, copies and assignment. The rest asks for a NumPy dtype,
-which a dual number does not have, and is written here and in `elementwise` and `reductions`. The makers (`zeros`, `array`, ...)
-stand in for NumPy's in a copy of the user's function (see `recast`): there every array of floats may come to hold tangents. Each
-kind of dual number has makers of its own, `MAKERS[kind]`.
+which a dual number does not have, and is written here, in `elementwise`, in `reductions` and in `linear_algebra`. The makers
+(`zeros`, `array`, ...) stand in for NumPy's in a copy of the user's function (see `recast`): there every array of floats may come
+to hold tangents. Each kind of dual number has makers of its own, `MAKERS[kind]`.
 """
 
 import numpy as np

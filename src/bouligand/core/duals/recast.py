@@ -15,7 +15,14 @@ from numba import njit
 
 from ..copies import bare_copy, fill, is_known_module, module_copy, names_in
 from ..state import LANES
-from . import arithmetic, arrays, elementwise, methods, reductions  # noqa: F401  (some only register their functions)
+from . import (  # noqa: F401  (some only register their functions)
+    arithmetic,
+    arrays,
+    elementwise,
+    linear_algebra,
+    methods,
+    reductions,
+)
 from .number import KINDS
 
 _STAND_INS = {getattr(np, name): ours for name, ours in reductions.STAND_INS.items()}
