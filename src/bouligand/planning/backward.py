@@ -45,31 +45,42 @@ def backward(
     quadratic programs begin. None if the curvature is not positive with the regularisation ``mu``."""
     nodes, size, inputs = len(A), A.shape[1], B.shape[2]
     d, K = np.zeros((nodes, inputs)), np.zeros((nodes, inputs, size))
+    # states and controls in one vector z: two products for each node instead of one for each pair of them
+    J, g, H = np.concatenate([A, B], axis=2), np.concatenate([running.x, running.u], axis=1), _in_z(running)
     by_x, V = end
     slope = curve = 0.0
     unbounded = np.full(inputs, np.inf)
     for k in range(nodes - 1, -1, -1):
-        Ak, Bk = A[k], B[k]
-        BV = Bk.T @ V
-        q_x, q_u = running.x[k] + Ak.T @ by_x, running.u[k] + Bk.T @ by_x
-        q_xx = running.xx[k] + Ak.T @ V @ Ak
-        q_ux, q_uu = running.ux[k] + BV @ Ak, running.uu[k] + BV @ Bk
-        strong, mixed = q_uu.copy(), q_ux
-        strong.flat[:: inputs + 1] += mu
+        Jk = J[k]
+        q, Q = g[k] + by_x @ Jk, H[k] + Jk.T @ (V @ Jk)
+        q_u, q_ux, q_uu = q[size:], Q[size:, :size], Q[size:, size:]
+        strong, mixed = q_uu, q_ux
         if mu:
-            strong += mu * (Bk.T @ Bk)
-            mixed = q_ux + mu * (Bk.T @ Ak)
+            Bk = B[k]
+            strong = q_uu + mu * (Bk.T @ Bk)
+            strong.flat[:: inputs + 1] += mu
+            mixed = q_ux + mu * (Bk.T @ A[k])
         low, high = (-unbounded, unbounded) if limits is None else (limits[0] - U[k], limits[1] - U[k])
         box = minimise_in_box(strong, q_u, low, high, d[k] if last is None else last[k])
         if box is None:
             return None
-        d[k] = box.x
-        K[k] = -box.solve(mixed)
-        slope += float(d[k] @ q_u)
-        curve += float(0.5 * d[k] @ q_uu @ d[k])
-        KQ = K[k].T @ q_uu
-        by_x = q_x + KQ @ d[k] + K[k].T @ q_u + q_ux.T @ d[k]
-        KU = K[k].T @ q_ux
-        V = q_xx + KQ @ K[k] + KU + KU.T
+        dk, Kk = box.x, -box.solve(mixed)
+        d[k], K[k] = dk, Kk
+        left = q_uu @ dk
+        slope += float(dk @ q_u)
+        curve += 0.5 * float(dk @ left)
+        by_x = q[:size] + dk @ q_ux + (left + q_u) @ Kk
+        V = Q[:size, :size] + q_ux.T @ Kk
+        if mu:  # (without it, q_uu K + q_ux is zero for controls that are free, and K is for the others)
+            V += Kk.T @ (q_uu @ Kk + q_ux)
         V = 0.5 * (V + V.T)
     return Corrections(d, K, slope, curve)
+
+
+def _in_z(l: Expansion) -> FloatArray:
+    """The second derivatives in the state and the controls together."""
+    nodes, inputs, size = l.ux.shape
+    out = np.empty((nodes, size + inputs, size + inputs))
+    out[:, :size, :size], out[:, size:, size:] = l.xx, l.uu
+    out[:, size:, :size], out[:, :size, size:] = l.ux, l.ux.transpose(0, 2, 1)
+    return out
