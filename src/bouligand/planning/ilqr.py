@@ -3,8 +3,8 @@
 An iteration linearises the rollout in one pass, solves the quadratic model backwards, and searches along its step on the true
 cost, with the feedback in the loop. Where guards are crossed together the model has several pieces: first the one towards the
 last step that was taken is used; if the line search finds nothing, the one towards the step that it tried, then the opposite one,
-before regularisation grows. It shrinks after whole steps. Where a trajectory has no derivative, because it grazes a guard, that of
-one nearby is used.
+before regularisation grows. It shrinks after whole steps. Where a trajectory has no derivative, because it grazes a guard, that
+of one nearby is used.
 
 The time of an iteration is bounded: one linearisation and at most two rollouts. What a line search has learned, the next one
 begins with: the length that it took, a longer one if it took its first. If neither of its two steps lowers the cost, the next
