@@ -15,7 +15,8 @@ EXAMPLE = pathlib.Path(__file__).parents[2] / "examples" / "six_legs_gait.py"
 @pytest.fixture(scope="module")
 def example():
     spec = importlib.util.spec_from_file_location("six_legs_gait", EXAMPLE)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

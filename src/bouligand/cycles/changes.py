@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BISECTIONS = 30
 CLOSE = 1e-9  # of a step
-NEUTRAL = 1e-6  # multipliers that are so near to 1 or -1 at both ends of a step are there everywhere: those of a place or a heading
+NEUTRAL = 1e-6  # multipliers so near to 1 or -1 at both ends of a step are there everywhere: those of a place or a heading
 
 
 def changes(here: Point, there: Point, length: float, following: Next) -> list[Bifurcation]:
@@ -52,7 +52,7 @@ def _fold(point: Point) -> float:
 
 
 def _product(root: float, here: Point, there: Point) -> Callable[[Point], float]:
-    """The product of ``multiplier - root``, without the multipliers that stay at the root: their rounding errors have any sign."""
+    """The product of ``multiplier - root``, without multipliers that stay at the root: their rounding errors have any sign."""
 
     def distances(point: Point) -> Any:
         values = point.cycle.part_multipliers - root
