@@ -146,7 +146,8 @@ def articulated(rounds=10, iterations=10):
         x0[six.model.nq : six.model.nq + 2] += 0.1 * rng.standard_normal(2)
         search = ilqr._Search(plan, x0, plan.controls(legs.STAND), None)
         X, U = theirs.rollout(x0[:nq], lambda k, x: legs.STAND)
-        cost, theirs.mu = theirs.cost(X, U), 0.0
+        cost = theirs.cost(X, U)
+        theirs.start()
         gains[:, 0] += search.cost, cost
         for _ in range(iterations):
             began, wall = time.thread_time(), time.perf_counter()
@@ -159,7 +160,7 @@ def articulated(rounds=10, iterations=10):
             ):  # (an iteration then takes the derivative of a trajectory nearby)
                 search.run.linearise(quick=True)
                 ours["linearise"].append(time.thread_time() - began)
-            X, U, cost, parts = theirs.iterate(x0[:nq], X, U, cost, theirs.mu)
+            X, U, cost, parts = theirs.iterate(x0[:nq], X, U, cost)
             fd["all"].append(sum(parts))
             for name, value in zip(("derivatives", "backward", "rollouts"), parts, strict=True):
                 fd[name].append(value)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bouligand.planning.backward import backward
 from bouligand.planning.costs import Expansion
-from bouligand.planning.ilqr import ALPHAS, ARMIJO, MU_FACTOR, MU_LEAST, adapted
+from bouligand.planning.ilqr import ARMIJO, CUT, MU_FACTOR, MU_LEAST, SHORTEST, TRIES
 
 EPS = 1e-6
 
@@ -25,7 +25,12 @@ class MuJoCoPlan:
         self.steps, self.target, self.W, self.R = steps, target, weights, by_u
         self.rest, self.limits, self.end = rest, limits, end
         self.nq, self.nv, self.nu = self.model.nq, self.model.nv, self.model.nu
-        self.h, self.mu = self.model.opt.timestep, 0.0
+        self.h = self.model.opt.timestep
+        self.start()
+
+    def start(self):
+        """Forget what iterations have learned."""
+        self.mu, self.length, self.maps = 0.0, 1.0, None
 
     def difference(self, x, y):
         """x - y in tangent coordinates."""
@@ -65,11 +70,12 @@ class MuJoCoPlan:
             mujoco.mjd_transitionFD(self.model, self.data, EPS, 0, A[k], B[k], None, None)
         return A, B
 
-    def iterate(self, x0, X, U, cost, mu):
+    def iterate(self, x0, X, U, cost):
         """One iteration; returns the new X, U, cost, and the seconds of derivatives, backward pass and rollouts."""
         clock = time.thread_time
         began = clock()
-        A, B = self.linearise(X, U)
+        if self.maps is None:
+            self.maps = self.linearise(X, U)
         derived = clock()
         e, n = self.errors(X), 2 * self.nv
         xx = np.broadcast_to(self.h * np.diag(self.W), (self.steps, n, n))
@@ -79,10 +85,11 @@ class MuJoCoPlan:
         )
         scale = self.h * float(self.R.mean())
         end = self.end * e[-1] * self.W, self.end * np.diag(self.W)
-        while (found := backward(A, B, l, end, U, self.limits, mu * scale)) is None:
-            mu = max(MU_FACTOR * mu, MU_LEAST)
+        while (found := backward(*self.maps, l, end, U, self.limits, self.mu * scale)) is None:
+            self.mu = max(MU_FACTOR * self.mu, MU_LEAST)
         backed = clock()
-        for alpha in ALPHAS:
+        for tried in range(TRIES):
+            alpha = self.length
 
             def policy(k, x, alpha=alpha, X=X, U=U):
                 return np.clip(U[k] + alpha * found.d[k] + found.K[k] @ self.difference(x, X[k]), *self.limits)
@@ -90,8 +97,13 @@ class MuJoCoPlan:
             newX, newU = self.rollout(x0, policy)
             new = self.cost(newX, newU)
             if new <= cost + ARMIJO * found.expected(alpha):
-                X, U, cost = newX, newU, new
+                X, U, cost, self.maps = newX, newU, new, None
+                self.length = alpha if tried else min(alpha / CUT, 1.0)
+                if alpha == 1.0:
+                    self.mu = self.mu / MU_FACTOR if self.mu > MU_LEAST else 0.0
                 break
-        self.mu = adapted(mu, float(alpha))
+            self.length *= CUT
+        if self.length < SHORTEST:
+            self.length, self.mu = 1.0, max(self.mu * MU_FACTOR**2, MU_LEAST)
         rolled = clock()
         return X, U, cost, (derived - began, backed - derived, rolled - backed)

@@ -8,6 +8,7 @@ from scipy.linalg import solve_discrete_are
 from scipy.optimize import minimize
 
 import bouligand as bd
+from bouligand.planning import ilqr
 from bouligand.planning.boxes import minimise_in_box
 
 P = bd.planning
@@ -111,6 +112,32 @@ def test_jump_to_a_height(quick):
     assert found.x[-1, 0] == pytest.approx(2.6, abs=0.05)
     again = plan.rollout([2.0, 0.0], found.u)
     assert plan.cost(again) == pytest.approx(found.cost, rel=1e-9)
+
+
+def test_an_iteration_has_at_most_two_rollouts(monkeypatch):
+    """And one that finds no step leaves the model and shorter steps to the next one."""
+    plan = hopping()
+    search = ilqr._Search(plan, [2.0, 0.0], plan.controls(None), None)
+    counts = {"_follow": 0, "linearised": 0}
+    for name in counts:
+        method = getattr(plan, name)
+
+        def counted(*arguments, name=name, method=method):
+            counts[name] += 1
+            return method(*arguments)
+
+        monkeypatch.setattr(plan, name, counted)
+    without, fresh = 0, True
+    for _ in range(25):
+        counts.update(_follow=0, linearised=0)
+        if search.iterate(1e-12) is not None:
+            break
+        assert 1 <= counts["_follow"] <= 2
+        assert counts["linearised"] == int(fresh)
+        fresh = bool(search.taken)
+        without += not search.taken
+    assert without > 0
+    assert search.cost < 0.1 * search.costs[0]
 
 
 def test_multiple_shooting():

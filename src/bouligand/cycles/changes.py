@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 BISECTIONS = 30
 CLOSE = 1e-9  # of a step
+NEUTRAL = (
+    1e-6  # multipliers so near to 1 or -1 at both ends of a step are there everywhere: those of a place or a heading
+)
 
 
 def changes(here: Point, there: Point, length: float, following: Next) -> list[Bifurcation]:
@@ -27,7 +30,7 @@ def changes(here: Point, there: Point, length: float, following: Next) -> list[B
         return [_change_of_events(here, there, length, following)]
     out: list[Bifurcation] = []
     parts = here.problem.parts
-    for kind, test in TESTS.items():
+    for kind, test in _tests(here, there).items():
         if test(here) * test(there) >= 0.0:
             continue
         if kind == "branch point" and any(found.kind == "fold" for found in out):
@@ -50,20 +53,24 @@ def _fold(point: Point) -> float:
     return float(point.tangent[-1])
 
 
-def _determinant(sign: float) -> Callable[[Point], float]:
-    def test(point: Point) -> float:
-        M = point.cycle.monodromy
-        return float(np.linalg.det(M + sign * np.eye(len(M)))) if M.size else 1.0
+def _product(root: float, here: Point, there: Point) -> Callable[[Point], float]:
+    """The product of ``multiplier - root``, without multipliers that stay at the root: their rounding errors have any sign."""
 
-    return test
+    def distances(point: Point) -> Any:
+        values = point.cycle.part_multipliers - root
+        return values[np.argsort(np.abs(values))]
+
+    stay = min(int((np.abs(distances(point)) < NEUTRAL).sum()) for point in (here, there))
+    return lambda point: float(np.prod(distances(point)[stay:]).real)
 
 
-# functions of a point that change their sign at a bifurcation
-TESTS: dict[str, Callable[[Point], float]] = {
-    "fold": _fold,
-    "period doubling": _determinant(1.0),
-    "branch point": _determinant(-1.0),
-}
+def _tests(here: Point, there: Point) -> dict[str, Callable[[Point], float]]:
+    """Functions of a point that change their sign at a bifurcation between two points."""
+    return {
+        "fold": _fold,
+        "period doubling": _product(-1.0, here, there),
+        "branch point": _product(1.0, here, there),
+    }
 
 
 def _complex(cycle: Cycle) -> Any:

@@ -81,7 +81,8 @@ def solve_equations(
         if bar is not None:
             bar.set_postfix_str(f"gap {size:.1e}")
             bar.update(1)
-        if size <= tolerance and size > 1e-3 * before:  # (while it still converges quadratically, it goes on)
+        # (while it still converges quadratically, it goes on: down to rounding errors, which no step makes smaller)
+        if size <= tolerance and (size > 1e-3 * before or size <= 1e-4 * tolerance):
             break
     converged = size <= tolerance
     if not converged and not message:

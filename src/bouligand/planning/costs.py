@@ -129,6 +129,7 @@ class Quadratic(Cost):
             raise ValueError(f"rest must have {len(inputs)} values, one for each control; got shape {self.rest.shape}")
         self._states = system.states
         self._default = system.neutral() if hasattr(system, "neutral") else np.zeros(system.n)
+        self._at = np.zeros(0), np.zeros((0, system.n))  # times, and the targets then
         if not callable(self._target):
             self._fixed = self._checked(self._default if self._target is None else self._target)
             self._P = self.coordinates.project(self._fixed[None])
@@ -158,7 +159,9 @@ class Quadratic(Cost):
     def _targets(self, t: FloatArray, X: FloatArray) -> tuple[FloatArray, bool]:
         """The target of each node, and whether all are the same."""
         if callable(self._target):
-            return np.array([self._checked(self._target(moment)) for moment in t.tolist()]), False
+            if not np.array_equal(t, self._at[0]):  # (all rollouts of a plan have the same times)
+                self._at = t.copy(), np.array([self._checked(self._target(moment)) for moment in t.tolist()])
+            return self._at[1], False
         return np.broadcast_to(self._fixed, X.shape), True
 
     def _error(self, t: FloatArray, X: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -3,8 +3,12 @@
 An iteration linearises the rollout in one pass, solves the quadratic model backwards, and searches along its step on the true
 cost, with the feedback in the loop. Where guards are crossed together the model has several pieces: first the one towards the
 last step that was taken is used; if the line search finds nothing, the one towards the step that it tried, then the opposite one,
-before regularisation grows. Regularisation also grows after short steps, and shrinks after whole ones. Where a trajectory has no
-derivative, because it grazes a guard, that of one nearby is used.
+before regularisation grows. It shrinks after whole steps. Where a trajectory has no derivative, because it grazes a guard, that
+of one nearby is used.
+
+The time of an iteration is bounded: one linearisation and at most two rollouts. What a line search has learned, the next one
+begins with: the length that it took, a longer one if it took its first. If neither of its two steps lowers the cost, the next
+iteration keeps the model and goes on with shorter ones.
 """
 
 from __future__ import annotations
@@ -26,7 +30,9 @@ if TYPE_CHECKING:
     from .costs import Expansion
     from .plan import Plan
 
-ALPHAS = 0.4 ** np.arange(5)  # lengths of steps that are tried, before there is more regularisation
+TRIES = 2  # steps that an iteration tries
+CUT = 0.4  # the length of a step, of that of the one before it that was too long
+SHORTEST = 0.02  # shorter steps are not tried: there is another piece, or more regularisation
 ARMIJO = 1e-4  # part of the expected gain that a step must bring
 MU_LEAST, MU_MOST, MU_FACTOR = (
     0.03,
@@ -34,7 +40,6 @@ MU_LEAST, MU_MOST, MU_FACTOR = (
     5.0,
 )  # regularisation, relative to the mean curvature of the cost in the controls
 PIECES = 3  # that are tried at corners
-SHORT = 0.3  # steps shorter than this, of the whole, ask for more of it
 TRIALS = 3  # trajectories nearby, where this one has no derivative
 NEARBY = 1e-4  # how much their controls differ, relative
 
@@ -73,17 +78,11 @@ def minimise(
             if outcome is not None:
                 status = outcome
                 break
-            if search.improved and before - search.cost <= tolerance * abs(before) and search.mu <= MU_LEAST:
+            enough = tolerance * search.taken * abs(before)
+            if search.taken and before - search.cost <= enough and search.mu <= MU_LEAST:
                 status = "converged"
                 break
     return search.result(status)
-
-
-def adapted(mu: float, alpha: float) -> float:
-    """The regularisation after a step of this length: less after a whole one, more after a short one."""
-    if alpha < SHORT:
-        return max(mu * MU_FACTOR, MU_LEAST)
-    return mu if alpha < 1.0 else mu / MU_FACTOR if mu > MU_LEAST else 0.0
 
 
 class _Search:
@@ -103,7 +102,8 @@ class _Search:
         if strict and self.run is not None and self.run.success and not np.isfinite(self.cost):
             plan.refuse_costs_that_are_not_numbers(self.run)
         self.costs, self.seconds = [self.cost], list[float]()
-        self.improved = False  # whether the last iteration lowered the cost
+        self.taken = 0.0  # the length of the last iteration's step; 0: none lowered the cost
+        self._length = 1.0  # of the step that the next line search tries first
         self._towards: Step | None = None  # the last step that was taken,
         self._proposed: Step | None = None  # and the shortest one that the line search tried in vain
         self._costs: tuple[Expansion, tuple[ty.FloatArray, ty.FloatArray]] | None = None  # models of this trajectory:
@@ -127,10 +127,10 @@ class _Search:
         return PlanResult(status, self.t, self.run.x, self.run.u, self.K, self.cost, self.run, self.costs, self.seconds)
 
     def iterate(self, tolerance: float) -> Any:
-        """One iteration: one model, and at most as many rollouts as there are lengths of steps. Returns a status if it is the
-        last one. If it finds no step, the next one has another piece, or more regularisation."""
+        """One iteration: one model, and at most two rollouts. Returns a status if it is the last one. If it finds no step, the
+        next one tries shorter ones, or has another piece or more regularisation."""
         assert self.run is not None
-        self.improved = False
+        self.taken = 0.0
         try:
             if self._costs is None:
                 self._costs, self._maps, self._attempt = self.plan.expansions(self.run), None, 0
@@ -149,10 +149,15 @@ class _Search:
         if -found.expected(1.0) <= tolerance * abs(self.cost) + 1e-300 and self.mu <= MU_LEAST:
             self.K = found.K
             return "converged"
-        alpha = self._line_search(found)
-        if alpha:
-            self.mu, self._costs, self.improved = adapted(self.mu, alpha), None, True
+        self.taken = self._line_search(found)
+        if self.taken:
+            self._costs = None
+            if self.taken == 1.0:
+                self.mu = self.mu / MU_FACTOR if self.mu > MU_LEAST else 0.0
             return None
+        if self._length >= SHORTEST:
+            return None
+        self._length = 1.0
         self._attempt += 1
         if self.run.corners and self._attempt < PIECES:
             self._maps = None
@@ -185,30 +190,31 @@ class _Search:
         raise AssertionError  # (not reached)
 
     def _line_search(self, found: Corrections) -> float:
-        """Take the first step along the corrections that lowers the true cost by enough. Returns its length; 0: there is none."""
+        """Take a step along the corrections that lowers the true cost by enough. Returns its length; 0: there was none."""
         plan, old = self.plan, self.run
         assert old is not None
         P = None if plan.coordinates.plain else plan.coordinates.project(old.x[:-1])
 
         self._proposed = None
-        for alpha in ALPHAS:
+        for tried in range(TRIES):
+            alpha = self._length
 
-            def policy(k: int, x: ty.FloatArray, alpha: float = float(alpha)) -> ty.FloatArray:
+            def policy(k: int, x: ty.FloatArray, alpha: float = alpha) -> ty.FloatArray:
                 dx = plan.coordinates.difference(x, old.x[k], None if P is None else P[k])
                 u: ty.FloatArray = old.u[k] + alpha * found.d[k] + found.K[k] @ dx
-                return u if plan.limits is None else np.clip(u, *plan.limits)
+                return u if plan.limits is None else np.minimum(np.maximum(u, plan.limits[0]), plan.limits[1])
 
-            expected = found.expected(float(alpha))
-            if expected >= 0.0:
-                continue
-            run = plan._try(self.x0, self.t, policy)
+            expected = found.expected(alpha)
+            run = None if expected >= 0.0 else plan._try(self.x0, self.t, policy)
             cost = np.inf if run is None else plan.cost(run)
             if run is not None and np.isfinite(run.x).all():
                 self._proposed = run.x[:-1] - old.x[:-1], run.u - old.u
             if run is not None and cost <= self.cost + ARMIJO * expected:
                 self._towards, self._d = self._proposed, found.d
                 self.run, self.cost, self.K = run, cost, found.K
-                return float(alpha)
+                self._length = alpha if tried else min(alpha / CUT, 1.0)
+                return alpha
+            self._length *= CUT
         return 0.0
 
 
