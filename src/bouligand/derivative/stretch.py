@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.entries import Kernel
-from ..core.state import MARGIN, SPAN, STEP
+from ..core.state import MARGIN
 from ..memory.tables import Placed
-from ..solution.dense import sample
+from ..solution.dense import sample_parts
 from ..solution.record import word_after
-from .refinement import lengths_of_rungs, shortest_length
+from .refinement import open_division
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray, RecordArray
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..solution.record import Record
     from ..solution.solution import Solution
     from ..system.system import System
-    from .refinement import Division, Rates
+    from .refinement import Rates
 
 _divide_rows = Kernel("tangents.divided_rows", "divide_rows", "what derivatives need", quickly=True, direct=True)
 _NONE = np.empty(0)
@@ -69,13 +69,13 @@ def cut(
     until: float,
     wanted: int | None,
     observers: bool,
-    division: Division | None,
     rates: Rates | None,
     memory: TangentMemory,
 ) -> Stretch:
-    """The stretch from ``since`` to ``until``, with a row at both, at events that are inside a step, and at the times of
-    ``division`` (see `refinement`). ``observers``: whether events of observers get a row too. ``rates``: parts of steps may have
-    formulas of lower order. ``memory``: the workspace in which the record is open."""
+    """The stretch from ``since`` to ``until``, with a row at both, at events that are inside a step, and at the times that divide
+    steps which are too long. ``observers``: whether events of observers get a row too. ``rates``: of the fastest modes (see
+    `refinement`); None: no step is divided, and parts of steps have no formulas of lower order. ``memory``: the workspace in
+    which the record is open."""
     record = solution.record
     steps, states, events = record.steps, record.states, record.events
     first, last = 0, len(events)
@@ -87,11 +87,11 @@ def cut(
     wanted = -1 if wanted is None else wanted - first
     more = _inside(record, solution.system, first, wanted, observers)
     after, spans = events[first:] if first else events, record.spans
-    if more.size or not (from_start and to_end) or spans or division is not None:
-        more = np.concatenate([[since, until], more] if division is None else [[since, until], more, division.times])
-        kinds = steps["kind"].copy() if division is None else division.kinds
+    divided = rates.times if rates is not None else None
+    if more.size or not (from_start and to_end) or spans or divided is not None:
+        more = np.concatenate([[since, until], more] if divided is None else [[since, until], more, divided])
         after = after.copy()
-        steps, states = _with_rows(solution, memory, since, more, kinds, rates, after)
+        steps, states = _with_rows(solution, memory, since, more, rates, after)
     t = steps["t"]
     leg_p, legs = record.parameters
     breaks, leg = record.breaks, 0
@@ -141,53 +141,27 @@ def _inside(record: Record, system: System, first: int, wanted: int, observers: 
 
 
 def _with_rows(
-    solution: Solution,
-    memory: TangentMemory,
-    since: float,
-    times: FloatArray,
-    kinds: IntArray,
-    rates: Rates | None,
-    events: RecordArray,
+    solution: Solution, memory: TangentMemory, since: float, times: FloatArray, rates: Rates | None, events: RecordArray
 ) -> tuple[RecordArray, FloatArray]:
-    """Steps and states from ``since`` on, of these kinds, with additional rows at these times; the rows of ``events`` among them.
-    The parts of a divided step keep its kind, or get a cheaper one."""
-    record = solution.record
-    times = np.sort(times[times >= since])
-    keep = int(np.searchsorted(record.t, since)) if since > record.t[0] else 0
-    steps = np.empty(len(record) - keep + len(times), dtype=STEP)
-    owners = np.empty(len(steps), dtype=np.int64)
-    rungs = _NONE if rates is None else lengths_of_rungs(rates.rtol)
-    shortest = 0.0 if rates is None else shortest_length(rates.rtol)
-    # (fields are of eight bytes; the core sees them as floats and as integers)
-    (floats, numbers), (event_floats, event_numbers) = _fields(steps), _fields(events)
-    rate_at = _NONE if rates is None else rates.at
-    count = _divide_rows(
-        memory.address,
-        keep,
-        times,
-        kinds,
-        rate_at,
-        rungs,
-        shortest,
-        floats,
-        numbers,
-        owners,
-        event_floats,
-        event_numbers,
-    )
-    steps, owners = steps[:count], owners[:count]
-    if count == len(record) - keep:
-        return steps, record.states[keep:]
-    is_new = owners < 0
-    new = np.flatnonzero(is_new)
-    states, there = np.empty((count, record.states.shape[1])), np.empty((len(new), record.states.shape[1]))
-    spans = record.steps["kind"][-1 - owners[new]] == SPAN if record.spans else None
-    sample(solution.system, record, floats[new, 0], there, spans)
-    states[~is_new], states[new] = record.states[keep:], there
+    """Steps and states from ``since`` on, with additional rows at these times; the rows of ``events`` among them. The parts of a
+    divided step keep its kind, or get a cheaper one."""
+    record, division, first = solution.record, memory.tangents.division, 0
+    times.sort()
+    if since > record.t[0]:
+        times, first = times[times.searchsorted(since) :], int(record.t.searchsorted(since))
+    if rates is None:
+        division.put("rungs", _NONE)
+    else:
+        open_division(memory, rates.rtol, rates.rows)
+    plan = division.now
+    plan.first = first
+    division.put("times", times)
+    division.put("events", events)
+    division.hold_rows(len(record) - first + len(times))
+    count = _divide_rows(memory.address)
+    steps, states = division.steps[:count], division.states[:count]
+    if plan.fresh:
+        there = np.empty((plan.fresh, states.shape[1]))
+        sample_parts(solution.system, record, division.fresh_times[: plan.fresh], there, plan.inside_spans)
+        states[division.fresh[: plan.fresh]] = there
     return steps, states
-
-
-def _fields(table: RecordArray) -> tuple[FloatArray, IntArray]:
-    """The fields of a table, a column for each, as floats and as integers."""
-    shape = len(table), table.itemsize // 8
-    return table.view(np.float64).reshape(shape), table.view(np.int64).reshape(shape)

@@ -14,7 +14,7 @@ from ..memory.pool import pool_of
 from ..system.interrupts import answered
 
 if TYPE_CHECKING:
-    from .._typing import BoolArray, FloatArray
+    from .._typing import FloatArray
     from ..memory.working import Working
     from ..system.binding import Bound
     from ..system.system import System
@@ -25,28 +25,32 @@ _sample = Kernel("steps.retake", "sample", "dense output", quickly=True, direct=
 _sample_spans = Kernel("spans.dense_span", "sample_spans", "dense output across many contacts", direct=True)
 
 
-def sample(
-    system: System, record: Record, ordered: FloatArray, out: FloatArray, spans: BoolArray | None = None
-) -> None:
-    """Write the states at increasing times, all within the trajectory, into ``out``. ``spans``: which of them are inside spanning
-    steps, if that is known."""
+def sample(system: System, record: Record, ordered: FloatArray, out: FloatArray) -> None:
+    """Write the states at increasing times, all within the trajectory, into ``out``."""
     if len(record) == 1:
         out[:] = record.states[0]
         return
     if not record.spans:
         _replay(system, record, ordered, out, spanning=False)
         return
-    if spans is None:
-        t = record.t
-        step = np.searchsorted(t, ordered).clip(1)
-        spans = (record.steps["kind"][step] == SPAN) & (t[step] > ordered) & (t[step - 1] < ordered)
-    for which, spanning in ((spans, True), (~spans, False)):
-        if which.all():
-            _replay(system, record, ordered, out, spanning)
-        elif which.any():
-            part = np.empty((np.count_nonzero(which), system.n))
-            _replay(system, record, ordered[which], part, spanning)
-            out[which] = part
+    t = record.t
+    step = np.searchsorted(t, ordered).clip(1)
+    spans = (record.steps["kind"][step] == SPAN) & (t[step] > ordered) & (t[step - 1] < ordered)
+    if spans.all() or not spans.any():
+        sample_parts(system, record, ordered, out, len(ordered) if spans.all() else 0)
+        return
+    order = np.argsort(~spans, kind="stable")
+    part = np.empty_like(out)
+    sample_parts(system, record, ordered[order], part, int(np.count_nonzero(spans)))
+    out[order] = part
+
+
+def sample_parts(system: System, record: Record, times: FloatArray, out: FloatArray, inside_spans: int) -> None:
+    """The same, of times that are in two parts, each increasing: first so many that are inside spanning steps, then the others."""
+    if inside_spans:
+        _replay(system, record, times[:inside_spans], out[:inside_spans], spanning=True)
+    if inside_spans < len(times):
+        _replay(system, record, times[inside_spans:], out[inside_spans:], spanning=False)
 
 
 def _replay(system: System, record: Record, ordered: FloatArray, out: FloatArray, spanning: bool) -> None:
