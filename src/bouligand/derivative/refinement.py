@@ -23,7 +23,7 @@ from .failures import raise_failed
 from .turns import in_turns
 
 if TYPE_CHECKING:
-    from .._typing import FloatArray, RecordArray
+    from .._typing import FloatArray
     from ..memory.extras import TangentMemory
     from ..solution.record import Record
     from ..system.system import System
@@ -45,12 +45,12 @@ MOST = 200_000  # largest number of steps after division
 
 
 class Rates(NamedTuple):
-    """For each row of a record the rate of the fastest mode in the step to it, and the kind of step that perturbations take
-    (`core.state.DIVIDED`); and the times at which steps that are too long, to the tolerance ``rtol``, are divided (None: there
-    are none)."""
+    """For each row of a record the rate of the fastest mode in the step to it, the kind of step that perturbations take, and more
+    (the fields of `core.state.DIVIDED`, as plain numbers); and the times at which steps that are too long, to the tolerance
+    ``rtol``, are divided (None: there are none)."""
 
     rtol: float
-    rows: RecordArray
+    rows: FloatArray
     times: FloatArray | None
 
 
@@ -99,15 +99,16 @@ def stable_bounds() -> FloatArray:
 def judge_steps(system: System, record: Record, rtol: float, memory: TangentMemory) -> Rates:
     """The rates of the fastest modes, excited or not, along the record that is open in ``memory``, and how steps that are too
     long for these are divided."""
-    division, rows = memory.tangents.division, np.zeros(len(record), dtype=DIVIDED)
+    division, rows, bound = memory.tangents.division, np.zeros((len(record), len(DIVIDED))), system._bind()
     open_division(memory, rtol, rows)
     memory.modes.step = 0
     code = in_turns(system, _fastest_modes, memory.address)
     if code != codes.GO_ON:
         raise_failed(system, code, memory)
-    error = system._bind().failures.take()  # (of evaluations inside a step that were not needed)
-    if error is not None and not isinstance(error, Exception):  # Ctrl-C
-        raise error
+    if bound.calls_python:
+        error = bound.failures.take()  # (of evaluations inside a step that were not needed)
+        if error is not None and not isinstance(error, Exception):  # Ctrl-C
+            raise error
     if memory.modes.worst <= WORTH:
         return Rates(rtol, rows, None)
     _sample_modes(system, record, memory)
@@ -118,7 +119,7 @@ def judge_steps(system: System, record: Record, rtol: float, memory: TangentMemo
         row = plan.longest
         raise DerivativeError(
             f"stiff: perturbations would need {plan.total:.0f} steps, most of them near t = {record.t[row]:g}, where a mode "
-            f"has the rate {rows['rate'][row]:.2g} per unit of time. Make that mode slower, or loosen rtol."
+            f"has the rate {rows[row, 0]:.2g} per unit of time. Make that mode slower, or loosen rtol."
         )
     if plan.count > len(division.times):
         division.put("times", np.empty(plan.count))
@@ -126,7 +127,7 @@ def judge_steps(system: System, record: Record, rtol: float, memory: TangentMemo
     return Rates(rtol, rows, division.times[: plan.count])
 
 
-def open_division(memory: TangentMemory, rtol: float, rows: RecordArray) -> None:
+def open_division(memory: TangentMemory, rtol: float, rows: FloatArray) -> None:
     """Let the core judge or divide the steps of a record, whose rows these are, to a tolerance."""
     division, limit = memory.tangents.division, limits(rtol)
     division.now.rtol = rtol

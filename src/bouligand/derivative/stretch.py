@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.entries import Kernel
-from ..core.state import MARGIN
 from ..memory.tables import Placed
 from ..solution.dense import sample_parts
 from ..solution.record import word_after
@@ -17,9 +16,9 @@ from .refinement import open_division
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray, RecordArray
     from ..memory.extras import TangentMemory
-    from ..solution.record import Record
     from ..solution.solution import Solution
-    from ..system.system import System
+    from ..system.binding import Bound
+    from ..system.user_memory import Lease
     from .refinement import Rates
 
 _divide_rows = Kernel("tangents.divided_rows", "divide_rows", "what derivatives need", quickly=True, direct=True)
@@ -71,27 +70,29 @@ def cut(
     observers: bool,
     rates: Rates | None,
     memory: TangentMemory,
+    lease: Bound | Lease,
 ) -> Stretch:
     """The stretch from ``since`` to ``until``, with a row at both, at events that are inside a step, and at the times that divide
     steps which are too long. ``observers``: whether events of observers get a row too. ``rates``: of the fastest modes (see
     `refinement`); None: no step is divided, and parts of steps have no formulas of lower order. ``memory``: the workspace in
-    which the record is open."""
+    which the record is open, with the functions of ``lease``."""
     record = solution.record
     steps, states, events = record.steps, record.states, record.events
     first, last = 0, len(events)
     from_start, to_end = since == record.t[0], until == record.t[-1]
     if not from_start:
-        first = int(np.searchsorted(events["t"], since))
+        first = int(events["t"].searchsorted(since))
     if not to_end:
-        last = int(np.searchsorted(events["t"], until, side="right"))
+        last = int(events["t"].searchsorted(until, side="right"))
     wanted = -1 if wanted is None else wanted - first
-    more = _inside(record, solution.system, first, wanted, observers)
-    after, spans = events[first:] if first else events, record.spans
-    divided = rates.times if rates is not None else None
-    if more.size or not (from_start and to_end) or spans or divided is not None:
-        more = np.concatenate([[since, until], more] if divided is None else [[since, until], more, divided])
+    after = events[first:] if first else events
+    divided = rates is not None and rates.times is not None
+    if divided or record.spans or not (from_start and to_end) or (solution.system._special and record.inside.any()):
+        plan = memory.tangents.division.now
+        plan.since, plan.until, plan.wanted, plan.observers = since, until, wanted, observers
+        plan.first = 0 if from_start else record.t.searchsorted(since)
         after = after.copy()
-        steps, states = _with_rows(solution, memory, since, more, rates, after)
+        steps, states = _with_rows(solution, rates, memory, lease, after)
     t = steps["t"]
     leg_p, legs = record.parameters
     breaks, leg = record.breaks, 0
@@ -123,45 +124,25 @@ def cut(
     )
 
 
-def _inside(record: Record, system: System, first: int, wanted: int, observers: bool) -> FloatArray:
-    """Times of events that are inside a step and need a row of their own; of observers only if requested."""
-    events = record.events[first:]
-    if not record.spans and not system._special:
-        return events["t"][:0]
-    inside = record.inside[first:]
-    if not inside.any():
-        return events["t"][:0]
-    inside &= events["shown"] != MARGIN
-    if not observers and system._special:
-        seen = system.observers[events["guard"]]
-        if wanted >= 0:
-            seen[wanted] = False
-        inside &= ~seen
-    return events["t"][inside]
-
-
 def _with_rows(
-    solution: Solution, memory: TangentMemory, since: float, times: FloatArray, rates: Rates | None, events: RecordArray
+    solution: Solution, rates: Rates | None, memory: TangentMemory, lease: Bound | Lease, events: RecordArray
 ) -> tuple[RecordArray, FloatArray]:
-    """Steps and states from ``since`` on, with additional rows at these times; the rows of ``events`` among them. The parts of a
-    divided step keep its kind, or get a cheaper one."""
-    record, division, first = solution.record, memory.tangents.division, 0
-    times.sort()
-    if since > record.t[0]:
-        times, first = times[times.searchsorted(since) :], int(record.t.searchsorted(since))
+    """Steps and states of the stretch that is planned in ``memory``, whose events these are (their rows change): with rows at
+    its ends, at events inside a step, and where steps are divided. The parts of a divided step keep its kind, or get a cheaper
+    one."""
+    record, division = solution.record, memory.tangents.division
+    plan, times = division.now, _NONE if rates is None or rates.times is None else rates.times
     if rates is None:
         division.put("rungs", _NONE)
     else:
         open_division(memory, rates.rtol, rates.rows)
-    plan = division.now
-    plan.first = first
     division.put("times", times)
     division.put("events", events)
-    division.hold_rows(len(record) - first + len(times))
+    division.hold_rows(len(record) - plan.first + len(times) + len(events) + 2)
     count = _divide_rows(memory.address)
-    steps, states = division.steps[:count], division.states[:count]
-    if plan.fresh:
-        there = np.empty((plan.fresh, states.shape[1]))
-        sample_parts(solution.system, record, division.fresh_times[: plan.fresh], there, plan.inside_spans)
-        states[division.fresh[: plan.fresh]] = there
+    steps, states, fresh = division.steps[:count], division.states[:count], plan.fresh
+    if fresh:
+        there, moments, spanning = np.empty((fresh, states.shape[1])), division.fresh_times[:fresh], plan.inside_spans
+        sample_parts(solution.system, record, moments, there, spanning, None if record.stiff else (memory, lease))
+        states[division.fresh[:fresh]] = there
     return steps, states

@@ -84,7 +84,7 @@ def walk_along(
         rates = None if frozen else solution._rates
         if not frozen and (rates is None or rates.rtol != rtol):
             rates = solution._rates = judge_steps(system, record, rtol, memory)
-        stretch = cut(solution, since, until, wanted, observers, rates, memory)
+        stretch = cut(solution, since, until, wanted, observers, rates, memory, lease)
         merge = -1.0 if merge is None else float(merge)
         return Walk(solution, stretch, lease, memory, kind, merge, ended, behind_jump, frozen)
     except BaseException:

@@ -136,7 +136,8 @@ class StiffMemory(StiffTable):
 class DivisionTable(TableMemory):
     """How steps that are too long for perturbations are divided (see `core.state.DIVISION`)."""
 
-    rows: RecordArray
+    samples: IntArray
+    Df: FloatArray
     times: FloatArray
     steps: RecordArray
     states: FloatArray
@@ -147,7 +148,7 @@ class DivisionTable(TableMemory):
         plan = np.zeros(1, dtype=DIVISION_PLAN)
         self.now = _Plan(plan.data.cast("B"))  # the plan, for Python
         super().__init__(DIVISION, plan=plan, density=np.empty((2, DENSITY_PLACES)))
-        self._n = n
+        self._n, self._room = n, 0
 
     def hold_samples(self) -> None:
         """Make room for samples of Df. (Most derivatives need none.)"""
@@ -159,10 +160,10 @@ class DivisionTable(TableMemory):
         """Make room for a stretch of so many rows."""
         self.put("steps", np.empty(rows, dtype=STEP))
         self.put("states", np.empty((rows, self._n)))
-        if not hasattr(self, "owners") or len(self.owners) < rows:
-            self.put("owners", np.empty(2 * rows, dtype=np.int64))
-            self.put("fresh", np.empty(2 * rows, dtype=np.int64))
-            self.put("fresh_times", np.empty(2 * rows))
+        if self._room < rows:
+            self._room = 2 * rows
+            for name, dtype in (("moments", float), ("owners", int), ("fresh", int), ("fresh_times", float)):
+                self.put(name, np.empty(self._room, dtype=dtype))
 
 
 class TangentTable(TableMemory):

@@ -31,7 +31,7 @@ def sample(system: System, record: Record, ordered: FloatArray, out: FloatArray)
         out[:] = record.states[0]
         return
     if not record.spans:
-        _replay(system, record, ordered, out, spanning=False)
+        _replay(system, record, ordered, out, False)
         return
     t = record.t
     step = np.searchsorted(t, ordered).clip(1)
@@ -45,18 +45,35 @@ def sample(system: System, record: Record, ordered: FloatArray, out: FloatArray)
     out[order] = part
 
 
-def sample_parts(system: System, record: Record, times: FloatArray, out: FloatArray, inside_spans: int) -> None:
-    """The same, of times that are in two parts, each increasing: first so many that are inside spanning steps, then the others."""
+def sample_parts(
+    system: System,
+    record: Record,
+    times: FloatArray,
+    out: FloatArray,
+    inside_spans: int,
+    opened: tuple[Working, Bound | Lease] | None = None,
+) -> None:
+    """The same, of times that are in two parts, each increasing: first so many that are inside spanning steps, then the others.
+    ``opened``: a workspace in which the record is open, with these functions, if there is one (not for stiff steps)."""
     if inside_spans:
-        _replay(system, record, times[:inside_spans], out[:inside_spans], spanning=True)
+        _replay(system, record, times[:inside_spans], out[:inside_spans], True, opened)
     if inside_spans < len(times):
-        _replay(system, record, times[inside_spans:], out[inside_spans:], spanning=False)
+        _replay(system, record, times[inside_spans:], out[inside_spans:], False, opened)
 
 
-def _replay(system: System, record: Record, ordered: FloatArray, out: FloatArray, spanning: bool) -> None:
+def _replay(
+    system: System,
+    record: Record,
+    ordered: FloatArray,
+    out: FloatArray,
+    spanning: bool,
+    opened: tuple[Working, Bound | Lease] | None = None,
+) -> None:
     """The states at these times, which are either all inside spanning steps or all inside other steps."""
-    pool = pool_of(system)
-    lease, memory = system._bind().lease(system), pool.borrow("replay", system)
+    pool, borrowed = pool_of(system), opened is None
+    memory, lease = opened or (pool.borrow("replay", system), system._bind().lease(system))
+    if borrowed:
+        open_record(memory, record, lease)
     spans = pool.borrow("spans", system) if spanning else None
     if spans is not None:
         spans.use(lease)
@@ -65,23 +82,25 @@ def _replay(system: System, record: Record, ordered: FloatArray, out: FloatArray
     if stiff is not None:
         stiff.join(memory)
     entry, done = _sample_spans if spanning else _sample, 0
+    memory.s.status = codes.GO_ON
     try:
         with answered(system._bind()):
             while done < len(ordered):  # (the core returns now and then, for Ctrl-C)
-                open_record(memory, record, lease)
+                memory.g.b[:] = record.word_start
                 memory.put("t_eval", ordered[done:])
                 memory.put("x_eval", out[done:])
                 done += entry(memory.address)
                 if memory.s.status != codes.GO_ON:
                     fail(system, memory.s.t_failed)
     finally:
-        memory.release()
-        pool.give_back("replay", memory)
         if spans is not None:
             pool.give_back("spans", spans)
         if stiff is not None:
             pool.give_back("stiff", stiff)
-        lease.give_back()
+        if borrowed:
+            memory.release()
+            pool.give_back("replay", memory)
+            lease.give_back()
 
 
 def open_record(memory: Working, record: Record, lease: Bound | Lease) -> None:

@@ -75,7 +75,12 @@ DIVISION_PLAN = record(
     "total",  # steps after division,
     "longest: int",  # row of the step that has the most parts,
     "count: int",  # and number of times at which steps are divided
-    "first: int",  # the row of the record at which the stretch begins that is cut out
+    # of the stretch that is cut out:
+    "since",  # its times,
+    "until",
+    "first: int",  # the row of the record at or after its start,
+    "wanted: int",  # the row of its events at which the outcome is taken; -1: at a fixed time
+    "observers: int",  # 1: events of observers get a row
     "fresh: int",  # its rows that are new,
     "inside_spans: int",  # of which so many are inside spanning steps
 )
@@ -90,7 +95,8 @@ DIVISION = Table(
     eigenvalues="matrix",  # and its eigenvalues: real part, imaginary part, ...
     density="matrix",  # of steps along a stretch: places, and the rates there
     times="vector",  # at which steps are divided
-    # a stretch with rows at these times: its rows, their events, the row of the record that each is (-1 - row: it is new, and
+    moments="vector",  # other times at which there are rows
+    # a stretch with rows at all of these: its rows, its events, the row of the record that each row is (-1 - row: it is new, and
     # inside the step to that row), and the new ones with their times, those inside spanning steps first
     steps=[STEP],
     states="matrix",

@@ -5,16 +5,16 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state
 from ..schemes import METHODS, STIFF
-from ..state import HOP, SPAN
+from ..state import HOP, MARGIN, SPAN
 
 _DOPRI5 = METHODS["dopri5"]
 
 
 @core(entry=True)
 def divide_rows(table):
-    """division.steps = the rows from ``plan.first`` on of the record that is open, with rows at the times division.times (in
-    order; those that have a row already, or come twice, count once); division.events with their rows; division.states but for
-    those of new rows, which are listed. Returns the number of rows.
+    """division.steps = the rows from ``plan.first`` on of the record that is open, with rows where `collect_moments` says and at
+    division.times (one for times that have a row already, or come twice); division.events, which are those from there on, with
+    their rows; division.states but for those of new rows, which are listed. Returns the number of rows.
 
     A spanning step is dopri5 between its crossings. A part of a step that is short enough has a formula of lower order, with
     fewer stages: division.rungs has the longest of each, times the rate of the fastest mode, or times that for which the whole
@@ -23,19 +23,22 @@ def divide_rows(table):
     compact()
     w = work(table)
     d = w.tangents.division
-    plan, times, rows, steps, owners, rungs = d.plan, d.times, d.rows, d.steps, d.owners, d.rungs
-    judged = rungs.shape[0] > 0
-    count, q, shortest = 0, 0, d.limits.accurate[_DOPRI5] if judged else 0.0
+    plan, times, moments, rows, steps, owners, rungs = d.plan, d.times, d.moments, d.rows, d.steps, d.owners, d.rungs
+    judged, found = rungs.shape[0] > 0, collect_moments(w)
+    count, q, k, shortest = 0, 0, 0, d.limits.accurate[_DOPRI5] if judged else 0.0
     for row in range(plan.first, w.steps.shape[0]):
         begin, t, kind = count, w.steps[row].t, rows[row].kind if judged else w.steps[row].kind
-        while q < times.shape[0] and times[q] < t:
-            if count == 0 or times[q] != steps[count - 1].t:
-                copy_step(w, row, times[q], kind, count)
+        while (k < found and moments[k] <= t) or (q < times.shape[0] and times[q] <= t):
+            if k < found and (q == times.shape[0] or moments[k] <= times[q]):
+                moment = moments[k]
+                k += 1
+            else:
+                moment = times[q]
+                q += 1
+            if plan.since <= moment < t and (count == 0 or moment != steps[count - 1].t):
+                copy_step(w, row, moment, kind, count)
                 owners[count] = -1 - row
                 count += 1
-            q += 1
-        while q < times.shape[0] and times[q] == t:
-            q += 1
         copy_step(w, row, t, kind, count)
         owners[count] = row
         count += 1
@@ -48,6 +51,29 @@ def divide_rows(table):
                     steps[part].kind = cheaper_kind(steps[part].kind, z, rungs)
     number_events(steps, count, d.events)
     fill_states(w, count)
+    return count
+
+
+@core
+def collect_moments(w):
+    """division.moments = the ends of the stretch, and the times of events that are inside a step (those of observers only if
+    requested), in order; returns their number. (Events are nearly in order.)"""
+    compact()
+    plan, events, moments = w.tangents.division.plan, w.tangents.division.events, w.tangents.division.moments
+    moments[0], moments[1] = plan.since, plan.until
+    count = 2
+    for q in range(events.shape[0]):
+        event = events[q]
+        if event.shown == MARGIN or event.t >= w.steps[event.record].t:
+            continue
+        if plan.observers == 0 and q != plan.wanted and w.g.observer[event.guard] != 0.0:
+            continue
+        place = count
+        while place > 0 and moments[place - 1] > event.t:
+            moments[place] = moments[place - 1]
+            place -= 1
+        moments[place] = event.t
+        count += 1
     return count
 
 

@@ -34,7 +34,8 @@ def fastest_modes(table):
     """
     compact()
     w = work(table)
-    s, steps, at, rows, bounds = w.s, w.steps, w.tangents.modes, w.tangents.division.rows, w.tangents.division.limits.accurate
+    s, steps, at, division = w.s, w.steps, w.tangents.modes, w.tangents.division
+    rows, bounds = division.rows, division.limits.accurate
     given = w.tangents.jacobians.Df != 0 and w.v.width <= SMALL
     whole = steps[steps.shape[0] - 1].t - steps[0].t
     if at.step == 0:

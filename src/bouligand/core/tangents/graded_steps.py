@@ -106,7 +106,8 @@ def tabulate_rates(w, begin, fastest, order):
     The error of a step may be the tolerance; that of a mode which has decayed by a factor may be larger by this factor, so that
     steps grow like the ``order + 1``-th root of it. A mode of which less than the tolerance is left counts no more."""
     compact()
-    steps, rows, places, rates = w.steps, w.tangents.division.rows, w.tangents.division.density[0], w.tangents.division.density[1]
+    steps, rows, density = w.steps, w.tangents.division.rows, w.tangents.division.density
+    places, rates = density[0], density[1]
     sizes, decays = w.tangents.rows.sizes, w.tangents.rows.decays
     longest, q = 0.0, begin + 1
     while q < rows.shape[0] and rows[q].begin == begin:
