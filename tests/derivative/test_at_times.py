@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import bouligand as bd
-from bouligand.derivative.refinement import inner_points
 from bouligand.models.hopper import field as hopper_field
 from bouligand.models.hopper import guard as hopper_guard
 from bouligand.models.plate import START
@@ -347,13 +346,6 @@ def test_a_tolerance_of_its_own():
     t = np.array([0.11, 0.5, 0.93])
     known = np.array([np.cos(100.0 * t), 0.01 * np.sin(100.0 * t)]).T
     close(sol.bderivative(t, rtol=1e-10).matrix()[:, 1, 1:], known, 1e-7)
-
-
-def test_the_points_that_divide_steps():
-    t, parts = np.array([0.0, 0.1, 0.4, 0.45, 1.0]), np.array([1, 3, 1, 2, 5])
-    known = [np.linspace(a, b, count + 1)[1:-1] for a, b, count in zip(t[:-1], t[1:], parts[1:], strict=True)]
-    np.testing.assert_array_equal(inner_points(t, parts), np.concatenate(known))
-    assert inner_points(t, np.ones(5, dtype=int)).size == 0
 
 
 # ------------------------------------------------------------------------------- start time, events, orders, pieces, batches

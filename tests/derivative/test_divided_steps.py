@@ -1,18 +1,18 @@
-"""Where steps are divided for perturbations: the core's loops against the same written with NumPy."""
+"""Where steps are divided for perturbations: the core's loops against the same written with NumPy, or by hand."""
 
 import numpy as np
 import pytest
 
 import bouligand as bd
 from bouligand.core.schemes import METHODS, STIFF
-from bouligand.core.state import HOP, SPAN
-from bouligand.derivative.damping import DAMPED, MARGIN, Modes, graded, stable_bounds
-from bouligand.derivative.refinement import MOST, bounds, lengths_of_rungs, shortest_length
+from bouligand.core.state import DAMPED, DIVIDED, EVENT, HOP, SPAN, STEP, WORTH
+from bouligand.core.tangents.graded_steps import MARGIN, PLACES
+from bouligand.derivative.refinement import _divide_steps, limits, open_division, stable_bounds
+from bouligand.memory.extras import TangentMemory
+from bouligand.memory.tables import Placed
 from bouligand.models.plate import START
 
-PLACES = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 31)])
 KINDS = (METHODS["dopri5"], HOP + 2, STIFF)
-WORTH = 1.7
 
 
 def _rates(eigenvalues, places, rtol, order):
@@ -34,7 +34,7 @@ def _graded(eigenvalues, way, kind, rtol, order):
     longest, first, last = way
     places, fastest = longest * PLACES, np.abs(eigenvalues).max()
     rates, stable = _rates(eigenvalues, places, rtol, order), fastest / stable_bounds()[kind]
-    exact = rates / bounds(rtol)[kind]
+    exact = rates / limits(rtol).kinds[0, kind]
     enough = np.diff(np.interp([first, last], places, _integral(exact, places)))[0] <= WORTH
     whole = _integral(np.maximum(exact, stable), places)
     low, high = np.interp([first, last], places, whole)
@@ -42,30 +42,76 @@ def _graded(eigenvalues, way, kind, rtol, order):
     return count, np.interp(low + np.arange(1, count) / count * (high - low), whole, places)
 
 
+def _divided(t, kinds, begins, eigenvalues, rtol):
+    """The parts of the steps to t[1:], and the times between them; all are too long. ``begins``: the first rows of stretches."""
+    n, rows = eigenvalues.shape[1], np.zeros(len(t), dtype=DIVIDED)
+    system = bd.System(lambda t, x, b, p: -x, lambda t, x, p: (x[0],), n=n, m=1)
+    system._bind().jacobians(system, False)
+    memory = TangentMemory(system, False)
+    division, steps = memory.tangents.division, np.zeros(len(t), dtype=STEP)
+    steps["t"], nothing = t, np.empty(0)
+    none = np.zeros(0, dtype=EVENT), nothing, np.empty((1, 0)), np.zeros(1, dtype=np.int64)
+    memory.put_record(Placed.of(steps, np.zeros((len(t), n)), *none))
+    rows["sample"], rows["parts"] = -1, 1.0
+    rows["begin"][1:] = begins[np.searchsorted(begins, np.arange(1, len(t))) - 1]
+    rows["long"][1:], rows["kind"][1:] = 1, kinds
+    rows["sample"][begins] = np.arange(len(begins))
+    rows["rate"][1:] = np.abs(eigenvalues).max(axis=1)[rows["sample"][rows["begin"][1:]]]
+    open_division(memory, rtol, rows.view(float).reshape(len(t), -1))
+    division.hold_samples()
+    division.samples[: len(begins)] = begins + 1
+    division.put("eigenvalues", eigenvalues.view(float))
+    division.now.samples = len(begins)
+    for room in (0, 100_000):  # (what does not fit is counted)
+        division.put("times", np.full(room, np.nan))
+        _divide_steps(memory.address)
+    assert division.now.total == rows["parts"].sum() == division.now.count + len(t)
+    return rows["parts"][1:].astype(int), rows["kind"][1:], division.times[: division.now.count]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_steps_where_modes_decay(seed):
     rng = np.random.default_rng(seed)
-    stretches, n, rows, rtol, order = 3, 5, 12, 1e-6, 5
-    eigenvalues = -(10.0 ** rng.uniform(0, 4, (stretches, n))) + 1j * 10.0 ** rng.uniform(-1, 3, (stretches, n))
-    stretch = np.sort(rng.integers(0, stretches, rows))
-    ends = np.sort(rng.uniform(0.0, 0.3, (2, rows)), axis=0)
-    kinds = rng.choice(KINDS, rows)
-    modes = Modes(eigenvalues, np.arange(rows), stretch, np.zeros(rows), np.ones(rows))
-    taken = kinds.copy()
-    parts, places = graded(modes, ends, taken, rtol, order, bounds(rtol), WORTH, MOST)
-    assert parts.sum() - rows == len(places) > 0
-    behind = np.split(places, np.cumsum(parts - 1))
-    for q in range(rows):
-        longest = ends[1][stretch == stretch[q]].max()
-        way = (longest, *ends[:, q])
-        count, expected = _graded(eigenvalues[stretch[q]], way, taken[q], rtol, order)
+    n, steps, rtol, order = 5, 12, 1e-6, 5
+    begins = np.array([0, 3, 8])
+    eigenvalues = -(10.0 ** rng.uniform(0, 4, (3, n))) + 1j * 10.0 ** rng.uniform(-1, 3, (3, n))
+    t, kinds = np.concatenate([[0.0], np.sort(rng.uniform(0.0, 0.3, steps))]), rng.choice(KINDS, steps)
+    parts, taken, times = _divided(t, kinds, begins, eigenvalues, rtol)
+    assert parts.sum() - steps == len(times) > 0
+    behind = np.split(times, np.cumsum(parts - 1))
+    for q in range(steps):
+        stretch = np.searchsorted(begins, q, side="right") - 1
+        since, end = t[begins[stretch]], t[[*begins[1:], steps][stretch]]
+        way = (end - since, t[q] - since, t[q + 1] - since)
+        count, expected = _graded(eigenvalues[stretch], way, taken[q], rtol, order)
         assert count == parts[q]
-        assert behind[q] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        assert behind[q] == pytest.approx(since + expected, rel=1e-9, abs=1e-12)
         if kinds[q] == STIFF:
             others = {
-                kind: _graded(eigenvalues[stretch[q]], way, kind, rtol, order)[0] for kind in (STIFF, METHODS["dopri5"])
+                kind: _graded(eigenvalues[stretch], way, kind, rtol, order)[0] for kind in (STIFF, METHODS["dopri5"])
             }
             assert others[taken[q]] == min(others.values())
+
+
+def test_steps_without_known_modes_are_divided_evenly():
+    """An undamped oscillator that the trajectory leaves at rest, in a system of more states than Df is sampled for."""
+
+    def f(t, x, b, p):
+        out = -x
+        out[0], out[1] = x[1], -1e4 * x[0]
+        return out
+
+    sol = bd.solve(
+        bd.System(f, lambda t, x, p: (x[2] + 9.0,), n=70, m=1), (0.0, 1.0), [0.0, 0.0, *np.ones(68)], rtol=1e-6
+    )
+    B = sol.bderivative()
+    t, own = B._map.chain.stretch.t, sol.record.t
+    counts = np.diff(np.searchsorted(t, own))
+    known = [np.linspace(a, b, count + 1)[1:] for a, b, count in zip(own[:-1], own[1:], counts, strict=True)]
+    assert counts.max() > 10
+    np.testing.assert_allclose(t[1:], np.concatenate(known), rtol=1e-14)
+    out = B([1.0, *np.zeros(69)])
+    np.testing.assert_allclose(out[:2], [np.cos(100.0), -100.0 * np.sin(100.0)], atol=1e-2, rtol=1e-3)
 
 
 def test_rows_of_divided_steps():
@@ -85,8 +131,9 @@ def test_rows_of_divided_steps():
     rates, parents = sol._rates, np.searchsorted(record.t, t[1:])
     assert rates is not None
     lengths, wholes = np.diff(t), np.diff(record.t, prepend=0.0)[parents]
-    z = np.maximum(rates.at[parents] * lengths, shortest_length(1e-6) * lengths / wholes)
-    rung = np.searchsorted(lengths_of_rungs(1e-6), z)
+    limit = limits(1e-6)
+    z = np.maximum(rates.rows[parents, 0] * lengths, limit.kinds[0, METHODS["dopri5"]] * lengths / wholes)
+    rung = np.searchsorted(limit.rungs, z)
     own = np.where(record.kind == SPAN, METHODS["dopri5"], record.steps["kind"])[parents]
     smooth = (own < HOP) & (lengths < wholes) & (rung < 4)
     assert np.array_equal(stretch.steps["kind"][1:], np.where(smooth, HOP + 1 + rung, own))

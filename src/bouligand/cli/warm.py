@@ -40,20 +40,12 @@ DERIVATIVE = (
     Part("derivatives", "tangents.along", "push", "i F2 I2 F2 F2 F2 f", True),
     Part("gradients", "tangents.along", "pull", "i F1 F2 F3 F3 F2 i i", True),
     Part("derivatives: guards", "tangents.guard_rows", "corner_rows", "i f i I1 F2 F1"),
-    Part("derivatives: fast modes", "tangents.fastest_mode", "fastest_modes", "i F1 b F1", True),
+    Part("derivatives: fast modes", "tangents.fastest_mode", "fastest_modes", quickly=True),
     Part("corners", "tangents.corner_passage", "pass_corner", "i F2 F1 I1 F2 F2"),
     Part("derivatives: the record", "tangents.prepare", "prepare", quickly=True),
-    Part(
-        "derivatives: divided steps", "tangents.divided_rows", "divide_rows", "i i F1 I1 F1 F1 f F2 I2 I1 F2 I2", True
-    ),
-    Part(
-        "derivatives: decaying modes",
-        "tangents.graded_steps",
-        "grade_steps",
-        "F2 F2 F2 i f f F1 F1 f F2 I1 I1 F2 I1 F1",
-        True,
-    ),
-    Part("derivatives: damping", "tangents.sampled_jacobians", "sample_Df", "i I1 F3", True),
+    Part("derivatives: divided steps", "tangents.divided_rows", "divide_rows", quickly=True),
+    Part("derivatives: long steps", "tangents.long_steps", "find_long_steps", quickly=True),
+    Part("derivatives: decaying modes", "tangents.graded_steps", "divide_steps", quickly=True),
     Part("derivatives: many states", "tangents.sparse_rows", "mark_columns", "i i i f", True),
     Part(
         "differences: tables",

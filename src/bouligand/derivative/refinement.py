@@ -1,12 +1,12 @@
 """Which recorded steps are too long for perturbations, and where to divide them.
 
 The step size control of the integration only sees modes that the trajectory excites. A perturbation may excite others, and the
-steps must be short enough for those as well, to the same tolerance.
+steps must be short enough for those as well, to the same tolerance. Where the fastest modes are damped, that is only until they
+have decayed (see `core.tangents.graded_steps`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import factorial
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,20 +16,21 @@ import numpy as np
 from ..core import codes
 from ..core.entries import Kernel
 from ..core.schemes import METHODS, SCHEMES, STIFF, ros34pw2
-from ..core.state import BACK, HOP, ORDERS, SMALL, SPAN
+from ..core.state import DAMPED, DIVIDED, LIMITS, ORDERS, SMALL, SPAN, WORTH
 from ..errors import DerivativeError
-from .damping import graded, inner_fractions, sampled_modes
+from ..system.interrupts import answered
 from .failures import raise_failed
 from .turns import in_turns
 
 if TYPE_CHECKING:
-    from .._typing import FloatArray, IntArray
+    from .._typing import FloatArray
     from ..memory.extras import TangentMemory
     from ..solution.record import Record
     from ..system.system import System
-    from .damping import Modes
 
 _fastest_modes = Kernel("tangents.fastest_mode", "fastest_modes", "what derivatives need", quickly=True, direct=True)
+_find_long_steps = Kernel("tangents.long_steps", "find_long_steps", "what derivatives need", quickly=True, direct=True)
+_divide_steps = Kernel("tangents.graded_steps", "divide_steps", "what derivatives need", quickly=True, direct=True)
 
 _DOPRI5 = METHODS["dopri5"]
 _ORDERS = {
@@ -38,28 +39,39 @@ _ORDERS = {
     **ORDERS,
 }  # of each kind of step
 _SLACK = 1.0  # error of a perturbation's step that is accepted, in tolerances
-_MANY = 1.5  # times as many steps after division: fewer might do (see `damping`)
-_WORTH = 1.7  # a step that is too long by less than this factor is not divided: dividing means copying the whole record
+_SMALLER = 0.6  # a step may at most leave this much of a mode that has decayed below the tolerance
 _RUNGS = (1, 2, 3, 4)  # of a hop, with as many stages as their order
 MOST = 200_000  # largest number of steps after division
 
 
-@dataclass(frozen=True)
-class Division:
-    """Times at which to divide steps, and the kind of step that perturbations take to each row of the record."""
-
-    times: FloatArray
-    kinds: IntArray
-
-
 class Rates(NamedTuple):
-    """For each row of a record the rate of the fastest mode in the step to it, the largest factor by which a step is too long for
-    perturbations, to the tolerance ``rtol``, and how such steps are divided (None: there are none)."""
+    """For each row of a record the rate of the fastest mode in the step to it, the kind of step that perturbations take, and more
+    (the fields of `core.state.DIVIDED`, as plain numbers); and the times at which steps that are too long, to the tolerance
+    ``rtol``, are divided (None: there are none)."""
 
     rtol: float
-    at: FloatArray
-    worst: float
-    division: Division | None = None
+    rows: FloatArray
+    times: FloatArray | None
+
+
+class Limits(NamedTuple):
+    """How long steps may be for perturbations: each kind of step, and the rungs of a hop in place of a part of a longer step (of
+    dopri5), each as accurate for its length."""
+
+    kinds: FloatArray
+    rungs: FloatArray
+
+
+@lru_cache(maxsize=64)
+def limits(rtol: float) -> Limits:
+    """The limits for a tolerance."""
+    rtol = max(rtol, 1e-13)
+    kinds = np.full((LIMITS.count, SPAN + 1), np.inf)
+    for kind, order in _ORDERS.items():
+        kinds[:, kind] = longest(order, rtol), np.inf, order
+    kinds[1] = stable_bounds()
+    budget = rtol / kinds[0, _DOPRI5]
+    return Limits(kinds, np.array([(budget * factorial(rung + 1)) ** (1.0 / rung) for rung in _RUNGS]))
 
 
 def longest(order: int, rtol: float) -> float:
@@ -67,106 +79,74 @@ def longest(order: int, rtol: float) -> float:
     return min((_SLACK * rtol * factorial(order + 1)) ** (1.0 / (order + 1)), 2.0)
 
 
-@lru_cache(maxsize=64)
-def bounds(rtol: float) -> FloatArray:
-    """`longest` for each kind of step, as a table."""
+@lru_cache(maxsize=1)
+def stable_bounds() -> FloatArray:
+    """For each kind of step, its largest length in units of a damped mode's time: it leaves no more than _SMALLER of the mode."""
     table = np.full(SPAN + 1, np.inf)
-    for kind, order in _ORDERS.items():
-        table[kind] = longest(order, max(rtol, 1e-13))
+    lengths = np.arange(0.05, 20.0, 0.05)
+    directions = np.exp(1j * (np.pi - np.linspace(0.0, np.arctan(DAMPED), 5)))
+    for scheme in SCHEMES:
+        stages = scheme.stages - 1
+        A, b, one = scheme.A[:stages, :stages], scheme.b[:stages], np.ones((1, stages, 1))
+        z = (lengths[:, None] * directions).ravel()
+        left = np.abs(1.0 + z * (np.linalg.solve(np.eye(stages) - z[:, None, None] * A, one)[..., 0] @ b))
+        true = np.exp(z.real)
+        wrong = (left > np.maximum(_SMALLER, 1.1 * true)).reshape(len(lengths), -1).any(axis=1)
+        table[METHODS[scheme.name]] = lengths[np.argmax(wrong)] if wrong.any() else lengths[-1]
     return table
 
 
-@lru_cache(maxsize=64)
-def lengths_of_rungs(rtol: float) -> FloatArray:
-    """For each rung of a hop, up to which length it replaces a part of a longer step (of dopri5): as accurate for its length."""
-    budget = max(rtol, 1e-13) / bounds(rtol)[_DOPRI5]
-    return np.array([(budget * factorial(rung + 1)) ** (1.0 / rung) for rung in _RUNGS])
-
-
-def shortest_length(rtol: float) -> float:
-    """The length of a whole step, as long as the trajectory allowed, in units of the time of a mode for which it would be just
-    short enough: parts of it are measured by that where no mode is faster."""
-    return float(bounds(rtol)[_DOPRI5])
-
-
-def fastest_rates(system: System, rtol: float, rows: int, memory: TangentMemory) -> Rates:
-    """The rates of the fastest modes, excited or not, along the record that is open in ``memory`` (see
-    `core.tangents.fastest_mode`)."""
-    out = np.zeros(rows)
-    given = system.n <= SMALL and memory.ways.Df
-    bound = system._bind()
-    position = memory.tangents.modes
-    position["step"] = 0
-    code = in_turns(system, _fastest_modes, memory.address, bounds(rtol), given, out)
+def judge_steps(system: System, record: Record, rtol: float, memory: TangentMemory) -> Rates:
+    """The rates of the fastest modes, excited or not, along the record that is open in ``memory``, and how steps that are too
+    long for these are divided."""
+    division, rows, bound = memory.tangents.division, np.zeros((len(record), len(DIVIDED))), system._bind()
+    open_division(memory, rtol, rows)
+    memory.modes.step = 0
+    code = in_turns(system, _fastest_modes, memory.address)
     if code != codes.GO_ON:
         raise_failed(system, code, memory)
-    error = bound.failures.take()  # (of evaluations inside a step that were not needed)
-    if error is not None and not isinstance(error, Exception):  # Ctrl-C
-        raise error
-    return Rates(rtol, out, float(position["worst"][0]))
-
-
-def divide(system: System, record: Record, rates: Rates, memory: TangentMemory) -> Division | None:
-    """How to divide the steps of a record, which is open in ``memory``, that are too long for these rates; None if none is."""
-    if rates.worst <= _WORTH:
-        return None
-    rate_at = rates.at
-    t, kinds = record.t, record.steps["kind"].copy()
-    kinds[:1] = 0  # (no step leads to the start)
-    base = kinds % BACK
-    length = np.zeros(len(t))  # in units of the fastest mode's time
-    np.subtract(t[1:], t[:-1], out=length[1:])
-    length *= rate_at
-    table = bounds(rates.rtol)
-    bound = table[base]
-    # a hop, which is short, is replaced by a step of higher order first
-    hops = (length > _WORTH * bound) & (base > HOP) & (base < SPAN)
-    kinds[hops], bound[hops] = _DOPRI5, table[_DOPRI5]
-    parts = np.where(length > _WORTH * bound, np.ceil(length / bound), 1.0)
-    times, modes = [], None
-    if parts.sum() > _MANY * len(t):
-        modes = sampled_modes(system, record, memory, rate_at, parts)
-    if modes is not None:
-        times = _grade(modes, t, kinds, rates.rtol, parts)
-    if parts.sum() > MOST:
-        k = int(np.argmax(parts))
+    if bound.calls_python:
+        error = bound.failures.take()  # (of evaluations inside a step that were not needed)
+        if error is not None and not isinstance(error, Exception):  # Ctrl-C
+            raise error
+    if memory.modes.worst <= WORTH:
+        return Rates(rtol, rows, None)
+    _sample_modes(system, record, memory)
+    division.put("times", np.empty(4 * len(rows) + 64))
+    _divide_steps(memory.address)
+    plan = division.now
+    if plan.total > MOST:
+        row = plan.longest
         raise DerivativeError(
-            f"stiff: perturbations would need {parts.sum():.0f} steps, most of them near t = {t[k]:g}, where a mode "
-            f"has the rate {rate_at[k]:.2g} per unit of time. Make that mode slower, or loosen rtol."
+            f"stiff: perturbations would need {plan.total:.0f} steps, most of them near t = {record.t[row]:g}, where a mode "
+            f"has the rate {rows[row, 0]:.2g} per unit of time. Make that mode slower, or loosen rtol."
         )
-    if modes is not None:
-        parts[modes.rows] = 1.0  # (these have their times)
-    if parts.max() > 1.0:
-        times.append(inner_points(t, parts.astype(np.int64)))
-    return Division(np.concatenate([*times, t[:0]]), kinds)
+    if plan.count > len(division.times):
+        division.put("times", np.empty(plan.count))
+        _divide_steps(memory.address)
+    return Rates(rtol, rows, division.times[: plan.count])
 
 
-def _grade(modes: Modes, t: FloatArray, kinds: IntArray, rtol: float, parts: FloatArray) -> list[FloatArray]:
-    """The times that divide the steps of stretches whose modes are known: fewer, where these are damped. Changes ``kinds`` and
-    ``parts``."""
-    rows = modes.rows
-    # places in units of time in which the modes are those that were sampled
-    ends = np.array([t[rows - 1], t[rows]])
-    ends -= modes.since
-    ends *= modes.scale
-    base = kinds[rows] % BACK
-    base[base == SPAN] = _DOPRI5  # (which it is between its crossings)
-    needed = set(base.tolist())
-    if STIFF in needed:
-        needed.add(_DOPRI5)
-    order = max(_ORDERS[kind] for kind in needed)
-    before = base.copy()
-    count, places = graded(modes, ends, base, rtol, order, bounds(rtol), _WORTH, MOST)
-    explicit = base != before
-    kinds[rows[explicit]] = base[explicit]
-    parts[rows] = count
-    if not places.size:
-        return []
-    of = np.repeat(np.arange(len(rows)), count - 1)
-    return [modes.since[of] + places / modes.scale[of]]
+def open_division(memory: TangentMemory, rtol: float, rows: FloatArray) -> None:
+    """Let the core judge or divide the steps of a record, whose rows these are, to a tolerance."""
+    division, limit = memory.tangents.division, limits(rtol)
+    division.now.rtol = rtol
+    division.put("rows", rows)
+    division.put("limits", limit.kinds)
+    division.put("rungs", limit.rungs)
 
 
-def inner_points(t: FloatArray, parts: IntArray) -> FloatArray:
-    """The times that divide the step to each row into so many equal parts; those of all steps, in order."""
-    step, fraction = inner_fractions(parts)
-    return t[step - 1] + fraction * (t[step] - t[step - 1])
+def _sample_modes(system: System, record: Record, memory: TangentMemory) -> None:
+    """Find the steps that are too long, and the eigenvalues of Df where these become many."""
+    division, n = memory.tangents.division, system.n
+    if n <= SMALL:
+        division.hold_samples()
+    memory.g.b[:] = record.word_start
+    with answered(system._bind()):
+        code = _find_long_steps(memory.address)
+    if code != codes.GO_ON:
+        raise_failed(system, code, memory)
+    samples = division.now.samples
+    if samples:
+        eigenvalues = np.linalg.eigvals(division.Df[:samples].reshape(-1, n, n))
+        division.put("eigenvalues", eigenvalues.astype(complex, copy=False).view(float))

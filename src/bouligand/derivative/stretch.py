@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.entries import Kernel
-from ..core.state import MARGIN, SPAN, STEP
 from ..memory.tables import Placed
-from ..solution.dense import sample
+from ..solution.dense import sample_parts
 from ..solution.record import word_after
-from .refinement import lengths_of_rungs, shortest_length
+from .refinement import open_division
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray, RecordArray
     from ..memory.extras import TangentMemory
-    from ..solution.record import Record
     from ..solution.solution import Solution
-    from ..system.system import System
-    from .refinement import Division, Rates
+    from ..system.binding import Bound
+    from ..system.user_memory import Lease
+    from .refinement import Rates
 
 _divide_rows = Kernel("tangents.divided_rows", "divide_rows", "what derivatives need", quickly=True, direct=True)
 _NONE = np.empty(0)
@@ -69,29 +68,31 @@ def cut(
     until: float,
     wanted: int | None,
     observers: bool,
-    division: Division | None,
     rates: Rates | None,
     memory: TangentMemory,
+    lease: Bound | Lease,
 ) -> Stretch:
-    """The stretch from ``since`` to ``until``, with a row at both, at events that are inside a step, and at the times of
-    ``division`` (see `refinement`). ``observers``: whether events of observers get a row too. ``rates``: parts of steps may have
-    formulas of lower order. ``memory``: the workspace in which the record is open."""
+    """The stretch from ``since`` to ``until``, with a row at both, at events that are inside a step, and at the times that divide
+    steps which are too long. ``observers``: whether events of observers get a row too. ``rates``: of the fastest modes (see
+    `refinement`); None: no step is divided, and parts of steps have no formulas of lower order. ``memory``: the workspace in
+    which the record is open, with the functions of ``lease``."""
     record = solution.record
     steps, states, events = record.steps, record.states, record.events
     first, last = 0, len(events)
     from_start, to_end = since == record.t[0], until == record.t[-1]
     if not from_start:
-        first = int(np.searchsorted(events["t"], since))
+        first = int(events["t"].searchsorted(since))
     if not to_end:
-        last = int(np.searchsorted(events["t"], until, side="right"))
+        last = int(events["t"].searchsorted(until, side="right"))
     wanted = -1 if wanted is None else wanted - first
-    more = _inside(record, solution.system, first, wanted, observers)
-    after, spans = events[first:] if first else events, record.spans
-    if more.size or not (from_start and to_end) or spans or division is not None:
-        more = np.concatenate([[since, until], more] if division is None else [[since, until], more, division.times])
-        kinds = steps["kind"].copy() if division is None else division.kinds
+    after = events[first:] if first else events
+    divided = rates is not None and rates.times is not None
+    if divided or record.spans or not (from_start and to_end) or (solution.system._special and record.inside.any()):
+        plan = memory.tangents.division.now
+        plan.since, plan.until, plan.wanted, plan.observers = since, until, wanted, observers
+        plan.first = 0 if from_start else record.t.searchsorted(since)
         after = after.copy()
-        steps, states = _with_rows(solution, memory, since, more, kinds, rates, after)
+        steps, states = _with_rows(solution, rates, memory, lease, after)
     t = steps["t"]
     leg_p, legs = record.parameters
     breaks, leg = record.breaks, 0
@@ -123,71 +124,25 @@ def cut(
     )
 
 
-def _inside(record: Record, system: System, first: int, wanted: int, observers: bool) -> FloatArray:
-    """Times of events that are inside a step and need a row of their own; of observers only if requested."""
-    events = record.events[first:]
-    if not record.spans and not system._special:
-        return events["t"][:0]
-    inside = record.inside[first:]
-    if not inside.any():
-        return events["t"][:0]
-    inside &= events["shown"] != MARGIN
-    if not observers and system._special:
-        seen = system.observers[events["guard"]]
-        if wanted >= 0:
-            seen[wanted] = False
-        inside &= ~seen
-    return events["t"][inside]
-
-
 def _with_rows(
-    solution: Solution,
-    memory: TangentMemory,
-    since: float,
-    times: FloatArray,
-    kinds: IntArray,
-    rates: Rates | None,
-    events: RecordArray,
+    solution: Solution, rates: Rates | None, memory: TangentMemory, lease: Bound | Lease, events: RecordArray
 ) -> tuple[RecordArray, FloatArray]:
-    """Steps and states from ``since`` on, of these kinds, with additional rows at these times; the rows of ``events`` among them.
-    The parts of a divided step keep its kind, or get a cheaper one."""
-    record = solution.record
-    times = np.sort(times[times >= since])
-    keep = int(np.searchsorted(record.t, since)) if since > record.t[0] else 0
-    steps = np.empty(len(record) - keep + len(times), dtype=STEP)
-    owners = np.empty(len(steps), dtype=np.int64)
-    rungs = _NONE if rates is None else lengths_of_rungs(rates.rtol)
-    shortest = 0.0 if rates is None else shortest_length(rates.rtol)
-    # (fields are of eight bytes; the core sees them as floats and as integers)
-    (floats, numbers), (event_floats, event_numbers) = _fields(steps), _fields(events)
-    rate_at = _NONE if rates is None else rates.at
-    count = _divide_rows(
-        memory.address,
-        keep,
-        times,
-        kinds,
-        rate_at,
-        rungs,
-        shortest,
-        floats,
-        numbers,
-        owners,
-        event_floats,
-        event_numbers,
-    )
-    steps, owners = steps[:count], owners[:count]
-    if count == len(record) - keep:
-        return steps, record.states[keep:]
-    is_new = owners < 0
-    new = np.flatnonzero(is_new)
-    states, there = np.empty((count, record.states.shape[1])), np.empty((len(new), record.states.shape[1]))
-    spans = record.steps["kind"][-1 - owners[new]] == SPAN if record.spans else None
-    sample(solution.system, record, floats[new, 0], there, spans)
-    states[~is_new], states[new] = record.states[keep:], there
+    """Steps and states of the stretch that is planned in ``memory``, whose events these are (their rows change): with rows at
+    its ends, at events inside a step, and where steps are divided. The parts of a divided step keep its kind, or get a cheaper
+    one."""
+    record, division = solution.record, memory.tangents.division
+    plan, times = division.now, _NONE if rates is None or rates.times is None else rates.times
+    if rates is None:
+        division.put("rungs", _NONE)
+    else:
+        open_division(memory, rates.rtol, rates.rows)
+    division.put("times", times)
+    division.put("events", events)
+    division.hold_rows(len(record) - plan.first + len(times) + len(events) + 2)
+    count = _divide_rows(memory.address)
+    steps, states, fresh = division.steps[:count], division.states[:count], plan.fresh
+    if fresh:
+        there, moments, spanning = np.empty((fresh, states.shape[1])), division.fresh_times[:fresh], plan.inside_spans
+        sample_parts(solution.system, record, moments, there, spanning, None if record.stiff else (memory, lease))
+        states[division.fresh[:fresh]] = there
     return steps, states
-
-
-def _fields(table: RecordArray) -> tuple[FloatArray, IntArray]:
-    """The fields of a table, a column for each, as floats and as integers."""
-    shape = len(table), table.itemsize // 8
-    return table.view(np.float64).reshape(shape), table.view(np.int64).reshape(shape)

@@ -113,7 +113,9 @@ def corner_here(walk: Walk) -> TrajectoryCorner | None:
     first, last = at.first, at.first + at.many
     places = units_of(walk, first, last)
     begun = walk.system._stays and begins_to_slide(events[first:last]).any()
-    units = [[int(g) for g in events["guard"][q : q + w][~begins_to_slide(events[q : q + w])]] for q, w in places]
+    units = [events["guard"][q : q + w].tolist() for q, w in places]
+    if begun:
+        units = [events["guard"][q : q + w][~begins_to_slide(events[q : q + w])].tolist() for q, w in places]
     middle = int(events["record"][wanted if first <= wanted < last else places[len(places) // 2][0]])
     if at.near_end and walk.stretch.at_break(walk.stretch.end):
         return corner_before_break(walk, first, last)

@@ -20,7 +20,7 @@ from ..memory.pool import pool_of
 from .differences import take_steps
 from .failures import raise_failed, raise_user_error
 from .patterns import take_pattern
-from .refinement import Rates, divide, fastest_rates
+from .refinement import judge_steps
 from .stretch import cut
 from .trajectory_corners import corner_before_break, corner_here, refuse_event_at_break, start_corner
 from .turns import in_turns
@@ -81,13 +81,10 @@ def walk_along(
         take_pattern(system, memory)
         if record.stiff:
             memory.take_stiff(system.n)
-        division = None
-        if not frozen:
-            if solution._rates is None or solution._rates.rtol != rtol:
-                rates = fastest_rates(system, rtol, len(record), memory)
-                solution._rates = Rates(rates.rtol, rates.at, rates.worst, divide(system, record, rates, memory))
-            division = solution._rates.division
-        stretch = cut(solution, since, until, wanted, observers, division, None if frozen else solution._rates, memory)
+        rates = None if frozen else solution._rates
+        if not frozen and (rates is None or rates.rtol != rtol):
+            rates = solution._rates = judge_steps(system, record, rtol, memory)
+        stretch = cut(solution, since, until, wanted, observers, rates, memory, lease)
         merge = -1.0 if merge is None else float(merge)
         return Walk(solution, stretch, lease, memory, kind, merge, ended, behind_jump, frozen)
     except BaseException:

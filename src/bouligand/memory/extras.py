@@ -9,15 +9,20 @@ import numpy as np
 from ..core.state import (
     CROSSING_NUMBERS,
     CROSSING_ROWS,
+    DENSITY_PLACES,
     DERIVATIVE_ROWS,
+    DIVISION,
+    DIVISION_PLAN,
     DUAL,
     FEW_DUAL,
     JACOBIANS,
     LANES,
     MODES_POSITION,
+    MOST_SAMPLES,
     POSITION,
     SMALL,
     SPANS,
+    STEP,
     STIFF,
     STIFF_ROWS,
     SUM_ROWS,
@@ -42,7 +47,7 @@ if TYPE_CHECKING:
 
 CHUNK = 128  # contacts evaluated at once
 
-_Position = record_view(POSITION)
+_Position, _Modes, _Plan = record_view(POSITION), record_view(MODES_POSITION), record_view(DIVISION_PLAN)
 _AT_START = np.array([-1 if name in ("rows_at", "halt") else 0 for name in POSITION.names])
 
 
@@ -128,10 +133,43 @@ class StiffMemory(StiffTable):
             getattr(self, name)[:] = values
 
 
+class DivisionTable(TableMemory):
+    """How steps that are too long for perturbations are divided (see `core.state.DIVISION`)."""
+
+    samples: IntArray
+    Df: FloatArray
+    times: FloatArray
+    steps: RecordArray
+    states: FloatArray
+    fresh: IntArray
+    fresh_times: FloatArray
+
+    def __init__(self, n: int) -> None:
+        plan = np.zeros(1, dtype=DIVISION_PLAN)
+        self.now = _Plan(plan.data.cast("B"))  # the plan, for Python
+        super().__init__(DIVISION, plan=plan, density=np.empty((2, DENSITY_PLACES)))
+        self._n, self._room = n, 0
+
+    def hold_samples(self) -> None:
+        """Make room for samples of Df. (Most derivatives need none.)"""
+        if not hasattr(self, "samples"):
+            self.put("samples", np.zeros(MOST_SAMPLES, dtype=np.int64))
+            self.put("Df", np.empty((MOST_SAMPLES, self._n**2)))
+
+    def hold_rows(self, rows: int) -> None:
+        """Make room for a stretch of so many rows."""
+        self.put("steps", np.empty(rows, dtype=STEP))
+        self.put("states", np.empty((rows, self._n)))
+        if self._room < rows:
+            self._room = 2 * rows
+            for name, dtype in (("moments", float), ("owners", int), ("fresh", int), ("fresh_times", float)):
+                self.put(name, np.empty(self._room, dtype=dtype))
+
+
 class TangentTable(TableMemory):
     """The arrays that only derivatives need (see `core.state.TANGENTS`); here those that Python looks at."""
 
-    modes: RecordArray
+    division: DivisionTable
     jacobians: RecordArray
     rows: FloatArray
     differences: FloatArray
@@ -163,11 +201,14 @@ class TangentMemory(Working):
         self.ways = system._bind().ways[params]
         self.position = np.zeros(len(POSITION), dtype=np.int64)  # (a record, but copied and filled as plain integers)
         self.at = _Position(self.position.data.cast("B"))
+        modes = np.zeros(1, dtype=MODES_POSITION)
+        self.modes = _Modes(modes.data.cast("B"))
         by_duals = _evaluations_of_h(system, params, self.ways)
         tangents = TangentTable(
             TANGENTS,
             at=self.position.view(POSITION),
-            modes=np.zeros(1, dtype=MODES_POSITION),
+            modes=modes,
+            division=DivisionTable(n),
             jacobians=np.zeros(1, dtype=JACOBIANS),
             rows=np.zeros((DERIVATIVE_ROWS.count, n)),
             differences=np.empty(n + of_p + 1),

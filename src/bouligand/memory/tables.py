@@ -53,7 +53,7 @@ class TableMemory:
     An array in the table is kept alive by this object.
     """
 
-    def __init__(self, table: Table, **arrays: NDArray[Any]) -> None:
+    def __init__(self, table: Table, **arrays: NDArray[Any] | TableMemory) -> None:
         self.kind = table
         self._connect(np.zeros((len(table.places), 3), dtype=np.int64))
         for name, array in arrays.items():

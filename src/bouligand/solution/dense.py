@@ -14,7 +14,7 @@ from ..memory.pool import pool_of
 from ..system.interrupts import answered
 
 if TYPE_CHECKING:
-    from .._typing import BoolArray, FloatArray
+    from .._typing import FloatArray
     from ..memory.working import Working
     from ..system.binding import Bound
     from ..system.system import System
@@ -25,34 +25,55 @@ _sample = Kernel("steps.retake", "sample", "dense output", quickly=True, direct=
 _sample_spans = Kernel("spans.dense_span", "sample_spans", "dense output across many contacts", direct=True)
 
 
-def sample(
-    system: System, record: Record, ordered: FloatArray, out: FloatArray, spans: BoolArray | None = None
-) -> None:
-    """Write the states at increasing times, all within the trajectory, into ``out``. ``spans``: which of them are inside spanning
-    steps, if that is known."""
+def sample(system: System, record: Record, ordered: FloatArray, out: FloatArray) -> None:
+    """Write the states at increasing times, all within the trajectory, into ``out``."""
     if len(record) == 1:
         out[:] = record.states[0]
         return
     if not record.spans:
-        _replay(system, record, ordered, out, spanning=False)
+        _replay(system, record, ordered, out, False)
         return
-    if spans is None:
-        t = record.t
-        step = np.searchsorted(t, ordered).clip(1)
-        spans = (record.steps["kind"][step] == SPAN) & (t[step] > ordered) & (t[step - 1] < ordered)
-    for which, spanning in ((spans, True), (~spans, False)):
-        if which.all():
-            _replay(system, record, ordered, out, spanning)
-        elif which.any():
-            part = np.empty((np.count_nonzero(which), system.n))
-            _replay(system, record, ordered[which], part, spanning)
-            out[which] = part
+    t = record.t
+    step = np.searchsorted(t, ordered).clip(1)
+    spans = (record.steps["kind"][step] == SPAN) & (t[step] > ordered) & (t[step - 1] < ordered)
+    if spans.all() or not spans.any():
+        sample_parts(system, record, ordered, out, len(ordered) if spans.all() else 0)
+        return
+    order = np.argsort(~spans, kind="stable")
+    part = np.empty_like(out)
+    sample_parts(system, record, ordered[order], part, int(np.count_nonzero(spans)))
+    out[order] = part
 
 
-def _replay(system: System, record: Record, ordered: FloatArray, out: FloatArray, spanning: bool) -> None:
+def sample_parts(
+    system: System,
+    record: Record,
+    times: FloatArray,
+    out: FloatArray,
+    inside_spans: int,
+    opened: tuple[Working, Bound | Lease] | None = None,
+) -> None:
+    """The same, of times that are in two parts, each increasing: first so many that are inside spanning steps, then the others.
+    ``opened``: a workspace in which the record is open, with these functions, if there is one (not for stiff steps)."""
+    if inside_spans:
+        _replay(system, record, times[:inside_spans], out[:inside_spans], True, opened)
+    if inside_spans < len(times):
+        _replay(system, record, times[inside_spans:], out[inside_spans:], False, opened)
+
+
+def _replay(
+    system: System,
+    record: Record,
+    ordered: FloatArray,
+    out: FloatArray,
+    spanning: bool,
+    opened: tuple[Working, Bound | Lease] | None = None,
+) -> None:
     """The states at these times, which are either all inside spanning steps or all inside other steps."""
-    pool = pool_of(system)
-    lease, memory = system._bind().lease(system), pool.borrow("replay", system)
+    pool, borrowed = pool_of(system), opened is None
+    memory, lease = opened or (pool.borrow("replay", system), system._bind().lease(system))
+    if borrowed:
+        open_record(memory, record, lease)
     spans = pool.borrow("spans", system) if spanning else None
     if spans is not None:
         spans.use(lease)
@@ -61,23 +82,25 @@ def _replay(system: System, record: Record, ordered: FloatArray, out: FloatArray
     if stiff is not None:
         stiff.join(memory)
     entry, done = _sample_spans if spanning else _sample, 0
+    memory.s.status = codes.GO_ON
     try:
         with answered(system._bind()):
             while done < len(ordered):  # (the core returns now and then, for Ctrl-C)
-                open_record(memory, record, lease)
+                memory.g.b[:] = record.word_start
                 memory.put("t_eval", ordered[done:])
                 memory.put("x_eval", out[done:])
                 done += entry(memory.address)
                 if memory.s.status != codes.GO_ON:
                     fail(system, memory.s.t_failed)
     finally:
-        memory.release()
-        pool.give_back("replay", memory)
         if spans is not None:
             pool.give_back("spans", spans)
         if stiff is not None:
             pool.give_back("stiff", stiff)
-        lease.give_back()
+        if borrowed:
+            memory.release()
+            pool.give_back("replay", memory)
+            lease.give_back()
 
 
 def open_record(memory: Working, record: Record, lease: Bound | Lease) -> None:

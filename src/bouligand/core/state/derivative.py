@@ -4,6 +4,7 @@ import math
 
 from .functions import JACOBIANS
 from .layout import Rows, Table, record
+from .trajectory import EVENT, STEP
 
 # of the derivative: its position on the record
 POSITION = record(
@@ -48,11 +49,69 @@ DERIVATIVE_ROWS = Rows(
     "mode",  # the eigenvector of the fastest mode, found by iteration;
     "image",  # Df times it;
     "per_step",  # 1 / the steps for differences, its unit of length
+    "sizes",  # of the eigenvalues of Df,
+    "decays",  # and how fast these modes decay; 0: not at all
+)
+# how steps that are too long for perturbations are divided (see `tangents.long_steps`). For each kind of step:
+LIMITS = Rows(
+    "limit",
+    "accurate",  # the longest that is accurate, in units of the time of the fastest mode,
+    "stable",  # and the longest that is stable for damped modes
+    "order",
+)
+# for each row of the record, of the step to it:
+DIVIDED = record(
+    "rate",  # of the fastest mode in it
+    "kind: int",  # of the steps that perturbations take
+    "parts",  # how many these are
+    "long: int",  # 1: it is too long
+    "begin: int",  # row at which its stretch begins; a stretch is what the trajectory does in one mode
+    # of the stretch that begins at this row:
+    "more",  # steps that dividing adds,
+    "many: int",  # steps that are too long,
+    "sample: int",  # and which one of the samples of Df is in it, -1: none
+)
+DIVISION_PLAN = record(
+    "rtol",  # to which steps are divided
+    "samples: int",  # of Df
+    "total",  # steps after division,
+    "longest: int",  # row of the step that has the most parts,
+    "count: int",  # and number of times at which steps are divided
+    # of the stretch that is cut out:
+    "since",  # its times,
+    "until",
+    "first: int",  # the row of the record at or after its start,
+    "wanted: int",  # the row of its events at which the outcome is taken; -1: at a fixed time
+    "observers: int",  # 1: events of observers get a row
+    "fresh: int",  # its rows that are new,
+    "inside_spans: int",  # of which so many are inside spanning steps
+)
+DIVISION = Table(
+    "division",
+    plan=DIVISION_PLAN,
+    limits=LIMITS,
+    rungs="vector",  # of a hop: the longest of each in place of a part of a step, in the same units
+    rows=[DIVIDED],
+    samples="integers",  # the row of each sample of Df,
+    Df="matrix",  # Df there, as a row,
+    eigenvalues="matrix",  # and its eigenvalues: real part, imaginary part, ...
+    density="matrix",  # of steps along a stretch: places, and the rates there
+    times="vector",  # at which steps are divided
+    moments="vector",  # other times at which there are rows
+    # a stretch with rows at all of these: its rows, its events, the row of the record that each row is (-1 - row: it is new, and
+    # inside the step to that row), and the new ones with their times, those inside spanning steps first
+    steps=[STEP],
+    states="matrix",
+    events=[EVENT],
+    owners="integers",
+    fresh="integers",
+    fresh_times="vector",
 )
 TANGENTS = Table(
     "tangents",
     at=POSITION,
     modes=MODES_POSITION,
+    division=DIVISION,
     jacobians=JACOBIANS,
     rows=DERIVATIVE_ROWS,
     differences="vector",  # steps for differences of f: of each state, each parameter, and time;
@@ -106,6 +165,10 @@ DUAL = 1 + LANES  # which has its value before them
 FEW_LANES = 2  # tangents of those for single directions,
 FEW_DUAL = 1 + FEW_LANES  # and their size
 SMALL = 64  # up to this many states Df is formed as a matrix by differences
+WORTH = 1.7  # a step that is too long by less than this factor is not divided: dividing means copying the whole record
+DAMPED = 0.5  # of a damped mode, the largest ratio of frequency to decay
+MOST_SAMPLES = 24  # of Df, one for each stretch of the trajectory in one mode
+DENSITY_PLACES = 32  # of a stretch, at which the density of steps is known
 
 # how a corner is passed
 WHOLE = 0  # all guards are crossed

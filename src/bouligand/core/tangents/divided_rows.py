@@ -3,57 +3,86 @@
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
+from ..evaluate import copy_state
 from ..schemes import METHODS, STIFF
-from ..state import EVENT, HOP, SPAN, STEP
+from ..state import HOP, MARGIN, SPAN
 
 _DOPRI5 = METHODS["dopri5"]
-_KIND, _RECORD = STEP.names.index("kind"), EVENT.names.index("record")  # (the first field of both is t)
 
 
 @core(entry=True)
-def divide_rows(table, first, times, kinds, rates, rungs, shortest, steps, numbers, owners, events, event_numbers):
-    """The rows from ``first`` on of the record that is open, with rows at ``times`` (in order; those that have a row already, or
-    come twice, count once). Returns their number.
+def divide_rows(table):
+    """division.steps = the rows from ``plan.first`` on of the record that is open, with rows where `collect_moments` says and at
+    division.times (one for times that have a row already, or come twice); division.events, which are those from there on, with
+    their rows; division.states but for those of new rows, which are listed. Returns the number of rows.
 
-    ``kinds``: of each row of the record. A spanning step is dopri5 between its crossings. A part of a step that is short enough
-    has a formula of lower order, with fewer stages: ``rungs`` has the longest of each, times the rate of the fastest mode,
-    ``rates[row]``, or times ``shortest`` over the whole step, whichever is larger; none, if it is empty. ``steps``, ``numbers``:
-    what is written, as floats and as integers; ``owners``: of each row that of the record, negative (-1 - row) where it is new.
-    ``events``, ``event_numbers``: the events from there on, in the same way, whose rows are written.
+    A spanning step is dopri5 between its crossings. A part of a step that is short enough has a formula of lower order, with
+    fewer stages: division.rungs has the longest of each, times the rate of the fastest mode, or times that for which the whole
+    step would be just short enough, whichever is larger; if there are none, parts keep their formula.
     """
     compact()
     w = work(table)
-    count, q = 0, 0
-    for row in range(first, w.steps.shape[0]):
-        begin, t = count, w.steps[row].t
-        while q < times.shape[0] and times[q] < t:
-            if count == 0 or times[q] != steps[count - 1, 0]:
-                copy_step(w, row, times[q], kinds[row], steps, numbers, count)
+    d = w.tangents.division
+    plan, times, moments, rows, steps, owners, rungs = d.plan, d.times, d.moments, d.rows, d.steps, d.owners, d.rungs
+    judged, found = rungs.shape[0] > 0, collect_moments(w)
+    count, q, k, shortest = 0, 0, 0, d.limits.accurate[_DOPRI5] if judged else 0.0
+    for row in range(plan.first, w.steps.shape[0]):
+        begin, t, kind = count, w.steps[row].t, rows[row].kind if judged else w.steps[row].kind
+        while (k < found and moments[k] <= t) or (q < times.shape[0] and times[q] <= t):
+            if k < found and (q == times.shape[0] or moments[k] <= times[q]):
+                moment = moments[k]
+                k += 1
+            else:
+                moment = times[q]
+                q += 1
+            if plan.since <= moment < t and (count == 0 or moment != steps[count - 1].t):
+                copy_step(w, row, moment, kind, count)
                 owners[count] = -1 - row
                 count += 1
-            q += 1
-        while q < times.shape[0] and times[q] == t:
-            q += 1
-        copy_step(w, row, t, kinds[row], steps, numbers, count)
+        copy_step(w, row, t, kind, count)
         owners[count] = row
         count += 1
-        if rungs.shape[0] > 0 and row > 0:
+        if judged and row > 0:
             whole = t - w.steps[row - 1].t
             for part in range(begin, count):
-                length = steps[part, 0] - steps[part - 1, 0] if part > 0 else 0.0
+                length = steps[part].t - steps[part - 1].t if part > 0 else 0.0
                 if length < whole:
-                    z = max(rates[row] * length, shortest * length / whole)
-                    numbers[part, _KIND] = cheaper_kind(numbers[part, _KIND], z, rungs)
-    number_events(steps, count, events, event_numbers)
+                    z = max(rows[row].rate * length, shortest * length / whole)
+                    steps[part].kind = cheaper_kind(steps[part].kind, z, rungs)
+    number_events(steps, count, d.events)
+    fill_states(w, count)
+    return count
+
+
+@core
+def collect_moments(w):
+    """division.moments = the ends of the stretch, and the times of events that are inside a step (those of observers only if
+    requested), in order; returns their number. (Events are nearly in order.)"""
+    compact()
+    plan, events, moments = w.tangents.division.plan, w.tangents.division.events, w.tangents.division.moments
+    moments[0], moments[1] = plan.since, plan.until
+    count = 2
+    for q in range(events.shape[0]):
+        event = events[q]
+        if event.shown == MARGIN or event.t >= w.steps[event.record].t:
+            continue
+        if plan.observers == 0 and q != plan.wanted and w.g.observer[event.guard] != 0.0:
+            continue
+        place = count
+        while place > 0 and moments[place - 1] > event.t:
+            moments[place] = moments[place - 1]
+            place -= 1
+        moments[place] = event.t
+        count += 1
     return count
 
 
 @core(inline=True)
-def copy_step(w, row, t, kind, steps, numbers, count):
+def copy_step(w, row, t, kind, count):
     """Write a row of the record again, with another time and kind."""
-    step = w.steps[row]
-    steps[count, 0], numbers[count, _KIND] = t, _DOPRI5 if kind == SPAN else kind
-    steps[count, 2], steps[count, 3], steps[count, 4] = step.length, step.back, step.correction
+    step, out = w.steps[row], w.tangents.division.steps[count]
+    out.t, out.kind = t, _DOPRI5 if kind == SPAN else kind
+    out.length, out.back, out.correction = step.length, step.back, step.correction
 
 
 @core(inline=True)
@@ -68,12 +97,31 @@ def cheaper_kind(kind, z, rungs):
 
 
 @core(inline=True)
-def number_events(steps, count, events, event_numbers):
+def number_events(steps, count, events):
     """The row of each event: the last one at or before its time. (Events are nearly in order.)"""
     row = 0
     for q in range(events.shape[0]):
-        while row + 1 < count and steps[row + 1, 0] <= events[q, 0]:
+        while row + 1 < count and steps[row + 1].t <= events[q].t:
             row += 1
-        while row > 0 and steps[row, 0] > events[q, 0]:
+        while row > 0 and steps[row].t > events[q].t:
             row -= 1
-        event_numbers[q, _RECORD] = row
+        events[q].record = row
+
+
+@core
+def fill_states(w, count):
+    """The states of all rows that are not new, and the list of those that are, those inside spanning steps first."""
+    compact()
+    d = w.tangents.division
+    plan, owners, found = d.plan, d.owners, 0
+    for spanning in range(1, -1, -1):
+        for row in range(count):
+            if owners[row] >= 0:
+                if spanning == 1:
+                    copy_state(w.states[owners[row]], d.states[row])
+            elif int(w.steps[-1 - owners[row]].kind == SPAN) == spanning:
+                d.fresh[found], d.fresh_times[found] = row, d.steps[row].t
+                found += 1
+        if spanning == 1:
+            plan.inside_spans = found
+    plan.fresh = found

@@ -16,7 +16,7 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f, failed
 from ..recorded import before, catch_up, use_parameters
-from ..state import BACK, HOP, SPAN
+from ..state import BACK, HOP, SMALL, SPAN
 
 EVERY = 8  # most records between measurements
 STEADY = 1.25  # rates whose ratio is below this are equal: the next measurement may be later
@@ -26,16 +26,17 @@ FAR = 4.0  # steps shorter than their bound by this factor (hops: by any factor)
 
 
 @core(entry=True)
-def fastest_modes(table, bounds, given, out):
-    """``out`` = the approximate size of the largest eigenvalue of Df in the step to each record; ``modes.worst`` = the largest
-    ratio of a step's length to its bound.
+def fastest_modes(table):
+    """division.rows[q].rate = the approximate size of the largest eigenvalue of Df in the step to record q; ``modes.worst`` = the
+    largest ratio of a step's length to its bound.
 
     Returns LOOK when some time has passed: the next call goes on. g.b holds the word at the start, and is changed along the way.
-    ``bounds[kind]`` is the longest step of that kind, in units of 1 / rate. ``given``: use the user's Df.
     """
     compact()
     w = work(table)
-    s, steps, at = w.s, w.steps, w.tangents.modes
+    s, steps, at, division = w.s, w.steps, w.tangents.modes, w.tangents.division
+    rows, bounds = division.rows, division.limits.accurate
+    given = w.tangents.jacobians.Df != 0 and w.v.width <= SMALL
     whole = steps[steps.shape[0] - 1].t - steps[0].t
     if at.step == 0:
         begin(w)
@@ -61,8 +62,9 @@ def fastest_modes(table, bounds, given, out):
             change = measure_step(w, given, step, bound / length, int(PLACES * length / whole))
             if change < 0.0:
                 return s.status
-        out[step] = max(at.rate, change)
-        at.worst = max(at.worst, length * out[step] / bound)
+        rate = max(at.rate, change)
+        rows[step].rate, rows[step].kind = rate, steps[step].kind
+        at.worst = max(at.worst, length * rate / bound)
         at.step += 1
     return codes.GO_ON
 

@@ -1,108 +1,198 @@
-"""How many steps perturbations need where damped modes decay, and where: the integral of their density along a stretch.
+"""Where long steps are divided for perturbations: evenly, or with steps that grow as damped modes decay.
 
-See `derivative.damping`. A stretch is what the trajectory does in one mode; the rate for which steps must be accurate becomes
-smaller along it as modes decay. It is tabulated at some places of each stretch, times since its begin. Between two places the
-density of steps, rate / longest step, is a straight line in its integral.
+A perturbation excites all modes where it begins: at the start, and at each crossing. A damped one decays from there, and once it
+is smaller than the tolerance its steps need not be accurate, only stable: what the slow modes then make of it is right anyhow
+(over a decay at the rate a, the sum of its steps is 1/a exactly, whatever their length). Until then steps may grow as it decays.
+So while stiff contacts hold, they may be as long as those of the trajectory itself. Modes that swing, or grow, always need
+accurate steps.
+
+A stretch is what the trajectory does in one mode; the rate for which steps must be accurate becomes smaller along it as modes
+decay. It is tabulated at some places of the stretch, times since its begin in which modes are those that were sampled. Between
+two places the density of steps, rate / longest step, is a straight line in its integral.
 """
 
 import math
 
+import numpy as np
+
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
+from ..compiler.tables import work
 from ..schemes import METHODS, STIFF
+from ..state import BACK, DAMPED, DENSITY_PLACES, SPAN, WORTH
+from .long_steps import BEYOND
 
+MARGIN = 1.5  # eigenvalues are sampled: by this factor they may be larger elsewhere
+PLACES = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, DENSITY_PLACES - 1)])  # parts of the longest place of a stretch
 _DOPRI5 = METHODS["dopri5"]
 
 
 @core(entry=True)
-def grade_steps(
-    sizes, decays, places, order, margin, least, table, stable, worth, ends, stretch, kinds, rates, parts, times
-):
-    """``parts[q]`` = the number of steps from ``ends[0, q]`` to ``ends[1, q]`` of a stretch, and ``times`` = the places between
-    them, those of all in order, as far as there is room. Returns how many of these there are.
-
-    ``sizes``, ``decays``: of each eigenvalue of each stretch, its size and how fast it decays (0: not at all); a mode of which
-    less than ``least`` is left (or ``margin``, a factor, less) counts no more. ``kinds``: of each step; a stiff one becomes an
-    explicit one where that takes fewer. ``table``, ``stable``: for each kind the longest step that is accurate, and stable, in
-    units of a mode's time; one step is enough if it is too long by less than ``worth``. ``rates``: work space, a row for each
-    stretch.
-    """
+def divide_steps(table):
+    """division.times = the times at which long steps are divided, in order, as far as there is room; ``plan.count``: how many
+    these are, ``plan.total``: how many steps that makes. ``kind`` of a stiff step becomes that of an explicit one where fewer of
+    these do."""
     compact()
-    for s in range(sizes.shape[0]):
-        rates_of_stretch(sizes[s], decays[s], places[s], order, margin, least, rates[s])
-    count = 0
-    for q in range(stretch.shape[0]):
-        s, first, last = stretch[q], ends[0, q], ends[1, q]
-        fastest = rates[s, places.shape[1]]
-        parts[q] = steps_between(places[s], rates[s], fastest, table[kinds[q]], stable[kinds[q]], worth, first, last)
-        if kinds[q] == STIFF:
-            explicit = steps_between(places[s], rates[s], fastest, table[_DOPRI5], stable[_DOPRI5], worth, first, last)
-            if explicit < parts[q]:
-                kinds[q], parts[q] = _DOPRI5, explicit
-        if parts[q] > 1 and count + parts[q] - 1 <= times.shape[0]:
-            longest = table[kinds[q]], stable[kinds[q]]
-            divide_between(places[s], rates[s], fastest, longest, first, last, times[count : count + parts[q] - 1])
-        count += parts[q] - 1
-    return count
+    w = work(table)
+    steps, rows, plan, times = w.steps, w.tangents.division.rows, w.tangents.division.plan, w.tangents.division.times
+    for sample in range(plan.samples):
+        row = rows[w.tangents.division.samples[sample]]
+        if not 0.0 < row.rate <= MARGIN * open_modes(w, sample):
+            rows[row.begin].sample = -1  # it is not an eigenvalue that limits the step, but a change of Df
+    order = highest_order(w)
+    plan.total, plan.count, plan.longest = 1.0, 0, 0
+    opened, fastest = -1, 0.0
+    for q in range(1, rows.shape[0]):
+        row, sample, scale = rows[q], -1, 1.0
+        if row.long == 1 and plan.samples > 0:
+            sample = rows[row.begin].sample
+        if sample >= 0:
+            if sample != opened:
+                opened, fastest = sample, open_modes(w, sample)
+                tabulate_rates(w, row.begin, fastest, order)
+            scale = row.rate / fastest
+            grade(w, q, fastest, scale)
+        inner = int(row.parts) - 1
+        if inner > 0 and plan.count + inner <= times.shape[0]:
+            out = times[plan.count : plan.count + inner]
+            if sample >= 0:
+                divide_between(w, q, fastest, scale, out)
+            else:
+                divide_evenly(steps[q - 1].t, steps[q].t, row.parts, out)
+        plan.count += inner
+        plan.total += row.parts
+        if row.parts > rows[plan.longest].parts:
+            plan.longest = q
 
 
 @core
-def rates_of_stretch(sizes, decays, places, order, margin, least, rates):
-    """rates = the rate for which steps must be accurate at each place, and behind them that of the fastest mode, decayed or not.
+def open_modes(w, sample):
+    """rows.sizes and rows.decays = those of the modes at a sample. Returns the rate of the fastest."""
+    compact()
+    sizes, decays, values = w.tangents.rows.sizes, w.tangents.rows.decays, w.tangents.division.eigenvalues[sample]
+    fastest = 0.0
+    for i in range(w.v.width):
+        real, imaginary = values[2 * i], values[2 * i + 1]
+        sizes[i], decays[i] = math.hypot(real, imaginary), -real
+        if abs(imaginary) > DAMPED * max(-real, 0.0):
+            decays[i] = 0.0
+        fastest = max(fastest, sizes[i])
+    return fastest
+
+
+@core(inline=True)
+def kind_of_part(kind):
+    """Of a recorded step, the kind of its parts."""
+    base = kind % BACK
+    return _DOPRI5 if base == SPAN else base
+
+
+@core
+def highest_order(w):
+    """Of the steps that are graded."""
+    compact()
+    rows, order, highest = w.tangents.division.rows, w.tangents.division.limits.order, 0.0
+    for q in range(1, rows.shape[0]):
+        if rows[q].long == 1 and rows[rows[q].begin].sample >= 0:
+            kind = kind_of_part(rows[q].kind)
+            highest = max(highest, order[kind], order[_DOPRI5] if kind == STIFF else 0.0)
+    return highest
+
+
+@core
+def tabulate_rates(w, begin, fastest, order):
+    """division.density = places of the stretch that begins at a row, and the rates for which steps must be accurate there.
 
     The error of a step may be the tolerance; that of a mode which has decayed by a factor may be larger by this factor, so that
-    steps grow like the ``order + 1``-th root of it."""
+    steps grow like the ``order + 1``-th root of it. A mode of which less than the tolerance is left counts no more."""
     compact()
-    fastest, count = 0.0, places.shape[0]
-    begin, end = math.log(margin), math.log(least)
-    for i in range(sizes.shape[0]):
-        fastest = max(fastest, sizes[i])
-    for j in range(count):
-        rate = 0.0
+    steps, rows, density = w.steps, w.tangents.division.rows, w.tangents.division.density
+    places, rates = density[0], density[1]
+    sizes, decays = w.tangents.rows.sizes, w.tangents.rows.decays
+    longest, q = 0.0, begin + 1
+    while q < rows.shape[0] and rows[q].begin == begin:
+        if rows[q].long == 1:
+            longest = max(longest, (steps[q].t - steps[begin].t) * (rows[q].rate / fastest))
+        q += 1
+    first, last = math.log(MARGIN), math.log(w.tangents.division.plan.rtol)
+    for j in range(DENSITY_PLACES):
+        places[j], rate = longest * PLACES[j], 0.0
         for i in range(sizes.shape[0]):
             if sizes[i] > rate:
-                left = begin - places[j] * decays[i]
-                if left >= end:
+                left = first - places[j] * decays[i]
+                if left >= last:
                     rate = max(rate, sizes[i] * math.exp(min(left, 0.0) / (order + 1.0)))
-        rates[j] = min(margin * rate, fastest)
-    rates[count] = fastest
+        rates[j] = min(MARGIN * rate, fastest)
+
+
+@core(inline=True)
+def ends_of(w, q, scale):
+    """The places at which the step to a row begins and ends."""
+    steps, since = w.steps, w.steps[w.tangents.division.rows[q].begin].t
+    return (steps[q - 1].t - since) * scale, (steps[q].t - since) * scale
 
 
 @core
-def steps_between(places, rates, fastest, accurate, stable, worth, first, last):
-    """The number of steps between two places; one where it is accurate but for the factor ``worth``."""
+def grade(w, q, fastest, scale):
+    """``parts`` and ``kind`` of the step to a row of the stretch that is tabulated."""
     compact()
+    row = w.tangents.division.rows[q]
+    kind = kind_of_part(row.kind)
+    row.parts = steps_between(w, q, kind, fastest, scale)
+    if kind == STIFF:
+        explicit = steps_between(w, q, _DOPRI5, fastest, scale)
+        if explicit < row.parts:
+            row.kind, row.parts = _DOPRI5, explicit
+
+
+@core
+def steps_between(w, q, kind, fastest, scale):
+    """The number of steps of a kind that take the place of that to a row; one where it is accurate but for the factor WORTH."""
+    compact()
+    density, limits = w.tangents.division.density, w.tangents.division.limits
+    accurate, stable = limits.accurate[kind], limits.stable[kind]
+    first, last = ends_of(w, q, scale)
     exact, needed = 0.0, 0.0
-    for j in range(places.shape[0] - 1):
-        part = overlap(places, j, first, last)
+    for j in range(DENSITY_PLACES - 1):
+        part = overlap(density[0], j, first, last)
         if part > 0.0:
-            exact += part * piece(places, rates, j, accurate, 0.0)
-            needed += part * piece(places, rates, j, accurate, fastest / stable)
-    if exact <= worth and (last - first) * fastest <= stable:
-        return 1
-    return max(math.ceil(needed), 1)
+            exact += part * piece(density, j, accurate, 0.0)
+            needed += part * piece(density, j, accurate, fastest / stable)
+    if exact <= WORTH and (last - first) * fastest <= stable:
+        return 1.0
+    return max(float(math.ceil(min(needed, BEYOND))), 1.0)
 
 
 @core
-def divide_between(places, rates, fastest, longest, first, last, out):
-    """out = the places that divide the way between two places into steps of equal weight."""
+def divide_between(w, q, fastest, scale, out):
+    """out = the times that divide the step to a row into steps of equal weight."""
     compact()
-    accurate, stable = longest
+    density, limits, row = w.tangents.division.density, w.tangents.division.limits, w.tangents.division.rows[q]
+    kind = kind_of_part(row.kind)
+    accurate, least = limits.accurate[kind], fastest / limits.stable[kind]
+    places, since, (first, last) = density[0], w.steps[row.begin].t, ends_of(w, q, scale)
     whole = 0.0
-    for j in range(places.shape[0] - 1):
-        whole += overlap(places, j, first, last) * piece(places, rates, j, accurate, fastest / stable)
-    passed, q, steps = 0.0, 0, out.shape[0] + 1
-    for j in range(places.shape[0] - 1):
+    for j in range(DENSITY_PLACES - 1):
+        whole += overlap(places, j, first, last) * piece(density, j, accurate, least)
+    passed, k, steps = 0.0, 0, out.shape[0] + 1
+    for j in range(DENSITY_PLACES - 1):
         part = overlap(places, j, first, last)
-        weight = part * piece(places, rates, j, accurate, fastest / stable)
+        weight = part * piece(density, j, accurate, least)
         begin, width = max(places[j], first), part * (places[j + 1] - places[j])
-        while q < out.shape[0] and weight > 0.0 and (q + 1.0) / steps * whole <= passed + weight:
-            out[q] = begin + width * ((q + 1.0) / steps * whole - passed) / weight
-            q += 1
+        while k < out.shape[0] and weight > 0.0 and (k + 1.0) / steps * whole <= passed + weight:
+            out[k] = since + (begin + width * ((k + 1.0) / steps * whole - passed) / weight) / scale
+            k += 1
         passed += weight
-    while q < out.shape[0]:  # (round-off)
-        out[q] = last
-        q += 1
+    while k < out.shape[0]:  # (round-off)
+        out[k] = since + last / scale
+        k += 1
+
+
+@core
+def divide_evenly(begin, end, parts, out):
+    """out = the times that divide a step into equal parts."""
+    for k in range(out.shape[0]):
+        out[k] = begin + (k + 1.0) / parts * (end - begin)
 
 
 @core(inline=True)
@@ -113,7 +203,7 @@ def overlap(places, j, first, last):
 
 
 @core(inline=True)
-def piece(places, rates, j, accurate, least):
+def piece(density, j, accurate, least):
     """The number of steps from a place to the next; their density is at least ``least``."""
-    density = max(rates[j] / accurate, least) + max(rates[j + 1] / accurate, least)
-    return 0.5 * density * (places[j + 1] - places[j])
+    total = max(density[1, j] / accurate, least) + max(density[1, j + 1] / accurate, least)
+    return 0.5 * total * (density[0, j + 1] - density[0, j])

@@ -35,6 +35,21 @@ from .formulas import (
 
 
 @core
+def combine_tangents(tv, length, row):
+    """tv.state = the tangents at a row of the formulas: a stage, or the result. (A function, because the code for all formulas is
+    long: it is compiled once, not wherever it is needed.)"""
+    compact()
+    combine_wide(tv.own, tv.slopes, length, tv.state, row)
+
+
+@core
+def combine_stages(v, length, row):
+    """v.x_trial = the state at a row of the formulas."""
+    compact()
+    combine(v.x, v.stages, length, v.x_trial, row)
+
+
+@core
 def write_inside(w, D, first, last, tv, step, start, per_state, per_tangent):
     """x_eval = the tangents D[first:last], at the start of a step, propagated to the times inside it that are requested.
 
@@ -79,7 +94,7 @@ def propagate_duals(w, D, first, tv, formula, length, inside):
     for stage in range(stages):
         when, state = min(s.t + TIMES[formula, stage] * length, s.cap), tv.own
         if stage > 0:
-            combine_wide(tv.own, tv.slopes, length, tv.state, FIRST[formula] + stage)
+            combine_tangents(tv, length, FIRST[formula] + stage)
             state = tv.state
         if call(f_dual, when, (address(state), b, p, address(tv.slopes[stage])), fn.context) != 0:
             for i in range(n):
@@ -88,7 +103,7 @@ def propagate_duals(w, D, first, tv, formula, length, inside):
     s.f_calls += stages
     if inside > 0:
         write_inside(w, D, first, first + many, tv, (formula, length, inside), 1, size, 1)
-    combine_wide(tv.own, tv.slopes, length, tv.state, FIRST[formula] + STAGES[formula])
+    combine_tangents(tv, length, FIRST[formula] + STAGES[formula])
     for q in range(many):
         for i in range(n):
             D[first + q, i] = tv.state[size * i + 1 + q]
@@ -125,7 +140,7 @@ def difference_of_steps(w, D, a, tv, formula, length, inside):
     for stage in range(stages):
         when, state = min(t + TIMES[formula, stage] * length, cap), tv.own
         if stage > 0:
-            combine_wide(tv.own, tv.slopes, length, tv.state, first + stage)
+            combine_tangents(tv, length, first + stage)
             state = tv.state
         at, slope = address(state), address(tv.slopes[stage])
         bad += call(fn.f, when, (at, b, plus, slope), fn.context)
@@ -135,7 +150,7 @@ def difference_of_steps(w, D, a, tv, formula, length, inside):
     s.f_calls += 2 * stages
     for i in range(2 * n):
         tv.own[i] = 0.0
-    combine_wide(tv.own, tv.slopes, length, tv.state, first + STAGES[formula])
+    combine_tangents(tv, length, first + STAGES[formula])
     if inside > 0:
         for stage in range(stages):
             for i in range(n):
@@ -173,13 +188,13 @@ def propagate_tangents(w, D, of_p, tv, formula, length, known, inside):
             tv.own[i * room + a] = D[a, i]
     for stage in range(stages_of(formula, inside)):
         when = min(t + TIMES[formula, stage] * length, s.cap)
-        combine(v.x, v.stages, length, v.x_trial, first + stage)
+        combine_stages(v, length, first + stage)
         if (stage > 0 or not known) and eval_f(w, when, v.x_trial, v.stages[stage]):
             return True
         if evaluate_jacobians(w, Df, Dp_f, when, v.x_trial):
             return True
         out = tv.slopes[stage]
-        combine_wide(tv.own, tv.slopes, length, tv.state, first + stage)
+        combine_tangents(tv, length, first + stage)
         multiply(Df, tv.state, out)
         for q in range(of_p.shape[0]):
             a, j = of_p[q, 0], of_p[q, 1]
@@ -187,7 +202,7 @@ def propagate_tangents(w, D, of_p, tv, formula, length, known, inside):
                 out[i * room + a] += Dp_f[i, j] * D[a, n + j]
     if inside > 0:
         write_inside(w, D, 0, tangents, tv, (formula, length, inside), 0, room, 1)
-    combine_wide(tv.own, tv.slopes, length, tv.state, first + STAGES[formula])
+    combine_tangents(tv, length, first + STAGES[formula])
     for a in range(tangents):
         for i in range(n):
             D[a, i] = tv.state[i * room + a]
@@ -206,7 +221,7 @@ def propagate_adjoint(w, gradient, tv, Df, Dp_f, formula, length, inside):
     at_once = Df.shape[0] > 1
     for stage in range(stages):
         when = min(t + TIMES[formula, stage] * length, s.cap)
-        combine(v.x, v.stages, length, v.x_trial, first + stage)
+        combine_stages(v, length, first + stage)
         if eval_f(w, when, v.x_trial, v.stages[stage]):
             return True
         # (here, so that the processor can overlap them with the next stage)
@@ -220,7 +235,7 @@ def propagate_adjoint(w, gradient, tv, Df, Dp_f, formula, length, inside):
     for stage in range(stages - 1, -1, -1):
         place = stage if at_once else 0
         if not at_once:
-            combine(v.x, v.stages, length, v.x_trial, first + stage)
+            combine_stages(v, length, first + stage)
             if evaluate_jacobians(w, Df[0], Dp_f[0], min(t + TIMES[formula, stage] * length, s.cap), v.x_trial):
                 return True
         # the weight of this stage in the result, and in the stages after it
