@@ -125,8 +125,9 @@ class Bound:
             self._rests: FloatArray = system.rests.astype(float)
             places = self._rests.ctypes.data, self.jumps.ctypes.data, self.fn["jump_many"][0]
             self.context[[state.RESTS, state.JUMPS, state.JUMP_MANY]] = places
-            if (system.rest_forces >= 0).any():
-                self.context[state.FORCES] = system.rest_forces.ctypes.data
+            self._forces: IntArray = system.rest_forces
+            if (self._forces >= 0).any():
+                self.context[state.FORCES] = self._forces.ctypes.data
         n, m, parameters = system.sizes.values()
         # (of `core.sliding.one_guard`: a word, two fields; time, state, parameters and h as dual numbers)
         self.space = np.zeros(m + 2 * n + state.DUAL * (1 + n + max(parameters, 1) + m))

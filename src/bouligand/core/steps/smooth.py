@@ -43,8 +43,8 @@ def smooth_step(w, length):
     s.f_calls += 2
     if bad == 0 and s.fresh == 1 and table.EARLY[scheme, 0] > 0.0:
         factor = guess_step_factor(w, length)
-        again = s.jumps > 0 or s.may_slide == 1
-        if again and factor > ROUGH:  # flights are much alike: what was natural behind the last event is tried again
+        again = s.may_slide == 1 and s.jumps == 0
+        if again and factor > ROUGH:  # slips are much alike: what was natural behind the last event is tried again
             factor = max(factor, min(s.behind / length, 1.0))
         if factor < 0.8:
             return GIVEN_UP, factor
