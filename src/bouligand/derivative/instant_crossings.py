@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import NotEventSelectedError
+from .sliding_exit import gradients
 from .sliding_start import onto_guards
 from .trajectory_corners import rows_of_guards
 
@@ -87,9 +88,7 @@ class Crossings:
         before = f(t, x, word, p)
         hdot = float(rows[0, : self.system.n] @ before + slopes[0])
         if self.system.rests[k] and abs(hdot) <= SLOW * np.abs(rows[0]).max() * np.abs(before).max():
-            # the last of impacts that accumulate: by how much later a perturbed trajectory meets them changes it along the
-            # impulse only, and that is lost at rest
-            rows, hdot = np.zeros_like(rows), -word[k]
+            rows, hdot = self._by_rate(k, x, word, before, rows)
         if not hdot * word[k] < 0.0:
             raise self._no_derivative(passed, k)
         ahead = [j for j in self._met if j not in (*passed, k)]
@@ -107,6 +106,21 @@ class Crossings:
         if (word_after == 0.0).any():
             onto = onto_guards(self.system, t, x_after, word_after, p, rows.shape[1])
         return Crossing(k, fired, rows[0], hdot, before, after, x_after, word_after, onto)
+
+    def _by_rate(
+        self, k: int, x: FloatArray, word: FloatArray, f: FloatArray, rows: FloatArray
+    ) -> tuple[FloatArray, float]:
+        """Row and rate from which the delay follows at one of the last of impacts that accumulate, where h and its rate vanish.
+
+        By how much later a perturbed trajectory meets them changes it along the impulse only, and that is lost at rest: no delay.
+        Where f depends on the force at rest it changes more. Then the delay is that with which the rate of h, at which gravity
+        goes on to act, is the same: perturbations of the impact itself have died out.
+        """
+        if not (self.system.rest_forces >= 0).any():
+            return np.zeros_like(rows), -float(word[k])
+        rate, n, width = self.system._bind().contact_rates, self.system.n, rows.shape[1]
+        slopes = gradients(lambda s, y, q: rate(s, y, word, q)[[k]], self.t, x, self._p, width)[:, 0]
+        return slopes[None, :width], float(slopes[:n] @ f + slopes[-1])
 
     def _no_derivative(self, passed: tuple[int, ...], k: int) -> NotEventSelectedError:
         names = [self.system.guards[j] for j in (*passed, k)]

@@ -55,7 +55,7 @@ def exit_at(solution: Solution, guard: int, t: float, width: int) -> Exit:
     bound = system._bind()
     f = bound.field(t, x, word, p)
     kept = np.flatnonzero(word == 0.0)
-    rows = _gradients(lambda s, y, q: bound.multipliers(s, y, word, q)[kept], t, x, p, width)
+    rows = gradients(lambda s, y, q: bound.multipliers(s, y, word, q)[kept], t, x, p, width)
     rates = rows[: system.n].T @ f + rows[-1]
     u = bound.multipliers(t, x, word, p)[kept]
     left = np.where(system.rests[kept], np.abs(u), np.abs(1.0 - np.abs(u)))  # until the multiplier is at its limit
@@ -73,10 +73,10 @@ def exit_at(solution: Solution, guard: int, t: float, width: int) -> Exit:
     return Exit(t, -rows[:width, q] / rates[q], f)
 
 
-def _gradients(
+def gradients(
     u: Callable[[float, FloatArray, FloatArray], FloatArray], t: float, x: FloatArray, p: FloatArray, width: int
 ) -> FloatArray:
-    """Derivatives of the multipliers: a row for each component of the state, then of the parameters (up to ``width``); the last
+    """Derivatives of such functions: a row for each component of the state, then of the parameters (up to ``width``); the last
     one is that in time."""
     out = []
     for i in range(width + 1):

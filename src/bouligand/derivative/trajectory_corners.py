@@ -77,7 +77,8 @@ def start_corner(
 
 def asleep(system: System, word: FloatArray) -> BoolArray:
     """The guards that do not matter in a mode (`System(active_while=)`)."""
-    out: BoolArray = np.any((system.needs >= 0) & (word[system.needs] < 0.0), axis=1)
+    opened = np.where(system.rests, word != 0.0, word < 0.0)
+    out: BoolArray = np.any((system.needs >= 0) & opened[system.needs], axis=1)
     return out
 
 

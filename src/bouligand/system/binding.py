@@ -94,6 +94,7 @@ class Bound:
         ] = {}  # the addresses of jumps of dual numbers; 0: they do not compile for these
         self._no_duals: dict[str, str] = {}  # functions that do not compile for dual numbers, and why
         self._few_evaluated, self._no_few = 0, False
+        self.space: FloatArray | None = None  # working memory of sliding modes
         if system._stays:
             self._let_stay(system)
         self.has_jacobian = bool(self.fn["Dh"][0])
@@ -124,6 +125,13 @@ class Bound:
             self._rests: FloatArray = system.rests.astype(float)
             places = self._rests.ctypes.data, self.jumps.ctypes.data, self.fn["jump_many"][0]
             self.context[[state.RESTS, state.JUMPS, state.JUMP_MANY]] = places
+            self._forces: IntArray = system.rest_forces
+            if (self._forces >= 0).any():
+                self.context[state.FORCES] = self._forces.ctypes.data
+        n, m, parameters = system.sizes.values()
+        # (of `core.sliding.one_guard`: a word, two fields; time, state, parameters and h as dual numbers)
+        self.space = np.zeros(m + 2 * n + state.DUAL * (1 + n + max(parameters, 1) + m))
+        self.context[state.SPACE] = self.space.ctypes.data
         self.fn["fh"] = self.fn["Dh"] = 0
         for name in ("f", "h"):  # (an integration calls the user's own while it stays on no guard)
             self.fn[f"{name}_moving"], self.fn[f"{name}_staying"] = self.fn[name], there[name]
@@ -143,6 +151,10 @@ class Bound:
     def multipliers(self, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
         """The multipliers of the guards on which the trajectory stays (see `core.sliding.field`), one for each guard."""
         return self._call("multipliers", t, x, b, p, np.size(b))
+
+    def contact_rates(self, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
+        """The rates of all guards, in a system with contacts on which the trajectory may rest."""
+        return self._call("contact_rates", t, x, b, p, np.size(b))
 
     def signs(self, t: float, x: ArrayLike, b: ArrayLike, p: ArrayLike) -> FloatArray:
         """The mode b, with the multipliers of guards that are slid on in place of their zeros."""

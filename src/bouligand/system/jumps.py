@@ -130,7 +130,7 @@ class Jumps:
         if self and reset.size:
             raise ValueError("reset (the matrix that says which crossing re-arms which guard) does not go with jumps")
 
-    def resting(self, guards: tuple[str, ...], rest: ty.Guards | None) -> BoolArray:
+    def resting(self, guards: tuple[str, ...], rest: ty.Guards | Mapping[ty.Guard, str | None] | None) -> BoolArray:
         """Which guards are contacts on which the trajectory may come to rest."""
         out = np.zeros(len(guards), dtype=bool)
         if rest is not None:
@@ -141,6 +141,32 @@ class Jumps:
                 f"rest: guard {guards[without[0]]!r} has no jump; rest is what jumps that accumulate lead to. Give it a jump, or "
                 "sliding='filippov' for a guard towards which the flow points on both sides"
             )
+        return out
+
+    @staticmethod
+    def forces(
+        guards: tuple[str, ...],
+        rest: ty.Guards | Mapping[ty.Guard, str | None] | None,
+        params: tuple[str, ...],
+        defaults: FloatArray,
+    ) -> IntArray:
+        """For each guard the number of the parameter in which f finds the force of the contact while it rests; -1: none."""
+        out = np.full(len(guards), -1, dtype=np.int64)
+        for guard, name in rest.items() if isinstance(rest, Mapping) else ():
+            if name is None:
+                continue
+            if name not in params:
+                raise ValueError(
+                    f"rest: the force of {guard!r} is to be the parameter {name!r}; parameters: {', '.join(params)}"
+                )
+            place = params.index(name)
+            if place in out:
+                raise ValueError(f"rest: the parameter {name!r} is the force of one contact; give each its own")
+            if defaults[place] != 0.0:
+                raise ValueError(
+                    f"rest: the parameter {name!r} is a force, 0 while the contact is open; give it the default 0"
+                )
+            out[guard_index(guards, guard, "rest")] = place
         return out
 
     def in_order(self, group: list[int]) -> list[int]:

@@ -93,18 +93,21 @@ class System:
         instant, those with ``fired[k] > 0``. It is for all guards that ``jumps`` names, or for all.
     order : sequence of guards, optional
         The order in which jumps of one instant are applied. Without it, jumps whose order matters are refused.
-    rest : guard or sequence of guards, optional
+    rest : guard, sequence of guards, or mapping from guard to the name of a parameter, optional
         Contacts with jumps on which the trajectory may come to rest: where its jumps accumulate, or a jump is inelastic, it goes
         on with h = 0, kept by a force in the direction of the jump, until that force would have to pull. The contact must be
-        open where h > 0. Without it, jumps that accumulate are refused (`ZenoError`).
+        open where h > 0. Without it, jumps that accumulate are refused (`ZenoError`). ``{"floor": "N"}``: f finds the force in
+        this parameter while the contact rests (what it adds to the second derivative of h; else the parameter is 0), for
+        friction whose limit depends on it.
     sliding : {"filippov"} or bool, optional
         Compute sliding modes: where the flow points towards a guard on both sides, the trajectory stays on it, with the convex
         combination of both fields that keeps it there, and the entry of the mode is 0. On several guards at once, f has to be
         affine in their signs. Without it, sliding is refused (`SlidingError`).
     active_while : mapping from guard to guard (or two guards), optional
-        Guards that matter only while others are on their + side: ``{"slips": "touches"}`` for the slip of a foot, on whose sign f
-        depends while the foot touches. In other modes such a guard has no events, and its entry in b is +1. For systems with
-        sliding modes: a foot that lands without slip sticks from the start.
+        Guards that matter only while others are on their + side (of contacts that may ``rest``: while they rest):
+        ``{"slips": "touches"}`` for the slip of a foot, on whose sign f depends while the foot touches. In other modes such a
+        guard has no events, and its entry in b is +1. For systems with sliding modes: a foot that lands without slip sticks
+        from the start.
     breakpoints : array, optional
         Times at which f or h may jump. Steps end there. (Those of a `Schedule` that f or h call are added to them.)
     unit : sequence of parts of the state, optional
@@ -202,7 +205,7 @@ class System:
         jumps: Mapping[ty.Guard, ty.ModeFunction | SetState] | ty.ModeFunction | ty.Guards | None = None,
         jump_many: ty.JumpFunction | None = None,
         order: Iterable[ty.Guard] | None = None,
-        rest: ty.Guards | None = None,
+        rest: ty.Guards | Mapping[ty.Guard, str | None] | None = None,
         sliding: Literal["filippov"] | bool | None = None,
         active_while: Mapping[Any, ty.Guards] | None = None,
         breakpoints: ArrayLike = (),
@@ -262,6 +265,7 @@ class System:
         sliding = "filippov" if sliding is True else sliding or None  # (there is one kind)
         self.sliding = None if sliding is None else one_of("sliding", sliding, ("filippov",))
         self.rests = self.jumps.resting(self.guards, rest)
+        self.rest_forces = self.jumps.forces(self.guards, rest, self.params, self.defaults)
         self._stays = self.sliding is not None or bool(self.rests.any())  # whether trajectories may stay on guards
         self.needs = declared.needed_guards(self.guards, active_while, self.sliding is not None, self.jumps.has)
         if self.sliding and self.reset.size:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..core.state import USER_DATA
+from ..core.state import SPACE, USER_DATA
 
 if TYPE_CHECKING:
     from .._typing import IntArray, MaybeNone, RecordArray
@@ -46,7 +46,7 @@ class Contexts:
 class Lease:
     """The addresses of a bound system's functions, together with a context that no other integration uses meanwhile."""
 
-    __slots__ = ("_contexts", "_piece", "context", "fn")
+    __slots__ = ("_contexts", "_piece", "_space", "context", "fn")
 
     context: IntArray
     fn: RecordArray | MaybeNone  # None once it was given back
@@ -56,6 +56,9 @@ class Lease:
         self._contexts = contexts
         self._piece = piece = None if contexts is None else contexts.borrow()
         self.context = bound.context.copy()
+        if bound.space is not None:
+            self._space = bound.space.copy()
+            self.context[SPACE] = self._space.ctypes.data
         if piece is not None:
             self.context[USER_DATA] = piece[0]
         self.fn = fn = bound.fn.copy()

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..compiler.intrinsics import call, compact, read, read_int, write
 from ..state import USERS_F, USERS_H, WORD
+from .forces import MOST_ROUNDS, forces_changed, with_forces
 from .one_guard import NOT_SIMPLE, VANISHING, one_guard
 from .rates import compiled, guard_rates
 from .rest import approach, impulse, rates_of_approach, rests, shift
@@ -49,7 +50,9 @@ def f_sliding(t, x, b, p, dx, ctx):
         if status != NOT_SIMPLE:
             return status
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
-    status = solve(t, x, b, p, ctx, fields, rates, u)
+    own = np.empty(read_int(ctx, 2) + 1)
+    status = solve(t, x, b, with_forces(p, b, ctx, own), ctx, fields, rates, u)
+    own[0] = 0.0  # (it is freed after its last use)
     for i in range(n):
         total = fields[count, i]
         for q in range(count):
@@ -82,7 +85,9 @@ def h_sliding(t, x, p, out, ctx):
                     write(out, k, to_limit(only))
             return status
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
-    status = solve(t, x, b, p, ctx, fields, rates, u)
+    own = np.empty(read_int(ctx, 2) + 1)
+    status = solve(t, x, b, with_forces(p, b, ctx, own), ctx, fields, rates, u)
+    own[0] = 0.0
     q = 0
     for k in range(m):
         if read(b, k) == 0.0:
@@ -103,6 +108,8 @@ def multipliers(t, x, b, p, out, ctx):
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     count = count_kept(b, m)
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
+    own = np.empty(read_int(ctx, 2) + 1)
+    p = with_forces(p, b, ctx, own)
     status = solve(t, x, b, p, ctx, fields, rates, u)
     q, sliding = 0, 0
     for k in range(m):
@@ -130,6 +137,7 @@ def multipliers(t, x, b, p, out, ctx):
                 affine[i] -= 0.0 if rests(ctx, k) else fields[q, i]
             q += 1
     status = call(read_int(ctx, USERS_F), t, (x, word, p, low), ctx)
+    own[0] = 0.0
     worst, size = 0.0, 1e-300
     for i in range(n):
         worst = max(worst, abs(affine[i] - low[i]))
@@ -159,7 +167,9 @@ def project(t, x, b, p, out, ctx):
     count = count_kept(b, m)
     word, which = mode_without(b, m, count)
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
-    status = find_rates(t, x, p, ctx, word, which, fields, rates)
+    own = np.empty(read_int(ctx, 2) + 1)
+    p = with_forces(p, b, ctx, own)
+    status = solve(t, x, b, p, ctx, fields, rates, u)
     values, speeds, moved = np.empty(m), np.empty(m), np.empty(n)
     status = status or call(read_int(ctx, USERS_H), t, (x, p, values), ctx)
     resting = False
@@ -177,6 +187,7 @@ def project(t, x, b, p, out, ctx):
         for i in range(n):
             write(out, i, read(out, i) + fields[q, i] * u[q])
     if not resting:
+        own[0] = 0.0
         return status
     # --- and onto the contacts at rest, by the change of position that their impulses make
     solve_for(rates, which, np.array([values[k] if rests(ctx, k) else 0.0 for k in which]), u)
@@ -185,6 +196,7 @@ def project(t, x, b, p, out, ctx):
             status = status or shift(t, x, word, p, ctx, fields[q], moved)
             for i in range(n):
                 write(out, i, read(out, i) + moved[i] * u[q])
+    own[0] = 0.0
     return status
 
 
@@ -205,14 +217,18 @@ def mode_without(b, m, count):
 
 @compiled
 def solve(t, x, b, p, ctx, fields, rates, u):
-    """fields, rates as `find_rates`; u = the multipliers of the guards on which the trajectory stays. Returns a status."""
+    """fields, rates as `find_rates`; u = the multipliers of the guards on which the trajectory stays. Forces that f needs are
+    written to p. Returns a status."""
     compact()
     word, which = mode_without(b, read_int(ctx, 1), u.shape[0])
-    status = find_rates(t, x, p, ctx, word, which, fields, rates)
-    if status == 0:
+    for _ in range(MOST_ROUNDS):
+        status = find_rates(t, x, p, ctx, word, which, fields, rates)
+        if status != 0:
+            return status
         solve_for(rates, which, rates[u.shape[0]][which], u)
-        status = without_noise(t, x, p, ctx, which, fields, rates, u)
-    return status
+        if not forces_changed(p, ctx, which, fields, rates, u):
+            return without_noise(t, x, p, ctx, which, fields, rates, u)
+    return NOT_AFFINE_STATUS
 
 
 @compiled

@@ -79,14 +79,27 @@ def change_mode(w):
         before, found = found, caught(w, j if ends else -1)
         if found < 0:
             return s.status
-        if found == before:
-            break
         for k in range(g.width):
             g.former[k] = g.b[k]
             g.still[k] = g.rest[k] if g.b[k] == 0.0 else g.still[k]
+        # (and guards may matter now that a contact rests, or no longer as it has opened)
+        if s.dependent > 0 and wake(w):
+            return s.status
+        if found == before and not some_woken(g):
+            break
     for k in range(g.width):
-        g.still[k], g.woken[k] = 0.0, 0.0
+        g.still[k], g.woken[k], g.former[k] = 0.0, 0.0, 0.0
     return codes.GO_ON
+
+
+@core
+def some_woken(g):
+    """Whether some guard has been woken, or put to sleep."""
+    compact()
+    found = False
+    for k in range(g.width):
+        found = found or g.woken[k] != 0.0
+    return found
 
 
 @core

@@ -1,10 +1,8 @@
-"""The field while the trajectory slides on a single guard, the most frequent case: without a linear system to solve, and with a
-single allocation, as most systems that slide are small."""
+"""The field while the trajectory slides on a single guard, the most frequent case: without a linear system to solve, and in
+memory that the context has, as most systems that slide are small."""
 
-import numpy as np
-
-from ..compiler.intrinsics import address, call, compact, read, read_int, write
-from ..state import DUAL, USERS_F, USERS_H_DUAL
+from ..compiler.intrinsics import call, compact, read, read_int, write
+from ..state import DUAL, SPACE, USERS_F, USERS_H_DUAL
 from .rates import compiled, put_duals, room_for_duals
 from .rest import rests
 
@@ -22,9 +20,11 @@ def one_guard(t, x, b, p, ctx, dx):
     n, m, parameters = read_int(ctx, 0), read_int(ctx, 1), read_int(ctx, 2)
     if read_int(ctx, USERS_H_DUAL) == 0:
         return NOT_SIMPLE, 0.0
-    space = np.zeros(m + 2 * n + room_for_duals(n, m, parameters))
-    word = address(space)
+    word = read_int(ctx, SPACE)
     high, low = word + 8 * m, word + 8 * (m + n)
+    duals = low + 8 * n
+    for i in range(room_for_duals(n, m, parameters)):
+        write(duals, i, 0.0)
     kept = 0
     for k in range(m):
         write(word, k, read(b, k))
@@ -37,7 +37,7 @@ def one_guard(t, x, b, p, ctx, dx):
     status = call(f, t, (x, word, p, high), ctx)
     write(word, kept, -1.0)
     status = status or call(f, t, (x, word, p, low), ctx)
-    T, X, P, out = put_duals(t, x, p, n, m, parameters, low + 8 * n)
+    T, X, P, out = put_duals(t, x, p, n, m, parameters, duals)
     write(T, 2, 1.0)
     size, largest = 0.0, 0.0
     for i in range(n):
@@ -55,5 +55,4 @@ def one_guard(t, x, b, p, ctx, dx):
     if simple and dx != 0:
         for i in range(n):
             write(dx, i, read(low, i) + read(high, i) * u)
-    space[0] = 0.0  # (it is freed after its last use)
     return status if simple else NOT_SIMPLE, u

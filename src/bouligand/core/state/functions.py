@@ -16,6 +16,7 @@ JACOBIANS = record(
 TIMELESS = -1  # in place of the address of Dt_h: h does not depend on t
 # the words of a function's context; "ks" for g_many only, what follows it where sliding modes are computed: addresses of the
 # user's f and h, of h of dual numbers, of the word, of the guards on which the trajectory may come to rest (0: none), of the
-# addresses of their jumps, and of jump_many
-CONTEXT = ("n", "m", "p", "user data", "ks", "f", "h", "h_dual", "b", "rests", "jumps", "jump_many")
-USER_DATA, LISTED, USERS_F, USERS_H, USERS_H_DUAL, WORD, RESTS, JUMPS, JUMP_MANY = range(3, 12)
+# addresses of their jumps, of jump_many, of the numbers of the parameters in which f finds the forces of contacts at rest (-1:
+# none; address 0: of no contact), and of working memory
+CONTEXT = ("n", "m", "p", "user data", "ks", "f", "h", "h_dual", "b", "rests", "jumps", "jump_many", "forces", "space")
+USER_DATA, LISTED, USERS_F, USERS_H, USERS_H_DUAL, WORD, RESTS, JUMPS, JUMP_MANY, FORCES, SPACE = range(3, 14)

@@ -1,7 +1,8 @@
 """Guards that matter in some modes only (`System(active_while=)`): the slip of a foot, while the foot touches.
 
-In other modes such a guard is asleep: it is not watched, and its sign is +1. Where a crossing makes it matter, its sign is that
-of h; if the state is on it, `sliding.modes` finds out whether the trajectory stays there.
+(Or while a contact rests, on whose force its friction depends.) In other modes such a guard is asleep: it is not watched, and its
+sign is +1. Where a crossing, or the beginning of rest, makes it matter, its sign is that of h; if the state is on it,
+`sliding.modes` finds out whether the trajectory stays there.
 """
 
 from ..compiler.intrinsics import compact
@@ -17,8 +18,13 @@ RESOLVED = 0.01  # of the tolerance: a guard that is nearer than that is one tha
 def matters(g, k):
     """Whether guard k matters in the present mode."""
     compact()
-    one, two = int(g.needs[k]) - 1, int(g.needs_too[k]) - 1
-    return not ((one >= 0 and g.b[one] < 0.0) or (two >= 0 and g.b[two] < 0.0))
+    return closed(g, int(g.needs[k]) - 1) and closed(g, int(g.needs_too[k]) - 1)
+
+
+@core
+def closed(g, k):
+    """Whether guard k lets others matter: on its + side; a contact on which the trajectory may rest, while it does."""
+    return k < 0 or (g.b[k] >= 0.0 if g.rest[k] == 0.0 else g.b[k] == 0.0)
 
 
 @core
