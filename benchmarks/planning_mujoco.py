@@ -11,7 +11,7 @@ import numpy as np
 
 from bouligand.planning.backward import backward
 from bouligand.planning.costs import Expansion
-from bouligand.planning.ilqr import ARMIJO, CUT, MU_FACTOR, MU_LEAST, SHORTEST, TRIES
+from bouligand.planning.ilqr import ARMIJO, CUT, MU_FACTOR, MU_LEAST, SHORT, SHORTEST, TRIES
 
 EPS = 1e-6
 
@@ -88,7 +88,7 @@ class MuJoCoPlan:
         while (found := backward(*self.maps, l, end, U, self.limits, self.mu * scale)) is None:
             self.mu = max(MU_FACTOR * self.mu, MU_LEAST)
         backed = clock()
-        for tried in range(TRIES):
+        for _ in range(TRIES):
             alpha = self.length
 
             def policy(k, x, alpha=alpha, X=X, U=U):
@@ -98,8 +98,10 @@ class MuJoCoPlan:
             new = self.cost(newX, newU)
             if new <= cost + ARMIJO * found.expected(alpha):
                 X, U, cost, self.maps = newX, newU, new, None
-                self.length = alpha if tried else min(alpha / CUT, 1.0)
-                if alpha == 1.0:
+                self.length = 1.0
+                if alpha < SHORT:
+                    self.mu = max(self.mu * MU_FACTOR, MU_LEAST)
+                elif alpha == 1.0:
                     self.mu = self.mu / MU_FACTOR if self.mu > MU_LEAST else 0.0
                 break
             self.length *= CUT

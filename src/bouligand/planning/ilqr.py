@@ -3,12 +3,11 @@
 An iteration linearises the rollout in one pass, solves the quadratic model backwards, and searches along its step on the true
 cost, with the feedback in the loop. Where guards are crossed together the model has several pieces: first the one towards the
 last step that was taken is used; if the line search finds nothing, the one towards the step that it tried, then the opposite one,
-before regularisation grows. It shrinks after whole steps. Where a trajectory has no derivative, because it grazes a guard, that
-of one nearby is used.
+before regularisation grows. It also grows after short steps, and shrinks after whole ones. Where a trajectory has no derivative,
+because it grazes a guard, that of one nearby is used.
 
-The time of an iteration is bounded: one linearisation and at most two rollouts. What a line search has learned, the next one
-begins with: the length that it took, a longer one if it took its first. If neither of its two steps lowers the cost, the next
-iteration keeps the model and goes on with shorter ones.
+The time of an iteration is bounded: one linearisation and at most two rollouts. If neither of its two steps lowers the cost, the
+next iteration keeps the model and goes on with shorter ones.
 """
 
 from __future__ import annotations
@@ -40,6 +39,7 @@ MU_LEAST, MU_MOST, MU_FACTOR = (
     5.0,
 )  # regularisation, relative to the mean curvature of the cost in the controls
 PIECES = 3  # that are tried at corners
+SHORT = 0.3  # steps shorter than this, of the whole, ask for more of it
 TRIALS = 3  # trajectories nearby, where this one has no derivative
 NEARBY = 1e-4  # how much their controls differ, relative
 
@@ -152,7 +152,9 @@ class _Search:
         self.taken = self._line_search(found)
         if self.taken:
             self._costs = None
-            if self.taken == 1.0:
+            if self.taken < SHORT:
+                self.mu = max(self.mu * MU_FACTOR, MU_LEAST)
+            elif self.taken == 1.0:
                 self.mu = self.mu / MU_FACTOR if self.mu > MU_LEAST else 0.0
             return None
         if self._length >= SHORTEST:
@@ -196,7 +198,7 @@ class _Search:
         P = None if plan.coordinates.plain else plan.coordinates.project(old.x[:-1])
 
         self._proposed = None
-        for tried in range(TRIES):
+        for _ in range(TRIES):
             alpha = self._length
 
             def policy(k: int, x: ty.FloatArray, alpha: float = alpha) -> ty.FloatArray:
@@ -212,7 +214,7 @@ class _Search:
             if run is not None and cost <= self.cost + ARMIJO * expected:
                 self._towards, self._d = self._proposed, found.d
                 self.run, self.cost, self.K = run, cost, found.K
-                self._length = alpha if tried else min(alpha / CUT, 1.0)
+                self._length = 1.0
                 return alpha
             self._length *= CUT
         return 0.0
