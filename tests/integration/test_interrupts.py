@@ -47,10 +47,14 @@ def interrupted(function, after=0.3):
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(after, send)
-    timer.start()
+
+    def run():
+        timer.start()  # (in here: on a busy machine it may come before the function is called)
+        function()
+
     try:
         with pytest.raises(KeyboardInterrupt) as caught:
-            function()
+            run()
     finally:
         with contextlib.suppress(KeyboardInterrupt):  # (one that comes after the function must not end the next test)
             timer.join()

@@ -68,7 +68,7 @@ SCALARS = record(
     "order_given: int",  # 1: jumps at one instant are applied in the order w.jump_order, whether they commute or not
     "dt",  # the natural length of a smooth step, which survives events
     "natural",  # where there are jumps: the length that the last smooth step found natural; 0: it was the first after an event
-    "behind",  # the same of the last first step after an event, or of the start; 0: it was rejected
+    "behind",  # and the same of the last first step after an event
     "rtol",
     "atol",  # the absolute tolerance of all components; negative: the row v.atol is given
     "dt_max",

@@ -14,7 +14,6 @@ from ..state import AT_HAND
 from ..stiff.asking import CHOOSE, STEP, ask, look_for_stiffness
 
 EVALUATION_FAILED = -1.0  # instead of an error estimate, as the next
-ROUGH = 0.3  # a guess of the step size from two stages may be as much too small
 GIVEN_UP = 1e300  # rejected after two stages (a step that is not finite has the error inf)
 
 
@@ -43,13 +42,10 @@ def smooth_step(w, length):
     s.f_calls += 2
     if bad == 0 and s.fresh == 1 and table.EARLY[scheme, 0] > 0.0:
         factor = guess_step_factor(w, length)
-        again = s.may_slide == 1 and s.jumps == 0
-        if again and factor > ROUGH:  # slips are much alike: what was natural behind the last event is tried again
-            factor = max(factor, min(s.behind / length, 1.0))
         if factor < 0.8:
             return GIVEN_UP, factor
         most = min(s.dt_max, s.stop - t) / length
-        if factor > 2.0 and most > 2.0 and s.tries == 0 and (s.last >= 0 or again) and length >= 0.999 * s.dt:
+        if factor > 2.0 and most > 2.0 and s.tries == 0 and s.last >= 0 and length >= 0.999 * s.dt:
             s.reach = length * min(factor, most)
             return GIVEN_UP, min(factor, most, longest_factor(s, length))
         if s.jumps > 0 and s.target < 0 and s.tries == 0:
@@ -71,15 +67,12 @@ def smooth_step(w, length):
         return EVALUATION_FAILED, 0.0
     error = embedded_error(w, length)
     if error > 1.0:
-        s.behind = 0.0 if s.fresh == 1 else s.behind
         return error, max(least_factor(s), 0.9 * step_factor(error, scheme))
     end_derivatives(w, length)
     if s.step_count >= s.weigh_at:  # (last: it may change the scheme)
         look_for_stiffness(w, length)
     most = 10.0 if s.fresh == 1 else table.GROWTH[scheme]
     factor = most if error < 1e-10 else min(most, 0.9 * step_factor(error, scheme))
-    if s.fresh == 1:
-        s.behind = length * factor
     return error, factor if s.jumps == 0 else expected(s, length, factor)
 
 
@@ -115,6 +108,8 @@ def expected(s, length, factor):
     s.natural = natural
     if s.too_long == 1:
         s.too_long, factor = 0, min(factor, 1.0)
+    if s.fresh == 1:
+        s.behind = natural
     if s.fresh == 1 or natural >= before:
         return factor
     ratio = natural / before

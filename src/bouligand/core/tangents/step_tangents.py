@@ -50,15 +50,15 @@ def combine_stages(v, length, row):
 
 
 @core
-def write_inside(w, D, first, last, tv, step, start, per_state, per_tangent):
+def write_inside(w, D, first, last, tv, step, layout):
     """x_eval = the tangents D[first:last], at the start of a step, propagated to the times inside it that are requested.
 
-    ``step``: (formula, length, number of these times). The slope of tangent a in state i is
-    tv.slopes[stage, start + i per_state + (a - first) per_tangent].
+    ``step``: (formula, length, number of these times). ``layout``: (start, per_state, per_tangent); the slope of tangent a in
+    state i is tv.slopes[stage, start + i per_state + (a - first) per_tangent].
     """
     compact()
     s, n, tangents, slopes = w.s, w.v.width, D.shape[0], tv.slopes
-    formula, length, inside = step
+    (formula, length, inside), (start, per_state, per_tangent) = step, layout
     for q in range(s.eval_count, s.eval_count + inside):
         theta, row = (w.t_eval[q] - s.t) / length, q * tangents
         for a in range(first, last):
@@ -102,7 +102,7 @@ def propagate_duals(w, D, first, tv, formula, length, inside):
             return failed(w, codes.F_FAILED, when, v.x_trial)
     s.f_calls += stages
     if inside > 0:
-        write_inside(w, D, first, first + many, tv, (formula, length, inside), 1, size, 1)
+        write_inside(w, D, first, first + many, tv, (formula, length, inside), (1, size, 1))
     combine_tangents(tv, length, FIRST[formula] + STAGES[formula])
     for q in range(many):
         for i in range(n):
@@ -155,7 +155,7 @@ def difference_of_steps(w, D, a, tv, formula, length, inside):
         for stage in range(stages):
             for i in range(n):
                 tv.slopes[stage, i] = 0.5 * largest * (tv.slopes[stage, i] - tv.slopes[stage, n + i])
-        write_inside(w, D, a, a + 1, tv, (formula, length, inside), 0, 1, 0)
+        write_inside(w, D, a, a + 1, tv, (formula, length, inside), (0, 1, 0))
     for i in range(n):
         D[a, i] += 0.5 * largest * (tv.state[i] - tv.state[n + i])
     return False
@@ -201,7 +201,7 @@ def propagate_tangents(w, D, of_p, tv, formula, length, known, inside):
             for i in range(n):
                 out[i * room + a] += Dp_f[i, j] * D[a, n + j]
     if inside > 0:
-        write_inside(w, D, 0, tangents, tv, (formula, length, inside), 0, room, 1)
+        write_inside(w, D, 0, tangents, tv, (formula, length, inside), (0, room, 1))
     combine_tangents(tv, length, first + STAGES[formula])
     for a in range(tangents):
         for i in range(n):
