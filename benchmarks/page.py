@@ -26,7 +26,7 @@ PAGES = (
 THREE = (
     "plate, per contact",
     "plate, 100 contacts",
-    "Solo12 on four feet, with friction",
+    "Solo12 dropped level, with friction",
 )  # rows of the README, by how they begin
 MUJOCO = ("MuJoCo, Euler", "MuJoCo, implicitfast", "MuJoCo, RK4")
 ROBOT_MARKS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)  # RMS errors at which robots are compared
