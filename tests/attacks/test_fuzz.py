@@ -76,6 +76,12 @@ def test_a_hop_of_femtoseconds_between_two_ties_says_nothing_of_the_next_step(se
     assert attack("corners", seed).name == RIGHT
 
 
+@pytest.mark.parametrize("seed", [1794976644, 1794980440])
+def test_hops_that_are_short_behind_a_jump_bend(seed):
+    """Two balls that gained energy at impacts a few tolerances above the floor, and never came to rest."""
+    assert attack("stacks", seed).name == RIGHT
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_some_of_each_kind(kind):
     for seed in range(12 if kind != "spans" else 5):
