@@ -32,7 +32,7 @@ def hop(w, t, x, length, share, fixed):
     s, v, k = w.s, w.v, w.v.hop_stages
     n, a, cap = v.width, abs(length), s.cap
     lam, rate = s.growth, s.bend
-    # a shorter hop measures x'' badly: the last estimate is kept; but behind a jump, or where a sliding mode begins, there is none
+    # a shorter hop measures x'' badly: the last estimate is kept; but behind a jump, or where sliding begins, there is none
     bends = a > 1e-5 * s.dt or s.jumps > 0 or s.may_slide == 1
     if fixed == 1:
         for i in range(n):
