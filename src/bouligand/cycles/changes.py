@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 BISECTIONS = 30
 CLOSE = 1e-9  # of a step
-NEUTRAL = (
-    1e-6  # multipliers so near to 1 or -1 at both ends of a step are there everywhere: those of a place or a heading
-)
+# multipliers so near to 1 or -1 at both ends of a step are there everywhere: those of a place or a heading
+NEUTRAL = 1e-6
 
 
 def changes(here: Point, there: Point, length: float, following: Next) -> list[Bifurcation]:

@@ -38,6 +38,8 @@ _ORDERS = {
     STIFF: ros34pw2.ORDER,
     **ORDERS,
 }  # of each kind of step
+_ACCURATE, _STABLE, _ORDER = (LIMITS.places[name][0] for name in ("accurate", "stable", "order"))
+_RATE = DIVIDED.names.index("rate")
 _SLACK = 1.0  # error of a perturbation's step that is accepted, in tolerances
 _SMALLER = 0.6  # a step may at most leave this much of a mode that has decayed below the tolerance
 _RUNGS = (1, 2, 3, 4)  # of a hop, with as many stages as their order
@@ -68,9 +70,9 @@ def limits(rtol: float) -> Limits:
     rtol = max(rtol, 1e-13)
     kinds = np.full((LIMITS.count, SPAN + 1), np.inf)
     for kind, order in _ORDERS.items():
-        kinds[:, kind] = longest(order, rtol), np.inf, order
-    kinds[1] = stable_bounds()
-    budget = rtol / kinds[0, _DOPRI5]
+        kinds[_ACCURATE, kind], kinds[_ORDER, kind] = longest(order, rtol), order
+    kinds[_STABLE] = stable_bounds()
+    budget = rtol / kinds[_ACCURATE, _DOPRI5]
     return Limits(kinds, np.array([(budget * factorial(rung + 1)) ** (1.0 / rung) for rung in _RUNGS]))
 
 
@@ -119,7 +121,7 @@ def judge_steps(system: System, record: Record, rtol: float, memory: TangentMemo
         row = plan.longest
         raise DerivativeError(
             f"stiff: perturbations would need {plan.total:.0f} steps, most of them near t = {record.t[row]:g}, where a mode "
-            f"has the rate {rows[row, 0]:.2g} per unit of time. Make that mode slower, or loosen rtol."
+            f"has the rate {rows[row, _RATE]:.2g} per unit of time. Make that mode slower, or loosen rtol."
         )
     if plan.count > len(division.times):
         division.put("times", np.empty(plan.count))
