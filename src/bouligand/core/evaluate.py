@@ -142,6 +142,17 @@ def nudge(w, x, y, out):
         out[i] = x[i] + (size if i % 3 == 0 else -0.7 * size)
 
 
+@core
+def clear_bend(w):
+    """Behind a jump of x or x' nothing is known of higher derivatives: they are zero until the next step has measured them."""
+    compact()
+    v = w.v
+    for i in range(v.width):
+        v.second[i] = 0.0
+        v.third[i] = 0.0
+    w.s.measured_over = 0.0
+
+
 @core(inline=True)
 def copy_state(source, target):
     """target = source, for two states: for a few numbers a loop is faster than a call of memcpy."""

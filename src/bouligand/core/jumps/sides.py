@@ -9,7 +9,7 @@ is crossed if the flow leads there. A contact on which the state may rest, and t
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..evaluate import eval_f, eval_h
+from ..evaluate import clear_bend, eval_f, eval_h
 from ..guards import hold, rates
 from ..resolution import near_zero, shake
 from ..sliding.contacts import rates_of_contacts
@@ -56,9 +56,7 @@ def settle_sides(w, change, together):
         return codes.JUMPS_THROUGH
     s.fresh, s.rates_known, s.judged, s.question = 1, 0, 0, 0
     s.gap, s.reach = 0.0, 0.0
-    for i in range(v.width):
-        v.second[i] = 0.0
-        v.third[i] = 0.0
+    clear_bend(w)
     code = by_flow(w, change, together)
     s.jumping = 0
     for k in range(g.width):

@@ -10,7 +10,7 @@ from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_f, eval_h, failed, in_tolerances, let_stay, project_onto_guards
+from ..evaluate import clear_bend, copy_state, eval_f, eval_h, failed, in_tolerances, let_stay, project_onto_guards
 from ..guards import BARELY, hold, rates
 from ..state import NO_GUARD, SHOWN, SWITCH, WITH_CROSSING
 from ..steps.crossing import note, too_often
@@ -112,9 +112,7 @@ def go_on_sliding(w):
         if g.b[k] == 0.0:
             g.held[k], g.still[k] = 0.0, 0.0
     s.dt = max(s.dt, min(SHORTEST * (s.tf - s.t0), s.stop - s.t))
-    for i in range(v.width):
-        v.second[i] = 0.0
-        v.third[i] = 0.0
+    clear_bend(w)
     s.no_landing, s.rates_known, s.fresh = 1, 0, 1
     return s.status if eval_f(w, s.t, v.x, v.f) else codes.GO_ON
 
@@ -358,9 +356,7 @@ def begin(w, ends):
         g.fired[k] = 0.0
         g.former[k] = 0.0
         g.still[k] = 0.0
-    for i in range(v.width):
-        v.second[i] = 0.0
-        v.third[i] = 0.0
+    clear_bend(w)
     s.fresh, s.rates_known, s.judged, s.question, s.gap, s.reach = 1, 1, 1, 0, 0.0, 0.0
     s.A_at = -1
     if rested > 0.0:

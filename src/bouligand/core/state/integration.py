@@ -74,6 +74,7 @@ SCALARS = record(
     "dt_max",
     "growth",  # how fast x'' changes, 1/time (0: not measured): chooses the order of a hop
     "bend",  # size of x'', in tolerances
+    "measured_over",  # the length of the longest step over which v.second was measured since it was cleared
     "t_failed",  # time of a failed evaluation
     "winding",  # 1: along the step that was taken x is far from a cubic
     "length",  # of the present step: its first part,

@@ -1,5 +1,7 @@
 """Accepting a step: it becomes part of the record, and its end the present state."""
 
+import math
+
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
@@ -51,6 +53,7 @@ def accept(w, landed):
     s.tries = 0
     s.judged = 0
     s.no_landing = 0
+    s.measured_over = max(s.measured_over, s.length) if s.kind >= HOP else math.inf
     s.short_hops = s.short_hops + 1 if s.kind >= HOP and not landed and s.bands == 0 else 0
     if s.short_hops >= MOST_SHORT:
         # (a guard that is approached ever more slowly looks as near after each of them: an ordinary step tells)

@@ -32,8 +32,8 @@ def hop(w, t, x, length, share, fixed):
     s, v, k = w.s, w.v, w.v.hop_stages
     n, a, cap = v.width, abs(length), s.cap
     lam, rate = s.growth, s.bend
-    # a shorter hop measures x'' badly: the last estimate is kept; but behind a jump, or where sliding begins, there is none
-    bends = a > 1e-5 * s.dt or s.jumps > 0 or s.may_slide == 1
+    # a shorter hop measures x'' badly: the last estimate is kept, unless it was cleared, or measured over a still shorter hop
+    bends = a > 1e-5 * s.dt or a > s.measured_over
     if fixed == 1:
         for i in range(n):
             v.x_end[i] = x[i] + length * k[0, i]

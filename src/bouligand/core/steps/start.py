@@ -1,5 +1,7 @@
 """The start: the word, the first evaluation of f, and a first step size."""
 
+import math
+
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
@@ -57,6 +59,7 @@ def prepare(w):
         for i in range(v.width):
             w.stiff.rows.mode[i] = 0.0
     let_stay(w, False)
+    s.measured_over = math.inf  # (the first step begins with x'' = 0)
     make_unit(w, v.x)
     cap_leg(w)
     shake(v)
