@@ -50,9 +50,7 @@ def f_sliding(t, x, b, p, dx, ctx):
         if status != NOT_SIMPLE:
             return status
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
-    own = np.empty(read_int(ctx, 2) + 1)
-    status = solve(t, x, b, with_forces(p, b, ctx, own), ctx, fields, rates, u)
-    own[0] = 0.0  # (it is freed after its last use)
+    status = solve(t, x, b, with_forces(p, b, ctx), ctx, fields, rates, u)
     for i in range(n):
         total = fields[count, i]
         for q in range(count):
@@ -85,9 +83,7 @@ def h_sliding(t, x, p, out, ctx):
                     write(out, k, to_limit(only))
             return status
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
-    own = np.empty(read_int(ctx, 2) + 1)
-    status = solve(t, x, b, with_forces(p, b, ctx, own), ctx, fields, rates, u)
-    own[0] = 0.0
+    status = solve(t, x, b, with_forces(p, b, ctx), ctx, fields, rates, u)
     q = 0
     for k in range(m):
         if read(b, k) == 0.0:
@@ -108,8 +104,7 @@ def multipliers(t, x, b, p, out, ctx):
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     count = count_kept(b, m)
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
-    own = np.empty(read_int(ctx, 2) + 1)
-    p = with_forces(p, b, ctx, own)
+    p = with_forces(p, b, ctx)
     status = solve(t, x, b, p, ctx, fields, rates, u)
     q, sliding = 0, 0
     for k in range(m):
@@ -137,7 +132,6 @@ def multipliers(t, x, b, p, out, ctx):
                 affine[i] -= 0.0 if rests(ctx, k) else fields[q, i]
             q += 1
     status = call(read_int(ctx, USERS_F), t, (x, word, p, low), ctx)
-    own[0] = 0.0
     worst, size = 0.0, 1e-300
     for i in range(n):
         worst = max(worst, abs(affine[i] - low[i]))
@@ -167,8 +161,7 @@ def project(t, x, b, p, out, ctx):
     count = count_kept(b, m)
     word, which = mode_without(b, m, count)
     fields, u, rates = np.empty((count + 1, n)), np.empty(count), np.empty((count + 1, m))
-    own = np.empty(read_int(ctx, 2) + 1)
-    p = with_forces(p, b, ctx, own)
+    p = with_forces(p, b, ctx)
     status = solve(t, x, b, p, ctx, fields, rates, u)
     values, speeds, moved = np.empty(m), np.empty(m), np.empty(n)
     status = status or call(read_int(ctx, USERS_H), t, (x, p, values), ctx)
@@ -187,7 +180,6 @@ def project(t, x, b, p, out, ctx):
         for i in range(n):
             write(out, i, read(out, i) + fields[q, i] * u[q])
     if not resting:
-        own[0] = 0.0
         return status
     # --- and onto the contacts at rest, by the change of position that their impulses make
     solve_for(rates, which, np.array([values[k] if rests(ctx, k) else 0.0 for k in which]), u)
@@ -196,7 +188,6 @@ def project(t, x, b, p, out, ctx):
             status = status or shift(t, x, word, p, ctx, fields[q], moved)
             for i in range(n):
                 write(out, i, read(out, i) + moved[i] * u[q])
-    own[0] = 0.0
     return status
 
 

@@ -5,9 +5,9 @@ depends on it, and it may depend on f: it is written to a copy of the parameters
 same. (Friction along a floor does not change the force across it: that is seen at the second time.)
 """
 
-from ..compiler.intrinsics import address, compact, read, read_int, write
-from ..state import FORCES
-from .rates import compiled
+from ..compiler.intrinsics import compact, read, read_int, write
+from ..state import FORCES, SPACE
+from .rates import compiled, room_for_duals
 
 MOST_ROUNDS = 60
 SETTLED = 1e-10  # relative change of a force that is none
@@ -16,18 +16,21 @@ NOTICED = 0.01  # of x': the size of a force whose relative change counts
 
 
 @compiled
-def with_forces(p, b, ctx, own):
-    """The address of the parameters for f: ``own``, a copy with a first guess of the forces at rest; or p, if f needs none."""
+def with_forces(p, b, ctx):
+    """The address of the parameters for f: a copy in the context's memory, with a first guess of the forces at rest; or p, if f
+    needs none."""
     compact()
     places = read_int(ctx, FORCES)
     if places == 0:
         return p
-    for i in range(read_int(ctx, 2)):
-        own[i] = read(p, i)
-    for k in range(read_int(ctx, 1)):
+    n, m, parameters = read_int(ctx, 0), read_int(ctx, 1), read_int(ctx, 2)
+    own = read_int(ctx, SPACE) + 8 * (m + 2 * n + room_for_duals(n, m, parameters))
+    for i in range(parameters):
+        write(own, i, read(p, i))
+    for k in range(m):
         if read_int(places, k) >= 0 and read(b, k) == 0.0:
-            own[read_int(places, k)] = 1.0
-    return address(own)
+            write(own, read_int(places, k), 1.0)
+    return own
 
 
 @compiled
