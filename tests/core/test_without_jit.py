@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 import bouligand as bd
+from bouligand.models.bouncing_ball import bounce
+from bouligand.models.bouncing_ball import exact as bouncing_ball_exact
+from bouligand.models.bouncing_ball import field as ball_field
+from bouligand.models.bouncing_ball import guard as floor
 from bouligand.models.circle import END as CIRCLE_END
 from bouligand.models.circle import FINAL as CIRCLE_FINAL
 from bouligand.models.circle import START as CIRCLE_START
@@ -71,3 +75,22 @@ def test_an_ensemble():
         sol = bd.solve(bd.models.hopper(), (0, 1), start, rtol=1e-5)
         assert np.array_equal(sol.x[-1], ens.x[i])
         assert np.array_equal(sol.events.t, ens.events[i].t)
+
+
+def test_jumps_and_rest():
+    """A ball bounces ever more often, and then rests."""
+    ball = bd.System(
+        ball_field, floor, n=2, guards=("floor",), params={"g": 9.81, "e": 0.3}, jumps={"floor": bounce}, rest="floor"
+    )
+    sol = bd.solve(ball, (0, 1.2), [1.0, 0.0], rtol=1e-8, t_eval=[0.5, 0.7, 1.0])
+    close(sol.x, bouncing_ball_exact(sol.t, e=0.3), 1e-6)
+    assert sol.b[-1, 0] == 0
+
+
+def test_sliding():
+    """x' = 0.5 - b on x = 0 from x = 1, b the sign of x: it arrives at t = 2, and stays."""
+    system = bd.System(lambda t, x, b, p: (0.5 - b[0],), lambda t, x, p: (x[0],), n=1, m=1, sliding=True)
+    sol = bd.solve(system, (0, 3), [1.0])
+    close(sol.x[-1], [0.0], 1e-12)
+    close(sol.events.t, [2.0], 1e-9)
+    assert sol.b[-1, 0] == 0

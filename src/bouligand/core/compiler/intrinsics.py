@@ -88,7 +88,7 @@ else:
         if key not in _prototypes:
             kind = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (len(arguments) + 1))
             _prototypes[key] = kind(int(address))
-        return _prototypes[key](t, *[int(a) for a in arguments], int(ctx))
+        return _prototypes[key](t, *[a.ctypes.data if hasattr(a, "ctypes") else int(a) for a in arguments], int(ctx))
 
 
 _ONE = 1023 << 52  # the bits of 1.0
@@ -198,6 +198,20 @@ if JIT:
             return context.get_dummy_value()
 
         return signature, codegen
+
+else:
+
+    def read(address, i):
+        return ctypes.c_double.from_address(int(address) + 8 * int(i)).value
+
+    def read_int(address, i):
+        return ctypes.c_int64.from_address(int(address) + 8 * int(i)).value
+
+    def read_int32(address, i):
+        return ctypes.c_int32.from_address(int(address) + 4 * int(i)).value
+
+    def write(address, i, value):
+        ctypes.c_double.from_address(int(address) + 8 * int(i)).value = value
 
 
 if JIT:

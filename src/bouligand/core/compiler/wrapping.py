@@ -1,5 +1,6 @@
 """A user's function, compiled, as an address with the core's C signature (see ``intrinsics``)."""
 
+import ctypes
 import itertools
 
 import numpy as np
@@ -13,7 +14,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 from ..state import FEW_LANES, LANES
-from .cache import keep_on_disk
+from .cache import JIT, keep_on_disk
 from .compiling import compiling, shortcuts
 from .intrinsics import DOUBLE, INT32, INT64
 
@@ -209,10 +210,20 @@ def _store(context, builder, status, returned, result, out, kind_of_item):
     return builder.load(code)
 
 
+class _PythonEntry:
+    """Without the JIT: a Python function that the core can call."""
+
+    def __init__(self, count, function):
+        self._callback = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (count + 1))(function)
+        self.address = ctypes.cast(self._callback, ctypes.c_void_p).value
+
+
 def c_entry(count, stamp):
     """Compile a function of ``t``, ``count`` addresses and ``ctx`` as a C function that is cached on disk under a stamp (see
     ``stamp_of``): ``.address`` is what the core calls.
     """
+    if not JIT:
+        return lambda function: _PythonEntry(count, function)
 
     def decorate(function):
         function.__qualname__ += "_" + stamp

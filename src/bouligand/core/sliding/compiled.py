@@ -32,8 +32,6 @@ def _project(t, x, b, p, out, ctx):
 
 def addresses():
     """By name, compiled or read from the cache at first use."""
-    if not jit.JIT:
-        raise RuntimeError("sliding modes and rest run as compiled code only; unset NUMBA_DISABLE_JIT")
     if not _entries:
         for name, function, count in (
             ("f", _f, 4),
