@@ -9,13 +9,14 @@ import threading
 import types
 from collections import Counter
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..errors import FunctionWarning, PerformanceWarning
 from . import interrupts
+from .content import digest_of
 from .equal import key_of
 from .frozen import fingerprint, note_compiled, outdated
 from .helpers import with_compiled_helpers
@@ -62,6 +63,13 @@ class Keyed:
         # (the second: values that functions of Numba read which it calls, of which the first only sees which ones they are)
         self.key = key_of(function), fingerprint(function)
 
+    @cached_property
+    def kept(self) -> Any:
+        """What is on disk of its machine code; None if that cannot be known from its content."""
+        from ..core.compiler.kept import kept
+
+        return kept(digest_of(self.function))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Keyed) and other.key == self.key
 
@@ -74,7 +82,10 @@ def dispatcher_of(keyed: Keyed) -> Any:
     """A user's function as a Numba function: the same one for equal functions."""
     from ..core.compiler.wrapping import user_jit
 
-    return user_jit(with_compiled_helpers(keyed.function))
+    dispatcher = user_jit(with_compiled_helpers(keyed.function))
+    if keyed.kept is not None:
+        dispatcher._cache = keyed.kept
+    return dispatcher
 
 
 @lru_cache(maxsize=512)
@@ -82,21 +93,21 @@ def _compiled(name: str, keyed: Keyed, shapes: tuple[Shape, ...], in_place: bool
     """Sizes come at run time: a plate with more contacts compiles nothing."""
     from ..core.compiler.wrapping import c_function
 
-    function = keyed.function
+    function, kept = keyed.function, None
     if not hasattr(function, "py_func"):
         _count(name, function)
-        dispatcher = dispatcher_of(keyed)
+        dispatcher, kept = dispatcher_of(keyed), keyed.kept
     elif function in outdated(function):  # a Numba function that was compiled with other values: the same, made anew
         dispatcher = type(function)(function.py_func, targetoptions=dict(function.targetoptions))
     else:
         dispatcher = function
     try:
-        address, keep = c_function(dispatcher, shapes, in_place, read_only=True)
+        address, keep = c_function(dispatcher, shapes, in_place, True, kept)
         code = MachineCode(dispatcher, address, keep, True)
     except Exception as error:
         # it writes to its arguments; or it calls something that does not take read-only arrays, which is no fault
         try:
-            address, keep = c_function(dispatcher, shapes, in_place, read_only=False)
+            address, keep = c_function(dispatcher, shapes, in_place, False, kept)
             code = MachineCode(dispatcher, address, keep, False)
         except Exception:
             raise error from None

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.copies import is_known_module
 from .frozen import NUMBERS, outside
 from .schedule import Schedule
 
@@ -35,7 +36,7 @@ def key_of(function: Any) -> object:
 
 def _key(value: Any, inside: list[types.FunctionType]) -> object:
     """The key of a value. ``inside``: the functions that are being looked at, for those that call themselves."""
-    if isinstance(value, types.FunctionType):
+    if isinstance(value, types.FunctionType) and not is_known_module(value.__module__):
         if any(value is other for other in inside):
             return "itself", [value is other for other in inside].index(True)
         return _key_of_function(value, [*inside, value])

@@ -106,16 +106,19 @@ def dual_function(user: UserFunction, lanes: int = LANES) -> tuple[int, object]:
 
 @lru_cache(maxsize=256)
 def _compiled(name: str, keyed: Keyed, in_place: bool, lanes: int) -> tuple[int, object]:
-    from ..core.compiler.wrapping import c_function
-
+    shapes = _SHAPES[name]
+    if lanes == FEW_LANES:
+        shapes = tuple(shape.replace("dual ", "few ") for shape in shapes)
+    kept = keyed.kept
+    if kept is not None and (found := kept.load_entry(shapes, in_place, True)) is not None:
+        address, library = found
+        return int(address), library
     try:
+        from ..core.compiler.wrapping import c_function
         from ..core.duals.recast import recast
 
-        shapes = _SHAPES[name]
-        if lanes == FEW_LANES:
-            shapes = tuple(shape.replace("dual ", "few ") for shape in shapes)
         function = recast(with_compiled_helpers(keyed.function), lanes)
-        address, keep = c_function(function, shapes, in_place, read_only=True)
+        address, keep = c_function(function, shapes, in_place, True, kept)
         return int(address), keep
     except Exception as error:  # whatever Numba raises, also a Numba of another version: there are differences
         raise TypeError(f"{name} does not compile for dual numbers: {_in_one_line(error)}") from error

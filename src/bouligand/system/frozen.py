@@ -48,12 +48,12 @@ class Value(NamedTuple):
 
 def values_of(function: Any) -> list[Value]:
     """Numbers, texts, tuples and arrays that a function (and the functions it calls) reads from outside."""
-    return [value for part in _reached(function) for value in _own_values(part)]
+    return [value for part in reached(function) for value in _own_values(part)]
 
 
 def schedules_of(function: Any) -> list[Schedule]:
     """The schedules that a function (and the functions it calls) reads from outside."""
-    found = [value for part in _reached(function) for _, _, _, value in outside(part) if isinstance(value, Schedule)]
+    found = [value for part in reached(function) for _, _, _, value in outside(part) if isinstance(value, Schedule)]
     return found + ([function] if isinstance(function, Schedule) else [])
 
 
@@ -67,7 +67,7 @@ def _python(function: Any) -> types.FunctionType | None:
     return function if isinstance(function, types.FunctionType) else None
 
 
-def _reached(function: Any) -> list[Any]:
+def reached(function: Any) -> list[Any]:
     """The function, and all that it calls by name."""
     found: list[Any] = []
     todo = [function]
@@ -129,7 +129,7 @@ _compiled_with: WeakKeyDictionary[Any, tuple[tuple[object, ...], list[object]]] 
 
 def note_compiled(function: Any) -> None:
     """Remember with which values the Numba functions that it calls (and itself) were compiled."""
-    for part in _reached(function):
+    for part in reached(function):
         if hasattr(part, "overloads"):
             mine = tuple((value.name, value.content) for value in _own_values(part))
             _compiled_with.setdefault(part, (mine, list(part.overloads.values())))
@@ -138,7 +138,7 @@ def note_compiled(function: Any) -> None:
 def outdated(function: Any) -> list[Any]:
     """Those of the Numba functions that it calls (or itself) whose machine code has values that are no longer true."""
     found = []
-    for part in _reached(function):
+    for part in reached(function):
         if part not in _compiled_with if hasattr(part, "overloads") else True:
             continue
         then, code = _compiled_with[part]

@@ -60,7 +60,7 @@ class _CheckedFile(IndexDataCacheFile):
 
     def _load_index(self):
         try:
-            version, stamp, overloads = _read(self._index_path)
+            version, stamp, overloads = read_checked(self._index_path)
         except FileNotFoundError:
             return {}
         return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
@@ -69,7 +69,7 @@ class _CheckedFile(IndexDataCacheFile):
         self._write(self._index_path, (self._version, self._source_stamp, overloads))
 
     def _load_data(self, name):
-        return _read(self._data_path(name))
+        return read_checked(self._data_path(name))
 
     def _save_data(self, name, data):
         self._write(self._data_path(name), data)
@@ -86,11 +86,21 @@ class _CheckedFile(IndexDataCacheFile):
             file.unlink(missing_ok=True)
 
 
-def _read(path):
+def read_checked(path):
+    """What was written with a hash of its content in front, unpickled."""
     content = pathlib.Path(path).read_bytes()
     if hashlib.sha256(content[_DIGEST:]).digest() != content[:_DIGEST]:
         raise ValueError(f"{path} is damaged")
     return pickle.loads(content[_DIGEST:])
+
+
+def write_checked(path, data):
+    """Write pickled data with a hash of it in front; the file is there as a whole, or not at all."""
+    with tempfile.NamedTemporaryFile(
+        dir=os.path.dirname(path), prefix=f"{os.path.basename(path)}.", delete=False
+    ) as file:
+        file.write(hashlib.sha256(data).digest() + data)
+    os.replace(file.name, path)
 
 
 class CheckedCache(FunctionCache):

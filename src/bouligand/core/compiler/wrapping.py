@@ -1,7 +1,6 @@
 """A user's function, compiled, as an address with the core's C signature (see ``intrinsics``)."""
 
 import ctypes
-import itertools
 
 import numpy as np
 from llvmlite import ir
@@ -17,6 +16,7 @@ from ..state import FEW_LANES, LANES
 from .cache import JIT, keep_on_disk
 from .compiling import compiling, shortcuts
 from .intrinsics import DOUBLE, INT32, INT64
+from .kept import new_name
 
 WRONG_LENGTH = 2000  # status of a function that returned another number of values than it should
 
@@ -26,7 +26,6 @@ _MATRIX = types.Array(types.float64, 2, "C")
 _INTP = types.intp
 
 _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_numbers = itertools.count()
 
 
 def _kind(shape, read_only=False):
@@ -105,17 +104,21 @@ def argument_types(shapes, outputs, read_only):
 
 
 @compiling()
-def c_function(dispatcher, shapes, in_place, read_only):
+def c_function(dispatcher, shapes, in_place, read_only, kept=None):
     """The address of a C function around a dispatcher, and what must be kept alive for it.
 
     ``shapes`` are those of the arguments after ``t``, the output last; a function that is not ``in_place`` returns its
     output as an array, a tuple, a list or (a single value) a number. Numba's own status comes back instead of an
     exception: a ``try`` inside compiled code costs seconds to compile. With ``read_only``, a function that writes to its
-    inputs, which are the core's own memory, does not compile.
+    inputs, which are the core's own memory, does not compile. ``kept``: what is on disk of it (see `kept`).
     """
     outputs = 0 if not in_place else 2 if len(shapes) == 5 else 1  # (fh has two)
     kinds = argument_types(shapes if in_place else shapes[:-1], outputs, read_only)
     compiled = _compile(dispatcher, kinds)
+    how = shapes, in_place, read_only
+    if kept is not None and (found := kept.load_entry(*how)) is not None:
+        address, library = found
+        return address, (library, dispatcher)
     returned = compiled.signature.return_type
     plain = isinstance(returned, types.BaseTuple | types.Number) or returned in (_VECTOR, _MATRIX, _kind(shapes[-1]))
     if not in_place and (not plain or (is_dual(shapes[-1]) and returned == _VECTOR)):
@@ -126,7 +129,7 @@ def c_function(dispatcher, shapes, in_place, read_only):
         compiled = _compile(dispatcher, kinds)
         returned = compiled.signature.return_type
 
-    name = f"bouligand.entry.{next(_numbers)}"
+    name = new_name()
 
     @intrinsic
     def entry(typingctx):
@@ -157,6 +160,8 @@ def c_function(dispatcher, shapes, in_place, read_only):
     # (Numba compiles functions of Python only: one that is never called brings the other along)
     holder = njit(lambda: entry(), **_NO_WRAPPERS)
     holder.compile(())
+    if kept is not None:
+        kept.save_entry(name, holder.overloads[()], *how)
     return holder.overloads[()].library.get_pointer_to_function(name), (holder, dispatcher)
 
 
