@@ -1,4 +1,4 @@
-"""The library's main job in one go: the hopper, the plate on 100 springs, the paper's order test, and a film of three legs.
+"""What the library does, in one script: the hopper, the plate on 100 springs, the paper's order test, and a film of three legs.
 
     python examples/demo.py [folder for the figures]
 

@@ -1,4 +1,4 @@
-"""What measurements tell through contacts: a floor's height, a foot's stiffness, a hexapod's pose.
+"""What can be estimated from measurements of motions with contacts: a floor's height, a foot's stiffness, a hexapod's pose.
 
 python examples/estimation.py [FOLDER for the figure]
 """

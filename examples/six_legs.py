@@ -2,7 +2,7 @@
 
     python examples/six_legs.py [FOLDER]
 
-What the robot file drives are position servos; the controls of the plan are their targets.
+The actuators of the robot file are position servos; the controls of the plan are their targets.
 """
 
 import pathlib

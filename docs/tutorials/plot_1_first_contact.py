@@ -28,7 +28,7 @@ def h(t, x, p):
 ball = bd.System(f, h, states=("z", "vz"), guards=("floor",), params={"g": 9.81, "k": 5000.0, "c": 4.0})
 
 # %%
-# One call integrates through all contacts. The tolerance is all that has to be chosen.
+# One call integrates through all contacts. Only the tolerance has to be chosen.
 
 sol = bd.solve(ball, (0.0, 3.0), [1.0, 0.0], rtol=1e-8)
 sol
@@ -53,7 +53,7 @@ bd.plot.contacts(sol, ax=axes[1])
 axes[1].set_xlabel("time (s)")
 
 # %%
-# Other parameters compile nothing again. How high does it come back with other dampers? ``terminal`` stops at the second event, where the ball leaves the floor.
+# New parameter values need no new compilation. How fast does the ball leave the floor with other dampers? ``terminal`` stops at the second event, where it does.
 
 for c in (0.0, 4.0, 20.0):
     bounce = bd.solve(ball, (0.0, 3.0), [1.0, 0.0], p={"c": c}, rtol=1e-8, terminal={"floor": 2})

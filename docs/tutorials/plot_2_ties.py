@@ -2,7 +2,7 @@
 Contacts at the same instant
 ============================
 
-A plate lands level on springs: all of them touch at once. Tilted a little, they touch within microseconds. Neither is a special case here.
+A plate lands level on springs: all of them touch at once. If the plate is tilted a little, they touch within microseconds. Neither is a special case here.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ first = sol.events.t[:12]
 print(f"12 events within {np.ptp(first):.1e} s")
 
 # %%
-# Now with a tilt of a microradian, and of a hundredth. The events come in the order of the springs, however close they are.
+# Now with a tilt of 1e-6 rad, and of 1e-2 rad. The events come in the order of the springs, however close they are.
 
 for tilt in (1e-6, 1e-2):
     start = level + np.array([0.0, 0.0, tilt, 0.0, 0.0, 0.0])
@@ -31,14 +31,14 @@ for tilt in (1e-6, 1e-2):
     print(f"tilt {tilt:.0e} rad: 12 events within {np.ptp(landing):.1e} s, the first of {tilted.events.name[0]}")
 
 # %%
-# The gait diagram has a bar for each time that a spring is touched.
+# The gait diagram has a bar for each interval in which a spring is touched.
 
 figure, ax = plt.subplots(layout="constrained")
 bd.plot.contacts(tilted, ax=ax)
 ax.set_xlabel("time (s)")
 
 # %%
-# The end depends continuously on the tilt, through the tie: no jump where the order of the contacts changes.
+# The final tilt depends continuously on the initial tilt: there is no jump at zero, where all springs touch at once and the order of the contacts changes.
 
 tilts = np.linspace(-2e-3, 2e-3, 41)
 starts = np.zeros((41, 6))

@@ -12,7 +12,7 @@ import numpy as np
 import bouligand as bd
 
 # %%
-# A hopping mass. ``bderivative`` replays the recorded steps with perturbations.
+# A hopping mass. ``bderivative`` propagates perturbations along the recorded steps. Its matrix is the derivative of the final state with respect to the start:
 
 hopper = bd.models.hopper()
 sol = bd.solve(hopper, (0.0, 2.0), [2.0, 0.0], rtol=1e-10)
@@ -20,7 +20,7 @@ B = sol.bderivative(params=True)
 B.matrix().round(4)
 
 # %%
-# In the parameters g, k and the rest length:
+# With respect to the parameters, g, k and the rest length:
 
 B.matrix(wrt="p").round(4)
 
@@ -46,7 +46,7 @@ for piece in ([-0.25, 0.0], [0.25, 0.0]):
     print(f"{piece} -> {B(piece).round(4)}, crossed in the order {B.orders(piece)[0]}")
 
 # %%
-# A circle of perturbations and its image: two arcs, one for each order, and on them the true flow.
+# A circle of perturbations and its image under B: two arcs, one for each order. Open circles are ends of trajectories from perturbed starts.
 
 bd.plot.perturbations(B, radius=0.1)
 

@@ -2,7 +2,7 @@
 Jumps and dry friction
 ======================
 
-Two things that a smooth law cannot do: a velocity that jumps at an impact, and a mass that sticks.
+Two kinds of motion that a switching vector field alone does not give: a velocity that jumps at an impact, and a mass that sticks.
 """
 
 import matplotlib.pyplot as plt
@@ -35,8 +35,8 @@ print("times of the bounces:", sol.events.t.round(4))
 print("speeds before and after the first:", sol.events.x[0, 1].round(4), sol.events.x_after[0, 1].round(4))
 
 # %%
-# **Sliding**: where the flow points towards a guard on both sides, the trajectory stays on it. A mass on a spring with dry friction: the guard is its velocity, and
-# the friction has the sign of it.
+# **Sliding**: where the flow points towards a guard on both sides, the trajectory stays on the guard. A mass on a spring with dry friction: the guard is its velocity, whose
+# sign gives the direction of friction. (The mass and the stiffness of the spring are 1.)
 
 block = bd.System(
     lambda t, x, b, p: (x[1], -x[0] - p[0] * b[0]),

@@ -19,7 +19,7 @@ ens = bd.solve_many(hopper, (0.0, 3.0), [2.0, 0.0], sweep)
 ens
 
 # %%
-# The number of events of each:
+# The number of events of each trajectory:
 
 figure, ax = plt.subplots(layout="constrained")
 bd.plot.map(ens, "events", ax=ax)

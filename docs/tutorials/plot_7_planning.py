@@ -3,7 +3,7 @@ Planning through contacts
 =========================
 
 Which controls bring a system where we want it, if contacts decide when the controls have an effect? A mass hops on a springy leg with a motor. The motor
-can push only while the foot is on the ground, and nobody says when that is: the plan finds out.
+can push only while the foot is on the ground. The times of contact are not given: they are part of the plan.
 """
 
 import matplotlib.pyplot as plt
@@ -28,7 +28,7 @@ def h(t, x, p):  # > 0 while the leg is shorter than 1 m: the foot is on the gro
 leg = bd.System(f, h, states=("z", "vz"), guards=("foot",), params={"g": 9.81, "k": 600.0, "c": 2.0, "u": 0.0})
 
 # %%
-# The task: dropped from 1.3 m, be at the top of a jump of 1.6 m after 1.4 seconds. The cost of the end weighs the distance from that, the running cost the effort
+# The task: dropped from 1.3 m, be at rest at a height of 1.6 m after 1.4 s, the top of a hop. The end cost penalises the distance from that state, the running cost the effort
 # of the motor. Controls are held over 35 intervals of 40 ms and are limited to 30 N/kg.
 
 P = bd.planning
@@ -46,7 +46,7 @@ print(found)
 print("at the end:", found.x[-1].round(3))
 
 # %%
-# The plan pushes in both contacts, and chooses their times with it: a higher hop makes the next landing later.
+# The plan pushes in both contacts, and thereby chooses their times: a higher hop makes the next landing later.
 
 passive = bd.solve(leg, (0.0, 1.4), {"z": 1.3, "vz": 0.0}, rtol=1e-8)
 figure, axes = plt.subplots(3, 1, figsize=(7, 6), sharex=True, layout="constrained", height_ratios=[3, 2, 1])
@@ -62,8 +62,8 @@ bd.plot.contacts(found.solution, ax=axes[2])
 axes[2].set_xlabel("time (s)")
 
 # %%
-# ``found.K`` are feedback gains, a by-product of the method (iLQR). Started 2 cm too high, the foot lands later than planned, and the
-# controls alone miss the target; with feedback they reach it.
+# ``found.K`` are feedback gains, a by-product of the method (iLQR). Started 2 cm too high, the foot lands later than planned: the
+# controls alone miss the target, with feedback they reach it.
 
 
 def final_height(start, feedback):

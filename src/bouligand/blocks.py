@@ -104,7 +104,7 @@ def saturation(u: float, lo: float, hi: float, above_lo: float, above_hi: float)
 
 @compiled
 def dead_zone(u: float, lo: float, hi: float, above_lo: float, above_hi: float) -> float:
-    """Nothing between lo and hi; outside, what u exceeds them by.
+    """Zero between lo and hi; u - hi above hi, u - lo below lo.
 
     Parameters
     ----------
@@ -192,8 +192,8 @@ def relay(below: str, above: str, state: str | int, low: float, high: float) -> 
     state : str or int
         The state that is the output, by name or number.
     low, high : float
-        The output behind a crossing of the lower threshold downwards, and of the upper one upwards. (A heater has
-        ``low=1, high=0``.) At the start it has to be the one that fits, if the input is beyond a threshold.
+        The output after the input falls below the lower threshold, and after it rises above the upper one. (A heater has
+        ``low=1, high=0``.) If the input is beyond a threshold at the start, give the state the matching value there.
 
     Returns
     -------

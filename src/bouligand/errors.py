@@ -53,8 +53,8 @@ __all__ = [
 class BouligandError(Exception):
     """Base class of the errors of this library.
 
-    Catch it to handle all of them at once. (Wrong arguments are ValueErrors and TypeErrors.) Below its message, each says where
-    to read what to do: the docs have a section for every class.
+    Catch it to handle all of them at once. (Wrong arguments are ValueErrors and TypeErrors.) A note below each message names the
+    section of docs/errors.md that says what to do.
     """
 
     def __init__(self, message: str = "") -> None:
@@ -153,15 +153,15 @@ class ChatteringError(SolveError):
 
 
 class CascadeError(SolveError):
-    """Jumps at one instant that make guards fire, whose jumps make guards fire, without an end.
+    """At one instant, jumps carry guards across zero, whose jumps carry further guards across zero, without end.
 
-    A jump should leave its own guard unfired (a neuron's potential below its threshold). Of guards that fire together,
-    ``jump_many`` can treat all at once.
+    A jump should leave its own guard ready to fire again (a neuron's potential below its threshold). ``jump_many`` can handle
+    all guards that fire at one instant.
     """
 
 
 class JumpOrderError(SolveError):
-    """Guards fire at the same instant, and the state behind depends on the order in which their jumps are applied.
+    """Guards fire at the same instant, and the state afterwards depends on the order in which their jumps are applied.
 
     Declare the order (``order=``), or say what happens when they fire together (``jump_many=``).
 
@@ -170,7 +170,7 @@ class JumpOrderError(SolveError):
     guards : tuple of str
         The two guards.
     outcomes : tuple of arrays (n,)
-        The state behind if the jump of the first is applied first, and if that of the second is.
+        The state afterwards if the jump of the first guard is applied first, and if that of the second is.
     """
 
     def __init__(
@@ -187,7 +187,7 @@ class JumpOrderError(SolveError):
 
 class ZenoError(SolveError):
     """Jumps at one guard that follow each other at ever shorter intervals and accumulate (a bouncing ball that comes to rest); or
-    a jump behind which the guard is not left at all.
+    a jump after which the trajectory does not leave the guard at all.
 
     Let the trajectory come to rest there, ``System(rest=...)``, or stop before with ``terminal=`` (see docs/jumps.md).
 
@@ -219,9 +219,9 @@ class NotFiniteError(SolveError):
 
 
 class StepSizeError(SolveError):
-    """The step size became too small: the problem is too stiff for an explicit method, or singular.
+    """The step size shrank to round-off: f is singular, or discontinuous within a mode (it tests h or x instead of b).
 
-    Loosen the tolerances, make the fastest mode slower, or look for a singularity of f near ``error.x``.
+    Look for a singularity of f near ``error.x``; ``system.check(x0)`` finds tests of h inside f.
     """
 
 
@@ -235,7 +235,8 @@ class TooManyStepsError(SolveError):
 class StiffnessError(TooManyStepsError, StepSizeError):
     """Stability, not accuracy, limits the step size: a component of the solution decays much faster than the others move.
 
-    Make that mode slower (a softer damper, a larger slip speed), or give a larger ``max_steps``.
+    Leave ``method="auto"`` or give "stiff", make that component slower (a softer damper, a larger slip speed), or give a larger
+    ``max_steps``.
 
     Attributes
     ----------
@@ -260,7 +261,7 @@ class StiffnessError(TooManyStepsError, StepSizeError):
 class StartError(SolveError):
     """The mode at the start is ambiguous or impossible, or ``b0`` contradicts the sign of h.
 
-    It is ambiguous where a guard is zero at the start and the flow does not decide its side; ``b0`` does.
+    It is ambiguous where a guard is zero at the start and the flow does not decide its side: then give ``b0``.
     """
 
 
@@ -287,14 +288,15 @@ class CycleError(BouligandError):
 
 
 class DerivativeError(BouligandError):
-    """The requested derivative does not exist: the integration failed before, or the parameters were changed on the way.
+    """The requested derivative does not exist: the integration failed before that time, the parameters were changed on the way,
+    or the state jumps at that very time.
 
-    The message says which; give a time ``t`` that was reached, or leave out ``params=True``.
+    The message says which; give a time ``t`` that was reached, an ``event=``, or leave out ``params=True``.
     """
 
 
 class EstimationError(BouligandError):
-    """An estimate that could not be computed: no trajectory of it can be integrated.
+    """An estimate cannot be computed, because none of the trajectories that it needs can be integrated.
 
     The message has the reason; start from other values, with a smaller covariance, or with looser options of `solve`.
     """
@@ -322,9 +324,10 @@ class StoreMismatchError(StoreError):
 
 
 class FunctionWarning(UserWarning):
-    """A user's function tests h instead of b, or reads a global variable that has changed since it was compiled.
+    """A user's function tests h instead of b, or reads a global variable that has changed since it was compiled; or a file is
+    loaded with other functions than it was saved with.
 
-    Integrations are slow, or wrong. The message names the guard or the variable, and what to write instead; ``system.check(x0)``
+    Results may be slow, or wrong. The message names the guard or the variable, and what to write instead; ``system.check(x0)``
     looks for the first of these mistakes.
     """
 
@@ -332,8 +335,9 @@ class FunctionWarning(UserWarning):
 class DerivativeWarning(UserWarning):
     """A derivative is less accurate than the integration, or holds for very small perturbations only.
 
-    By differences, no step of which suits f or h: the message names the Jacobian and its column. Give that Jacobian, or functions
-    that Numba compiles: theirs are exact. Or a guard is grazed where f jumps: the message names the guard; see ``B.margins``.
+    Either a Jacobian comes from differences, and no step size is good: the message names the Jacobian and its column. Give that
+    Jacobian, or functions that Numba compiles, whose Jacobians are exact. Or a guard is grazed where f jumps: the message names
+    the guard; see ``B.margins``.
     """
 
 

@@ -21,7 +21,7 @@ def saltation(f_before: ArrayLike, f_after: ArrayLike, Dh: ArrayLike, Dt_h: floa
     Parameters
     ----------
     f_before, f_after : array (n,)
-        The field at the crossing, under the words before and after it.
+        The field at the crossing, in the modes before and after it.
     Dh : array (n,)
         The gradient of the guard there.
     Dt_h : float

@@ -43,8 +43,8 @@ def solve_many(
 ) -> Ensemble:
     """Integrate many trajectories of a system, from different starts or with different parameters, on all processors.
 
-    Each is the same to the last bit as by `solve`, for any number of threads, any executor and any size of blocks. One that fails
-    has a status, and does not disturb the others.
+    Each is the same to the last bit as from `solve`, for any number of threads, any executor and any size of blocks. One that
+    fails has the status "failed", and does not stop the others.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def solve_many(
         ``(x0, p)``, all (but the last) of the same length.
     p : array (parameters,) or (N, parameters), mapping, or Grid; optional
         The parameters of all, or of each. A mapping has numbers or arrays (N,) for some parameters or states, by name; `grid`
-        makes all combinations of values. What has one row is for all.
+        makes all combinations of values. A single row applies to all trajectories.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def solve_many(
     t_eval : array, optional
         Times at which to keep the states of all: ``ens.states``.
     keep : sequence of str
-        What to keep besides the time and the status of each end: "x" (states at the end), "b" (words), "counts", "events".
+        What to keep besides the final time and the status of each: "x" (final states), "b" (final modes), "counts", "events".
     threads : int, optional
         Threads of this process; default: as many as there are processors. (Functions in plain Python use one.)
     executor : optional
@@ -75,7 +75,7 @@ def solve_many(
         Keep the results in a Zarr store (the extra ``cluster``): memory then does not grow with N. Call it again with the same
         store after an interruption: what is done is skipped.
     resume : bool
-        False: it is an error if the store is there already.
+        False: it is an error if the store exists already.
     block : int, optional
         Trajectories of a task, and of a chunk of the store; default: about a second's work.
     derivative : "matrix" or "vjp", optional

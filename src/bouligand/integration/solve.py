@@ -65,18 +65,19 @@ def solve(
     terminal : guard, sequence of guards, or mapping from guard to count, optional
         Stop at the first (or count-th) crossing of these.
     b0 : array (m,) of -1 and +1, optional
-        The word at the start. Needed only where a guard is exactly zero there and the flow does not decide;
+        The mode at the start. Needed only where a guard is exactly zero there and the flow does not decide its side;
         ``b0=sol.b[-1]`` continues an earlier solution.
     breakpoints : sequence of float, optional
         Times at which f or h may jump, besides the system's own.
     eps : float or array (m,), optional
-        The paper's mode: width of the bands in front of the guards (in units of h) in which the trajectory is projected
-        instead of integrated. Default: none, the tolerance decides where and at which order to land.
+        The paper's method: width of the bands in front of the guards (in units of h) in which the trajectory is projected
+        instead of integrated. Default: no bands; the tolerance decides where and at which order to land.
     projection : 2, 3, 5 (or "tangent", "midpoint", "rk4"), optional
         With eps: the order of the projection in eps. Default 2, the paper's.
     method : "auto", "dopri5", "dop853", "bosh3" or "stiff"
         The scheme of the smooth steps: explicit ones of order 5, 8 or 3, or a linearly implicit one of order 3. "auto" takes
-        dopri5 above rtol = 2e-5 and dop853 below, and stiff steps where stability would limit these (see docs/method.md).
+        dopri5 above rtol = 2e-5 and dop853 below (for robots from files: below 2e-7), and stiff steps where stability would
+        limit these (see docs/method.md).
     max_step, max_steps : float, int
         Longest step, and number of steps after which to give up.
     on_graze : "raise" or "go on"
@@ -94,9 +95,9 @@ def solve(
     Raises
     ------
     SolveError
-        The integration failed: SlidingError, GrazingError, NotEventSelectedError, ChatteringError, NotFiniteError,
-        StepSizeError, TooManyStepsError, StiffnessError, StartError or FunctionError. An exception that f or h raise is passed
-        on, with a note of time and state, and with ``error.solution``.
+        The integration failed: SlidingError, GrazingError, NotEventSelectedError, ChatteringError, ZenoError, CascadeError,
+        JumpOrderError, NotFiniteError, StepSizeError, TooManyStepsError, StiffnessError, StartError or FunctionError. An
+        exception that f or h raise is passed on, with a note of time and state, and with ``error.solution``.
     TypeError, ValueError
         An argument is wrong; the message names it.
 

@@ -52,7 +52,7 @@ class Stepper:
     x : array (n,)
         The present state.
     b : array (m,) of int8
-        The present word (mode).
+        The present mode.
     status : str
         "running", "finished" (tf reached), "terminated" (a terminal event) or "failed".
     message : str
@@ -207,7 +207,7 @@ class Stepper:
 
     @property
     def b(self) -> ty.SignArray:
-        """The present word (mode), array (m,) of int8."""
+        """The present mode, array (m,) of int8."""
         return self._memory.g.b.astype(np.int8)
 
     @property
@@ -286,7 +286,7 @@ class Stepper:
                 raise self.error
 
     def advance(self, until: float) -> None:
-        """Integrate to a time, exactly: for loops that sample the state and hold the controls until the next sample.
+        """Integrate exactly to a given time: for loops that sample the state and hold the controls until the next sample.
 
         A step ends there, so that parameters may be changed (``stepper.p = ...``) as at a breakpoint. Does nothing if the
         integration is not running; it may stop earlier, at a terminal event.
@@ -294,7 +294,7 @@ class Stepper:
         Parameters
         ----------
         until : float
-            A time from the present one on, up to the end of the interval.
+            A time between the present time and the end of the interval.
 
         Raises
         ------

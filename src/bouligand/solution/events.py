@@ -46,11 +46,11 @@ class Events:
     x : array (ne, n)
         States.
     x_after : array (ne, n)
-        States behind the jumps, for guards that have one; else the same as x. (Of guards that fire together: behind all of them.)
+        States after the jumps, for guards that have one; else the same as x. (If guards fire together: after all their jumps.)
     residual : array (ne,)
         The values of h that were left at the landings.
     before, after : array (ne, m) of int8
-        The words (modes) on both sides of each event.
+        The modes before and after each event.
     array : structured array (ne,)
         ``t``, ``guard``, ``direction`` and ``x`` together.
 
@@ -129,7 +129,7 @@ class Events:
 
     @lazy
     def x_after(self) -> FloatArray:
-        """States behind the jumps, array (ne, n); the same as x where there is none."""
+        """States after the jumps, array (ne, n); the same as x where there is none."""
         states, record = self.x.copy(), self._record
         jumped = record.jump_rows
         if jumped.size:
@@ -161,12 +161,12 @@ class Events:
 
     @property
     def before(self) -> SignArray:
-        """The word just before each event, array (ne, m) of int8."""
+        """The mode just before each event, array (ne, m) of int8."""
         return self._words(after=False)
 
     @property
     def after(self) -> SignArray:
-        """The word just after each event, array (ne, m) of int8."""
+        """The mode just after each event, array (ne, m) of int8."""
         return self._words(after=True)
 
     @property

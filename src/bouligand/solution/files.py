@@ -88,8 +88,8 @@ def load(path: Path, system: System | None = None) -> Solution:
     ----------
     path : str or path
     system : System, optional
-        The system that was integrated, made again by the same code. With it the solution can do all that it could: dense
-        output, derivatives. Without it there are times, states, words, events and parameters, and ``sol.source``, the text of
+        The system that was integrated, made again by the same code. With it the solution has dense output and derivatives as
+        before. Without it there are times, states, modes, events and parameters, and ``sol.source``, the text of
         the functions.
 
     Returns

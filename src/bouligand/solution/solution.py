@@ -30,16 +30,16 @@ class Solution(FromWorkspace, Sensitivities, Exporting):
     """A trajectory through its contacts: the result of `solve`, or ``stepper.solution``.
 
     It can be called: ``sol(t)`` is the state at any time within the trajectory. ``sol["z"]`` is a state by name at the times
-    ``sol.t``; `to_pandas`, `to_xarray` and `save` hand all of it over.
+    ``sol.t``; `to_pandas`, `to_xarray` and `save` export the whole trajectory.
 
     Attributes
     ----------
     t : array (nt,)
-        Times: ``t_eval`` if that was given, else the ends of the steps. Strictly increasing.
+        Times: ``t_eval`` if that was given, else the ends of the steps. Increasing; the time of a jump is there twice.
     x : array (nt, n)
         States at these times. ``y`` is its transpose, as in SciPy.
     b : array (nt, m) of int8
-        Words at these times: the side of each guard, as after the events of that time. ``b[-1]`` continues a solution.
+        Modes at these times, after the events of that time: the side of each guard. ``b0=sol.b[-1]`` continues a solution.
     events : Events
         The crossings, in order: ``events.t``, ``.guard``, ``.direction``, ``.x`` and more; ``events.array`` has them as a
         structured array.
@@ -119,7 +119,7 @@ class Solution(FromWorkspace, Sensitivities, Exporting):
 
     @lazy
     def b(self) -> SignArray:
-        """Words (modes) at the times ``t``, array (nt, m) of int8, as after the events of that time."""
+        """Modes at the times ``t``, after the events of that time, array (nt, m) of int8."""
         return self.word(self.t)
 
     @lazy
@@ -144,11 +144,11 @@ class Solution(FromWorkspace, Sensitivities, Exporting):
     def margins(self) -> RecordArray:
         """Near-grazings, structured array (t, guard, h, decided, effect, returns): where a guard came near zero and turned back.
 
-        ``h`` is how near it came: of the sign of its side, or of the other sign where it was beyond for a moment.
-        ``decided`` where that is within the tolerance of h, so that the other side was possible, too: ``effect`` is
+        ``h`` is its value nearest to zero: with the sign of its side, or with the other sign if it was beyond for a moment.
+        ``decided`` is true where that is within the tolerance of h, so that the other side was possible, too. ``effect`` is
         then by how much the outcome would differ, in tolerances (0: f has no jump there, the outcome is continuous),
-        and ``returns`` whether a trajectory beyond the guard comes back to it. Of a guard that comes near again and
-        again, only what is clearly nearer is listed.
+        and ``returns`` whether a trajectory beyond the guard comes back to it. If a guard comes near again and
+        again, only the times at which it comes clearly nearer are listed.
         """
         rows = self.record.margins
         out: RecordArray = np.empty(len(rows), dtype=_MARGIN)
@@ -221,14 +221,14 @@ class Solution(FromWorkspace, Sensitivities, Exporting):
     # -------------------------------------------------------------------------------------------------- words
 
     def word(self, t: ArrayLike, side: Side = "right") -> SignArray:
-        """The word (mode) at any time: -1 or +1 for each guard.
+        """The mode (*word* in papers) at any time: -1 or +1 for each guard, 0 for one that the trajectory stays on.
 
         Parameters
         ----------
         t : float or array
             A time or several, in any order.
         side : {"right", "left"}
-            At the very time of an event: the word after it, or before it.
+            At the very time of an event: the mode after it, or before it.
 
         Returns
         -------

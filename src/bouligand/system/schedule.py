@@ -38,11 +38,11 @@ class Schedule:
 
     Notes
     -----
-    Values that are to be fitted or optimised belong into ``p``: see `rollout`, and `bouligand.bridges.mujoco.Hold` for robots.
+    Values that are to be fitted or optimised belong in ``p``: see `rollout`, and `bouligand.bridges.mujoco.Hold` for robots.
 
     Examples
     --------
-    A room that is heated to 21 degrees from six to ten, otherwise to 16:
+    A room that is heated to 21 degrees from 6 to 22 h, otherwise to 16:
 
     >>> import bouligand as bd
     >>> target = bd.Schedule([0.0, 6.0, 22.0], [16.0, 21.0, 16.0])

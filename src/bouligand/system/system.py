@@ -50,9 +50,9 @@ class System:
     ----------
     f : callable
         The vector field. ``f(t, x, b, p)`` returns n values; ``f(t, x, b, p, dx)`` writes them to ``dx``, which is faster.
-        For a fixed mode f must be smooth in x, also a step's length beyond the guards: switch on ``b``, never on the sign of
-        h. May be left out if ``f0`` and ``g`` are given. No function may write to x, b or p; one that writes to its last argument
-        has to write all of it.
+        For a fixed mode f must be smooth in x, also beyond the guards by the length of a step: switch on ``b``, never on the
+        sign of h. May be left out if ``f0`` and ``g`` are given. No function may write to x, b or p; one that writes to its last
+        argument has to write all of it.
     h : callable
         The guards. ``h(t, x, p)`` returns m values, ``h(t, x, p, out)`` writes them. May be left out if there are none.
     states, guards : sequence of str
@@ -68,16 +68,16 @@ class System:
     compile : {"auto", True, False}
         Whether to compile the functions with Numba. With "auto", a function that Numba cannot compile runs as plain Python,
         about a hundred times slower, with a `PerformanceWarning`; with True it is an error. `compiled` holds the outcome.
-        Compiling freezes global variables and closures: pass whatever changes in ``p``. (A change is met by a
-        `FunctionWarning`, and by new machine code in a new System.) Functions of the same code and equal values share machine
-        code, which is never freed; other values take about 1.5 MB each.
+        Compiling freezes global variables and closures: pass whatever changes in ``p``. (If one changes, there is a
+        `FunctionWarning`, and a new System uses the new value.) Functions with the same code and equal globals and closures share
+        machine code, which is never freed; other values take about 1.5 MB each.
     jacobians : {"auto", "exact", "differences"}
         Where Jacobians come from that are not given. "auto": f and h are compiled once more, for dual numbers, which gives exact
         Jacobians; where that is not possible (plain Python, machine code, an operation without a rule) they are computed by
         differences, and the attribute `jacobians` says why. "exact": that is a TypeError. "differences": always by differences.
     direction : {0, +1, -1}, sequence of these, or mapping from guard to one of these
-        0 (default): crossings in both directions are events. +1: one-sided; only crossings from - to + are events, and the
-        guard is re-armed without an event. -1: likewise from + to -.
+        0 (default): crossings in both directions are events. +1: one-sided; only crossings from - to + are events. The crossing
+        back is no event; it re-arms the guard, that is, makes it ready for the next event. -1: likewise from + to -.
     observers : guard or sequence of guards
         Guards (names or numbers) on which f does not depend, such as an apex. Their crossings are recorded and the
         integration goes on as if they were not there.
@@ -87,10 +87,10 @@ class System:
     jumps : mapping from guard to callable (or a callable, if there is one guard), optional
         Jumps of the state: at an event of that guard the state becomes ``R(t, x, b, p)`` (returned, or written with
         ``R(t, x, b, p, xnew)``; xnew holds x before, so that only what changes has to be written). b is the mode before it.
-        Guards that a jump carries across fire at the same instant. See docs/jumps.md.
+        Guards that a jump carries across zero fire at the same instant. See docs/jumps.md.
     jump_many : callable, optional
         Instead of a function for each guard: ``jump_many(t, x, fired, b, p)`` (or with ``xnew``) for all guards that fire at one
-        instant, those with ``fired[k] > 0``. It is for all guards that ``jumps`` names, or for all.
+        instant, those with ``fired[k] > 0``. It applies to the guards that ``jumps`` names, or to all if ``jumps`` is not given.
     order : sequence of guards, optional
         The order in which jumps of one instant are applied. Without it, jumps whose order matters are refused.
     rest : guard, sequence of guards, or mapping from guard to the name of a parameter, optional
