@@ -70,7 +70,7 @@ def test_f06_start_inside_a_band_and_on_a_guard():
     assert rises.b[0, 0] == -1
     at_rest = bd.solve(hopper, (0, 0.01), [1.0, 0.0])  # hdot is zero too: the next derivative decides
     assert at_rest.b[0, 0] == 1
-    with pytest.raises(bd.StartError, match="no word is consistent"):
+    with pytest.raises(bd.StartError, match="no mode is consistent"):
         bd.solve(systems.relay, (0, 1), [0.0, 0.0])
     with pytest.raises(bd.StartError, match="ambiguous"):
         bd.solve(systems.relay, (0, 1), [0.0, 0.0], p=[-1.0])

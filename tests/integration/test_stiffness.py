@@ -21,7 +21,7 @@ def foot(damping):
 
 
 def test_stiffness_is_named_with_its_rate_and_states():
-    with pytest.raises(bd.StiffnessError, match="a mode in vx decays") as caught:
+    with pytest.raises(bd.StiffnessError, match="a component in vx decays") as caught:
         bd.solve(foot(1e7), (0.0, 3.0), [0.0, 0.1, 1.0, 0.0], max_steps=2000, method="dopri5")
     error = caught.value
     assert error.states == ("vx",)

@@ -22,7 +22,7 @@ def add_command(commands):
     add_argument("model", metavar="MODEL", help="name of a ready model")
     add_argument("--section", metavar="GUARD", help="the guard whose crossing begins a new cycle, or `phase`")
     add_argument("--period", type=float, metavar="T", help="of a forced model, or a first guess with --section phase")
-    add_argument("--settle", type=float, metavar="T", help="how long to simulate before")
+    add_argument("--settle", type=float, metavar="T", help="time to simulate before the search")
     add_argument("--segments", type=int, default=1, metavar="N", help="of multiple shooting (%(default)s)")
     add_argument("--crossings", type=int, default=1, metavar="N", help="of the section in one cycle (%(default)s)")
     add_argument(

@@ -40,7 +40,7 @@ def add_command(commands):
     add_argument("--atol", type=float, help="absolute tolerance (rtol / 100)")
     add_argument("--terminal", metavar="GUARD", help="stop at the first crossing of this guard")
     add_argument("--store", metavar="PATH", help="keep the results in this Zarr store (xarray.open_zarr opens it)")
-    add_argument("--resume", action="store_true", help="go on with a store that is there")
+    add_argument("--resume", action="store_true", help="continue an existing store")
     add_argument("--block", type=int, metavar="N", help="trajectories of a task and of a chunk (a second's work)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--threads", type=int, metavar="N", help="threads of this process (all processors)")

@@ -90,8 +90,8 @@ FAILURES = {
     NOT_FINITE: Failure("NotFiniteError", "f or h is not finite {where}, however short the step; x = {x}"),
     STEP_TOO_SMALL: Failure(
         "StepSizeError",
-        "the step became too small {where} (dt = {dt:.1e}): the field is too stiff for an explicit method, or singular "
-        "there. Loosen the tolerances, or look at f near x = {x}.",
+        "the step became too small {where} (dt = {dt:.1e}): f is singular near x = {x}, or jumps within a mode (it tests h or x "
+        "instead of b).",
     ),
     TOO_MANY_STEPS: Failure(
         "TooManyStepsError",
@@ -166,12 +166,12 @@ FAILURES = {
     ),
     NO_WORD: Failure(
         "StartError",
-        "{zero}, and no word is consistent: under each, the flow leads back to the guard (sliding), or along it. "
+        "{zero}, and no mode is consistent: in each, the flow leads back to the guard (sliding), or along it. "
         "Start beside the guard, or give b0.",
     ),
     SEVERAL_WORDS: Failure(
         "StartError",
-        "{zero}, and {words} words are consistent: the start is ambiguous. Give b0, a sign for each guard.",
+        "{zero}, and {words} modes are consistent: the start is ambiguous. Give b0, a sign for each guard.",
     ),
     WRONG_WORD: Failure(
         "StartError",

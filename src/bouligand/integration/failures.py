@@ -58,9 +58,9 @@ def failure(stepper: Stepper, code: int) -> BaseException:
         rate, states = fastest_decay(system, t, x, g.b.copy(), stepper._p)
         if is_stiff(rate, s.dt, s.tf - s.t0):
             message = (
-                f"stiff at t = {t:.10g}: a mode in {', '.join(states)} decays at {rate:.2g} per unit of time, so that an "
+                f"stiff at t = {t:.10g}: a component in {', '.join(states)} decays at {rate:.2g} per unit of time, so that an "
                 f"explicit method may take no longer steps than about {3.0 / rate:.1e}, whatever the tolerance. "
-                f"{_advice(stepper)}, make that mode slower (a softer damper, a larger slip speed), or give a larger max_steps. "
+                f"{_advice(stepper)}, make it slower (a softer damper, a larger slip speed), or give a larger max_steps. "
                 f"({message})"
             )
             return errors.StiffnessError(message, rate=rate, states=states, t=t, x=x)

@@ -171,7 +171,7 @@ def _checked(path: Path, about: dict[str, Any], system: System) -> System:
     if changed:
         warn_user(
             f"{', '.join(changed)}: the text has changed since {path} was written. Between the steps, and in derivatives, the "
-            "functions of now are used",
+            "present functions are used",
             FunctionWarning,
         )
     return system

@@ -203,4 +203,4 @@ def _refuse_huge_binary(path: pathlib.Path) -> None:
         sizes = np.frombuffer(file.read(8 * count).ljust(8 * count, b"\0"), dtype=np.int64)
     stored, buffers = sizes[:-12], sizes[-12:]
     if max(map(int, stored), default=0) > length or max(map(int, buffers), default=0) > MOST_MEMORY:
-        raise ValueError(f"{path} cannot be read: it says that it has more than it can have; the file is damaged")
+        raise ValueError(f"{path} cannot be read: its header declares impossible sizes; the file is damaged")
