@@ -17,15 +17,15 @@ from .rates import compiled, guard_rates
 
 STEP = 1e-3  # of differences of rates, relative to the state: the formula is of sixth order
 LONGEST = 1e-4  # first step in time of these differences
-RESOLVED = 8e-15  # of the time: the shortest step in time
+LATE = 1e-10  # of the time: at least so long is that first step, as functions of a late time have few digits of it
+RESOLVED = 8e-15  # of the time: the shortest step
 PLACES = (-3.0, -2.0, -1.0, 1.0, 2.0, 3.0)
 WEIGHTS = (-1.0 / 60.0, 9.0 / 60.0, -45.0 / 60.0, 45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)
 LOWER = (0.0, 1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0, 0.0)  # the formula of fourth order
 AGREES = 1e-8  # relative difference of the two: that of sixth order is then good to about 1e-12
 SHORTER = 0.125  # than this step the next one, where they do not agree
 NEARER = 0.02  # with a shorter step the difference falls by more than that, if it is not round-off
-ROUGHLY = 1e-3  # a difference above that says nothing yet: the rates turn within a step
-MOST_STEPS = 9
+MOST_STEPS = 6
 ASIDE = 1e-8  # how far from the state an approaching one is looked for, each component relative to itself
 SMALL = 1e-3  # the size of a state that is zero
 
@@ -113,8 +113,8 @@ def impulse(t, x, word, p, ctx, k, d):
 
 @compiled
 def without_positions(t, x, p, ctx, k, d):
-    """An impulse does not change h_k. If d does, the jump also puts the state onto the contact: take the components that h_k depends
-    on from d (unless nothing is left then). Returns a status."""
+    """An impulse does not change h_k. If d does, the jump also puts the state onto the contact: take the components that h_k
+    depends on from d (unless nothing is left then). Returns a status."""
     compact()
     n, m = read_int(ctx, 0), read_int(ctx, 1)
     pair, both = np.zeros((2, n)), np.empty((2, m))
@@ -140,8 +140,8 @@ def without_positions(t, x, p, ctx, k, d):
 def rates_of_approach(t, x, word, p, ctx, fields, out):
     """out[q, k] = D(rate_k) fields[q], of every guard; along the last field with D_t rate_k. Returns a status.
 
-    How fast the rates change is not known beforehand (a floor that trembles): the step is made shorter until formulas of two orders
-    agree, or no longer come nearer to each other, as the rest is round-off.
+    How fast the rates change in time is not known beforehand (a floor that trembles): that step is made shorter until formulas of
+    two orders agree. If they never do, because of round-off, the step counts with which they agree best.
     """
     compact()
     n, m, many = read_int(ctx, 0), read_int(ctx, 1), fields.shape[0]
@@ -151,7 +151,7 @@ def rates_of_approach(t, x, word, p, ctx, fields, out):
         for i in range(n):
             largest = max(largest, abs(fields[q, i]))
         sigma = STEP * size / largest
-        sigma = min(sigma, LONGEST) if timed == 1.0 else sigma
+        sigma = max(min(sigma, LONGEST), LATE * abs(t)) if timed == 1.0 else sigma
         best = np.inf
         for number in range(MOST_STEPS):
             if timed == 1.0:  # (so that t + sigma has no rounding error of its own)
@@ -164,7 +164,9 @@ def rates_of_approach(t, x, word, p, ctx, fields, out):
                 best = apart
                 for k in range(m):
                     out[q, k] = found[k]
-            if apart <= AGREES or (not nearer and best < ROUGHLY):
+            if (
+                apart <= AGREES or timed == 0.0
+            ):  # (an impulse changes velocities, on which rates of contacts depend linearly)
                 break
             sigma *= SHORTER
     return 0
