@@ -6,7 +6,7 @@ import traceback
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core.state import FEW_LANES, LANES, SMALL
+from ..core.state import FEW_LANES, LANES, ONE_LANE, SMALL
 from .addresses import Keyed
 from .helpers import with_compiled_helpers
 
@@ -25,6 +25,7 @@ _SHAPES = {
     "jump": ("dual n", "m", "dual p", "dual n"),
     "jump_many": ("dual n", "m", "m", "dual p", "dual n"),
 }
+_PREFIXES = {FEW_LANES: "few ", ONE_LANE: "one "}
 
 
 class Ways(NamedTuple):
@@ -91,7 +92,7 @@ class Jacobians:
 
 
 def dual_function(user: UserFunction, lanes: int = LANES) -> tuple[int, object]:
-    """The address of f or h of dual numbers with so many tangents (LANES, or FEW_LANES), and what keeps it alive. Raises a
+    """The address of f or h of dual numbers with so many tangents (LANES, FEW_LANES or ONE_LANE), and what keeps it alive. Raises a
     TypeError if there is none, which says why."""
     from ..core.compiler import jit
 
@@ -112,8 +113,8 @@ def _compiled(name: str, keyed: Keyed, in_place: bool, lanes: int) -> tuple[int,
         from ..core.duals.recast import recast
 
         shapes = _SHAPES[name]
-        if lanes == FEW_LANES:
-            shapes = tuple(shape.replace("dual ", "few ") for shape in shapes)
+        if lanes != LANES:
+            shapes = tuple(shape.replace("dual ", _PREFIXES[lanes]) for shape in shapes)
         function = recast(with_compiled_helpers(keyed.function), lanes)
         address, keep = c_function(function, shapes, in_place, read_only=True)
         return int(address), keep

@@ -22,6 +22,7 @@ EVERY = 8  # most records between measurements
 STEADY = 1.25  # rates whose ratio is below this are equal: the next measurement may be later
 PLACES = 32  # fewest measurements along a trajectory, however few its steps are
 PAIRS = 3  # most pairs of iterations: the first one mostly turns the vector, and its growth may exceed that of any mode
+SETTLED = 0.05  # a pair whose rate differs by less than this part from the one before (or from that at the last place) is enough
 FAR = 4.0  # steps shorter than their bound by this factor (hops: by any factor) are measured at their start only
 
 
@@ -73,7 +74,7 @@ def fastest_modes(table):
 def begin(w):
     """Nothing is measured yet."""
     at, rows = w.tangents.modes, w.tangents.rows
-    at.step, at.event, at.leg, at.rate, at.ahead, at.worst = 1, 0, 0, 0.0, 0.0, 0.0
+    at.step, at.event, at.leg, at.rate, at.ahead, at.worst, at.settled = 1, 0, 0, 0.0, 0.0, 0.0, 0.0
     at.last, at.wait, at.longest, at.changed, at.seen, at.until = -EVERY, 1, 0.0, 1, -1, w.steps[0].t
     for i in range(w.v.width):
         rows.mode[i], rows.per_step[i] = 0.0, 1.0 / w.tangents.differences[i]
@@ -93,7 +94,7 @@ def measure_step(w, given, step, enough, inside):
     brief = kind != SPAN and inside == 0
     touch = brief and HOP <= kind < SPAN
     if at.changed == 1:
-        mix_mode(rows)
+        mix_mode(w)
     low, rate, place, behind, change = math.inf, 0.0, 0, 0.0, 0.0
     if at.seen == step - 1 and at.changed == 0:
         low, rate, place, behind = at.ahead, at.ahead, 1, at.ahead
@@ -106,7 +107,7 @@ def measure_step(w, given, step, enough, inside):
             if kind == SPAN:  # behind the crossings that it spans
                 at.event, at.leg = catch_up(w, at.event, at.leg, step + 1)
                 use_parameters(w, at.leg)
-                mix_mode(rows)
+                mix_mode(w)
         c = state_inside(w, step, length, place, inside)
         slope = v.f if place == 0 else v.x_end if place == 1 else v.second
         here = measure_rate(w, given, t + c * length, enough if brief or place > 0 else 0.0, slope)
@@ -150,8 +151,10 @@ def state_inside(w, step, length, place, inside):
 
 
 @core(inline=True)
-def mix_mode(rows):
+def mix_mode(w):
     """Mix all states into the vector of the power iteration: the fastest mode may be another one from here on."""
+    rows = w.tangents.rows
+    w.tangents.modes.settled = 0.0
     for i in range(rows.width):
         some = (0.3 + 0.1 * (i * 7 % 5)) / rows.per_step[i]
         rows.mode[i] = 0.3 * rows.mode[i] + (some if i % 2 == 0 else -some)
@@ -162,10 +165,10 @@ def measure_rate(w, given, t, enough, slope):
     """The rate of the fastest mode at v.x; where Df is not given, ``slope`` = f there. Negative if a function failed.
 
     A rate is measured over pairs of iterations: in an oscillation one maps positions to velocities, the next one back. If it is
-    above ``enough``, another pair is made.
+    above ``enough``, another pair is made, unless it is that of the pair before. (Where Df is given, a pair costs next to nothing.)
     """
     compact()
-    v, fn = w.v, w.fn
+    v, fn, at = w.v, w.fn, w.tangents.modes
     t, rate, last = min(t, w.s.cap), 0.0, 1.0
     if given:
         arguments = (address(v.x), address(w.g.b), address(w.p), address(w.tangents.Df))
@@ -181,7 +184,9 @@ def measure_rate(w, given, t, enough, slope):
             return -1.0
         if q % 2 == 1:
             rate = math.sqrt(growth * last)
-            if rate <= enough:
+            settled = not given and abs(rate - at.settled) <= SETTLED * rate
+            at.settled = rate
+            if rate <= enough or settled:
                 break
         last = growth
     return rate
