@@ -68,8 +68,8 @@ def spread(values, duals, size):
 
 @core
 def spread_parameters(w):
-    """plain_p, few_p, one_p = the parameters in force as dual numbers without tangents: once for all steps and crossings that use them,
-    since they may be many more than the states."""
+    """plain_p, few_p, one_p = the parameters in force as dual numbers without tangents: once for all steps and crossings that use
+    them, since they may be many more than the states."""
     compact()
     spread(w.p, w.tangents.plain_p, DUAL)
     spread(w.p, w.tangents.few_p, FEW_DUAL)

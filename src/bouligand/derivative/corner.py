@@ -96,7 +96,7 @@ class Corner(CompiledCorner, Generic[GuardName]):
         word = -np.ones(m) if before is None else vector("before", before)
         if times.shape != (m,) or word.shape != (m,) or not np.isin(word, (-1.0, 1.0)).all():
             raise ValueError(f"Dt_h and before must have {m} values, one for each guard, those of before -1 or +1")
-        field = self._given = CornerField(F, n, m)
+        self._given = CornerField(F, n, m)
         self._made_of = (F, Dh, Dt_h, before)
         self._memory = Working(n, m, 0)
         self._set_up(np.empty(0), 0.0, np.zeros(n), word, rows, times, list(range(m)), list(range(m + 1)))

@@ -87,26 +87,24 @@ def asleep(system: System, word: FloatArray) -> BoolArray:
 
 def units_of(walk: Walk, first: int, last: int) -> list[tuple[int, int]]:
     """The units among rows of events: (first row, number of rows). A unit is a crossing with the guards that it re-arms."""
-    events, system, wanted = walk.stretch.events, walk.system, walk.stretch.wanted
-    q = first
+    rows, observers, wanted = walk.stretch.events[first:last], walk.system.observers, walk.stretch.wanted
+    shown, jumped, guard, record, t = (rows[name].tolist() for name in ("shown", "jumped", "guard", "record", "t"))
+    q, count = 0, last - first
     out: list[tuple[int, int]] = []
-    while q < last:
-        row, w = events[q], 1
-        if row["shown"] == MARGIN or row["jumped"] or (system.observers[row["guard"]] and q != wanted):
+    while q < count:
+        w = 1
+        if shown[q] == MARGIN or jumped[q] or (observers[guard[q]] and first + q != wanted):
             q += 1
             continue
         while (
-            q + w < last
-            and row["shown"] == SHOWN
-            and (
-                (events["shown"][q + w] == SWITCH and not events["jumped"][q + w])
-                or events["jumped"][q + w] == WITH_CROSSING
-            )
-            and events["t"][q + w] == row["t"]
-            and events["record"][q + w] == row["record"]
+            q + w < count
+            and shown[q] == SHOWN
+            and ((shown[q + w] == SWITCH and not jumped[q + w]) or jumped[q + w] == WITH_CROSSING)
+            and t[q + w] == t[q]
+            and record[q + w] == record[q]
         ):
             w += 1
-        out.append((q, w))
+        out.append((first + q, w))
         q += w
     return out
 
@@ -117,7 +115,8 @@ def corner_here(walk: Walk) -> TrajectoryCorner | None:
     first, last = at.first, at.first + at.many
     places = units_of(walk, first, last)
     begun = walk.system._stays and begins_to_slide(events[first:last]).any()
-    units = [events["guard"][q : q + w].tolist() for q, w in places]
+    guards = events["guard"][first:last].tolist()
+    units = [guards[q - first : q - first + w] for q, w in places]
     if begun:
         units = [events["guard"][q : q + w][~begins_to_slide(events[q : q + w])].tolist() for q, w in places]
     middle = int(events["record"][wanted if first <= wanted < last else places[len(places) // 2][0]])

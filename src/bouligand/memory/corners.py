@@ -50,7 +50,7 @@ class CornerTable(TableMemory):
         self.buffer = np.zeros(ends[-1])
         whole = self.buffer.view(np.int64)
         begins = [0, *ends]
-        address = addressof(c_char.from_buffer(self.buffer))
+        address = addressof(c_char.from_buffer(self.buffer.data))
         places = [(address + 8 * begin, *shape) for begin, shape in zip(begins, shapes, strict=False)]
         self.kind = CORNER
         self._connect(np.empty((len(CORNER.places), 3), dtype=np.int64))

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from .system import System
 
 
-# of steps times states: after so many evaluations for one direction, or for two, another version of f is compiled for these. With it
-# they take about half the time, so that this is when what has been lost without it equals the time of the compiler
+# of steps times states: after so many evaluations for one direction, or for two, another version of f is compiled for these.
+# With it they take about half the time, so that this is when what has been lost without it equals the time of the compiler
 WORTH_COMPILING = 2_000_000
 _FIELD = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * 5)  # of f, in the core
 

@@ -92,8 +92,8 @@ class Jacobians:
 
 
 def dual_function(user: UserFunction, lanes: int = LANES) -> tuple[int, object]:
-    """The address of f or h of dual numbers with so many tangents (LANES, FEW_LANES or ONE_LANE), and what keeps it alive. Raises a
-    TypeError if there is none, which says why."""
+    """The address of f or h of dual numbers with so many tangents (LANES, FEW_LANES or ONE_LANE), and what keeps it alive. Raises
+    a TypeError if there is none, which says why."""
     from ..core.compiler import jit
 
     if not jit.JIT:

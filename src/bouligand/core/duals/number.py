@@ -1,7 +1,8 @@
 """The dual number as a Numba type: a value and some tangents, which follow every operation by the rules of differentiation.
 
 There are three such types, which do not mix: with LANES tangents, for matrices, and with FEW_LANES and ONE_LANE, which cost
-less, for two directions and for one. There is no conversion from a dual number to a float: code that would lose a tangent does not compile.
+less, for two directions and for one. There is no conversion from a dual number to a float: code that would lose a tangent does
+not compile.
 """
 
 from llvmlite import ir

@@ -89,7 +89,7 @@ def measure_step(w, given, step, enough, inside):
     ``enough``: the rate for which the step is as long as its bound.
     """
     compact()
-    s, v, steps, rows, at = w.s, w.v, w.steps, w.tangents.rows, w.tangents.modes
+    v, steps, at = w.v, w.steps, w.tangents.modes
     t, length, kind = steps[step - 1].t, steps[step].t - steps[step - 1].t, steps[step].kind % BACK
     brief = kind != SPAN and inside == 0
     touch, end = brief and HOP <= kind < SPAN, -1.0
@@ -191,7 +191,7 @@ def measure_rate(w, given, t, enough, slope):
     """The rate of the fastest mode at v.x; where Df is not given, ``slope`` = f there. Negative if a function failed.
 
     A rate is measured over pairs of iterations: in an oscillation one maps positions to velocities, the next one back. If it is
-    above ``enough``, another pair is made, unless it agrees with the pair before, or with the last place from which the vector was
+    above ``enough``, another pair is made, unless it agrees with the pair before, or with that at the last place, whose vector is
     kept. (Where Df is given, a pair costs next to nothing.)
     """
     compact()
