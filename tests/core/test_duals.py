@@ -10,7 +10,7 @@ from numba.core.errors import NumbaError
 
 import bouligand as bd
 from bouligand.core.duals.recast import _INLINED, _size
-from bouligand.core.state import FEW_LANES
+from bouligand.core.state import FEW_LANES, ONE_LANE
 
 from ..helpers.dual_jacobians import dual_jacobian
 from ..helpers.many_digits import exact_jacobian
@@ -345,8 +345,9 @@ def test_no_tangent_is_lost(f):
 
 
 @pytest.mark.parametrize("f", [table, in_place, helpers, newton, concatenated], ids=lambda f: f.__name__)
-def test_few_tangents_are_the_same(f):
-    assert np.array_equal(dual_jacobian(f, X, P, lanes=FEW_LANES)[1], dual_jacobian(f, X, P)[1])
+@pytest.mark.parametrize("lanes", [FEW_LANES, ONE_LANE])
+def test_few_tangents_are_the_same(f, lanes):
+    assert np.array_equal(dual_jacobian(f, X, P, lanes=lanes)[1], dual_jacobian(f, X, P)[1])
 
 
 @njit

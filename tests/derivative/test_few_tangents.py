@@ -1,4 +1,4 @@
-"""One or two directions by dual numbers that have two tangents: the same numbers as by those that have eight."""
+"""One or two directions by dual numbers that have one or two tangents: the same numbers as by those that have eight."""
 
 import numpy as np
 import pytest
@@ -17,8 +17,8 @@ def plain(system):
     return bd.System(**functions, states=system.states, guards=system.guards, params=params)
 
 
-def has_few(system):
-    return bool(system._bind().jacobians(system, True)["f_few"][0])
+def has_few(system, name="f_one"):
+    return bool(system._bind().jacobians(system, True)[name][0])
 
 
 @pytest.fixture
@@ -73,7 +73,8 @@ def test_two_columns_at_many_times(at_once):
     t = np.linspace(0.1, 1.3, 7)
     sol = bd.solve(system, span, x0, rtol=1e-9, t_eval=t)
     two = sol.sensitivity(wrt=("z", "k"))
-    assert has_few(system)
+    assert has_few(system, "f_few")
+    assert not has_few(system)
     B = sol.bderivative(t, params=True)
     assert two[:, :, 0] == pytest.approx(B.matrix()[:, :, 0], rel=1e-12, abs=1e-12)
     assert two[:, :, 1] == pytest.approx(B.matrix(wrt="p")[:, :, 1], rel=1e-12, abs=1e-15)
@@ -92,3 +93,23 @@ def test_where_f_fails(at_once):
     sol.record.parameters[0][:] = 1.0  # (the replay sees another parameter than the solve)
     with pytest.raises(bd.FunctionError):
         sol.bderivative()([1.0, 0.0])
+
+
+def test_where_steps_are_stiff(monkeypatch):
+    """Stiff steps among others: their tangents are in rows of the same size."""
+
+    def f(t, x, b, p):
+        return np.array([x[1], -x[0] - p[0] * (x[1] - np.cos(x[2])), 1.0 if b[0] < 0 else 2.0])
+
+    system = bd.System(f, lambda t, x, p: (x[2] - 1.0,), n=3, m=1, params={"fast": 3000.0})
+    sol = bd.solve(system, (0.0, 2.0), [1.0, 1.0, 0.0], rtol=1e-6)
+    assert sol.record.stiff
+    dx, dp = np.array([0.3, -0.2, 0.5]), [20.0]
+    before = sol.bderivative()(dx), sol.bderivative(params=True)(dx, dp)
+    monkeypatch.setattr(binding, "WORTH_COMPILING", 0)
+    after = sol.bderivative()(dx), sol.bderivative(params=True)(dx, dp)
+    assert has_few(system)
+    for one, other in zip(before, after, strict=True):
+        assert np.array_equal(one, other)
+    ends = [bd.solve(system, (0.0, 2.0), sol.x[0] + side * 1e-5 * dx, rtol=1e-12).x[-1] for side in (1.0, -1.0)]
+    assert after[0] == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-5, abs=1e-6)

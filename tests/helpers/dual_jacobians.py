@@ -6,14 +6,14 @@ import numpy as np
 
 from bouligand.core.compiler.wrapping import c_function
 from bouligand.core.duals.recast import recast
-from bouligand.core.state import FEW_LANES, LANES
+from bouligand.core.state import FEW_LANES, LANES, ONE_LANE
 
 
 def dual_jacobian(f, x, p=(), b=(1.0,), wrt="x", t=0.0, lanes=LANES):
     """(values, Jacobian) of ``f(t, x, b, p)`` or ``f(t, x, b, p, dx)`` in x or p. Raises what Numba raises, if it does."""
     x, p, b = (np.array(values, dtype=float) for values in (x, p, b))
     in_place = getattr(f, "py_func", f).__code__.co_argcount == 5
-    kind = "few" if lanes == FEW_LANES else "dual"
+    kind = {FEW_LANES: "few", ONE_LANE: "one"}.get(lanes, "dual")
     shapes = (f"{kind} n", "m", f"{kind} p", f"{kind} n")
     address, keep = c_function(recast(f, lanes), shapes, in_place, read_only=True)
     call = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * 5)(address)

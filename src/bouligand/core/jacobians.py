@@ -5,7 +5,7 @@ from .compiler.intrinsics import address, call, compact
 from .compiler.jit import core
 from .compiler.vectors import clear
 from .evaluate import eval_f, failed
-from .state import DUAL, FEW_DUAL, LANES
+from .state import DUAL, FEW_DUAL, LANES, ONE_DUAL
 
 
 @core(inline=True)
@@ -68,11 +68,12 @@ def spread(values, duals, size):
 
 @core
 def spread_parameters(w):
-    """plain_p, few_p = the parameters in force as dual numbers without tangents: once for all steps and crossings that use them,
-    since they may be many more than the states."""
+    """plain_p, few_p, one_p = the parameters in force as dual numbers without tangents: once for all steps and crossings that use
+    them, since they may be many more than the states."""
     compact()
     spread(w.p, w.tangents.plain_p, DUAL)
     spread(w.p, w.tangents.few_p, FEW_DUAL)
+    spread(w.p, w.tangents.one_p, ONE_DUAL)
 
 
 @core(inline=True)

@@ -10,16 +10,14 @@ import numpy as np
 
 from ..core import codes
 from ..core.entries import Kernel
-from ..core.state import CORNER, CORNER_PLAN, WHOLE
-from ..core.views import record_view
-from ..memory.tables import TableMemory
-from ..memory.working import Working
+from ..core.state import WHOLE
+from ..memory.corners import CornerTable
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray, RecordArray
+    from ..memory.working import Working
 
 _pass_corner = Kernel("tangents.corner_passage", "pass_corner", "corners")
-_Plan = record_view(CORNER_PLAN)
 _NONE = np.empty((0, 0))
 
 
@@ -40,41 +38,24 @@ class CompiledCorner:
 
     def _set_up(
         self,
-        fn: RecordArray,
         p: FloatArray,
         t: float,
         x: FloatArray,
         word: FloatArray,
         rows: FloatArray,
         times: FloatArray,
-        flips: IntArray,
-        firsts: IntArray,
+        flips: list[int],
+        firsts: list[int],
     ) -> None:
-        """Prepare what the compiled core needs: a workspace, and the rows of Dh without their zeros.
+        """Prepare what the compiled core needs.
 
         ``flips`` are the guards of all units, one unit after the other; unit u begins at ``firsts[u]``.
         """
-        self.n, self._p, self._t, self._word = x.size, p, t, word
-        self._rows, self._slopes = rows, np.ascontiguousarray(times, dtype=float)
-        self._flips, self._firsts = flips.astype(np.int64), firsts.astype(np.int64)
-        self._side = word[self._flips[self._firsts[:-1]]].copy()
-        self._count = np.count_nonzero(rows, axis=1).astype(np.int64)
-        widest = max(int(self._count.max(initial=0)), 1)
-        first = np.argsort(rows == 0.0, axis=1, kind="stable")[:, :widest]
-        self._index = np.ascontiguousarray(first, dtype=np.int64)
-        self._value = rows[np.arange(len(rows))[:, None], self._index]
-        self._offset = np.zeros(len(rows))
-        self._memory = memory = Working(x.size, word.size, p.size)
-        memory.fill()
-        memory.v.x[:], memory.p[:], memory.s.cap = x, p, math.inf
-        memory.bind(fn, False)
-        plan = np.zeros(1, dtype=CORNER_PLAN)
-        self._plan = _Plan(plan.data.cast("B"))
+        self.n, self._p, self._t, self._x, self._word, self._rows = x.size, p, t, x, word, rows
+        self._table = table = CornerTable(rows, times, flips, firsts, word)
+        self._slopes, self._offset, self._side = table.slopes, table.offset, table.side
+        self._flips, self._firsts, self._plan = table.flips, table.firsts, table.now
         self._plan.t = t
-        done = np.zeros(len(rows), dtype=np.int64)
-        arrays = {"value": self._value, "index": self._index, "count": self._count, "Dt_h": self._slopes}
-        arrays |= {"offset": self._offset, "side": self._side, "firsts": self._firsts, "flips": self._flips}
-        memory.put("corner", TableMemory(CORNER, plan=plan, done=done, **arrays))
         self.mode, self.target, self.end, self._reference = WHOLE, 0, 0.0, np.zeros(x.size)
         # the move onto guards on which the trajectory begins to slide there: images of states, then of parameters, as rows
         self._onto: FloatArray | None = None
@@ -88,21 +69,33 @@ class CompiledCorner:
         """The field at the corner in a mode."""
         raise NotImplementedError
 
-    def _fail(self, code: int) -> NoReturn:
+    def _borrow(self) -> tuple[Working, RecordArray]:
+        """A workspace, to be given back, and the functions that the core is to call."""
+        raise NotImplementedError
+
+    def _give_back(self, memory: Working) -> None:
+        pass
+
+    def _fail(self, code: int, memory: Working) -> NoReturn:
         """Raise the exception for a code of the core."""
         raise NotImplementedError
 
     def _pass(self, D: FloatArray, dt0: FloatArray | None = None, jumps: bool = False) -> Passage:
         """Propagate the tangents D (one per row, changed in place) through the corner. The first selects the piece for all."""
         units, tangents, plan = self.units, D.shape[0], self._plan
-        self._memory.g.b[:] = self._word
         plan.mode, plan.target, plan.end = self.mode, self.target, self.end
         order, times = np.zeros(units, dtype=np.int64), np.zeros((units, tangents))
         records = np.zeros((units, self.n + 1)) if jumps else _NONE
         dt0 = np.zeros(tangents) if dt0 is None else dt0
-        code, crossed = _pass_corner(self._memory.address, D, dt0, order, times, records)
+        memory, fn = self._borrow()
+        memory.fill()
+        memory.bind(fn, False)
+        memory.v.x[:], memory.p[:], memory.g.b[:], memory.s.cap = self._x, self._p, self._word, math.inf
+        memory.put("corner", self._table)
+        code, crossed = _pass_corner(memory.address, D, dt0, order, times, records)
         if code != codes.GO_ON:
-            self._fail(code)
+            self._fail(code, memory)
+        self._give_back(memory)
         D[0, : self.n] -= self._reference
         if self._onto is not None:
             D[:, : self.n] = D @ self._onto

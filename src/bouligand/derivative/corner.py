@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core import codes
 from ..errors import NotEventSelectedError
+from ..memory.working import Working
 from ..system.arguments import numbers, vector, whole
 from .compiled_corner import CompiledCorner
 from .corner_field import CornerField
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import TypeVar  # for default=, which Python's own has from 3.13 on
 
-    from .._typing import FloatArray
+    from .._typing import FloatArray, RecordArray
     from .pieces import Piece
 
     # how guards are named: by number here, by name in a corner of a trajectory
@@ -95,9 +96,10 @@ class Corner(CompiledCorner, Generic[GuardName]):
         word = -np.ones(m) if before is None else vector("before", before)
         if times.shape != (m,) or word.shape != (m,) or not np.isin(word, (-1.0, 1.0)).all():
             raise ValueError(f"Dt_h and before must have {m} values, one for each guard, those of before -1 or +1")
-        field = self._given = CornerField(F, n, m)
+        self._given = CornerField(F, n, m)
         self._made_of = (F, Dh, Dt_h, before)
-        self._set_up(field.fn, np.empty(0), 0.0, np.zeros(n), word, rows, times, np.arange(m), np.arange(m + 1))
+        self._memory = Working(n, m, 0)
+        self._set_up(np.empty(0), 0.0, np.zeros(n), word, rows, times, list(range(m)), list(range(m + 1)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._made_of
@@ -106,7 +108,10 @@ class Corner(CompiledCorner, Generic[GuardName]):
         """The field at the corner in a mode."""
         return self._given.at(word)
 
-    def _fail(self, code: int) -> NoReturn:
+    def _borrow(self) -> tuple[Working, RecordArray]:
+        return self._memory, self._given.fn
+
+    def _fail(self, code: int, memory: Working) -> NoReturn:
         """Raise the exception for a code of the core."""
         if code == codes.NOT_EVENT_SELECTED:
             name = self._name(self._plan.culprit)
@@ -114,7 +119,7 @@ class Corner(CompiledCorner, Generic[GuardName]):
                 f"the corner is not event-selected: guard {name} is not approached under a word on the way (hdot points away "
                 "from it), so that the derivative does not exist there",
                 t=self._t,
-                x=self._memory.v.x.copy(),
+                x=self._x.copy(),
                 guard=name,
             )
         self._given.failed()

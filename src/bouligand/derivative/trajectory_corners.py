@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
@@ -12,13 +13,15 @@ from ..core import codes
 from ..core.entries import Kernel
 from ..core.state import AT_END, AT_START, MARGIN, SHOWN, SWITCH, TO_GUARD, WHOLE, WITH_CROSSING
 from ..errors import DerivativeError
+from ..memory.pool import pool_of
 from ..solution.record import word_after
 from .corner import Corner
 from .failures import raise_failed
 from .sliding_entry import begins_to_slide, slide_behind
 
 if TYPE_CHECKING:
-    from .._typing import BoolArray, FloatArray, IntArray
+    from .._typing import BoolArray, FloatArray, IntArray, RecordArray
+    from ..memory.working import Working
     from ..system.binding import Bound
     from ..system.system import System
     from ..system.user_memory import Lease
@@ -84,26 +87,24 @@ def asleep(system: System, word: FloatArray) -> BoolArray:
 
 def units_of(walk: Walk, first: int, last: int) -> list[tuple[int, int]]:
     """The units among rows of events: (first row, number of rows). A unit is a crossing with the guards that it re-arms."""
-    events, system, wanted = walk.stretch.events, walk.system, walk.stretch.wanted
-    q = first
+    rows, observers, wanted = walk.stretch.events[first:last], walk.system.observers, walk.stretch.wanted
+    shown, jumped, guard, record, t = (rows[name].tolist() for name in ("shown", "jumped", "guard", "record", "t"))
+    q, count = 0, last - first
     out: list[tuple[int, int]] = []
-    while q < last:
-        row, w = events[q], 1
-        if row["shown"] == MARGIN or row["jumped"] or (system.observers[row["guard"]] and q != wanted):
+    while q < count:
+        w = 1
+        if shown[q] == MARGIN or jumped[q] or (observers[guard[q]] and first + q != wanted):
             q += 1
             continue
         while (
-            q + w < last
-            and row["shown"] == SHOWN
-            and (
-                (events["shown"][q + w] == SWITCH and not events["jumped"][q + w])
-                or events["jumped"][q + w] == WITH_CROSSING
-            )
-            and events["t"][q + w] == row["t"]
-            and events["record"][q + w] == row["record"]
+            q + w < count
+            and shown[q] == SHOWN
+            and ((shown[q + w] == SWITCH and not jumped[q + w]) or jumped[q + w] == WITH_CROSSING)
+            and t[q + w] == t[q]
+            and record[q + w] == record[q]
         ):
             w += 1
-        out.append((q, w))
+        out.append((first + q, w))
         q += w
     return out
 
@@ -114,7 +115,8 @@ def corner_here(walk: Walk) -> TrajectoryCorner | None:
     first, last = at.first, at.first + at.many
     places = units_of(walk, first, last)
     begun = walk.system._stays and begins_to_slide(events[first:last]).any()
-    units = [events["guard"][q : q + w].tolist() for q, w in places]
+    guards = events["guard"][first:last].tolist()
+    units = [guards[q - first : q - first + w] for q, w in places]
     if begun:
         units = [events["guard"][q : q + w][~begins_to_slide(events[q : q + w])].tolist() for q, w in places]
     middle = int(events["record"][wanted if first <= wanted < last else places[len(places) // 2][0]])
@@ -324,30 +326,37 @@ class TrajectoryCorner(Corner[str]):
         self.record = self.first_record = self.last_record = 0
         self.guards = tuple(system.guards[unit[0]] for unit in units)
         self._sum = system.has("g")
-        flips = np.concatenate([np.array(unit) for unit in units])
-        firsts = np.concatenate([[0], np.cumsum([len(unit) for unit in units])])
+        flips = [guard for unit in units for guard in unit]
+        firsts = list(accumulate(map(len, units), initial=0))
         if (
             system._stays
         ):  # (h depends on the mode, which it finds in one workspace for each lease: the walk has its own)
             lease = system._bind().lease(system)
-        self._set_up(lease.fn, p, t, x, word, rows, slopes, flips, firsts)
+        self._set_up(p, t, x, word, rows, slopes, flips, firsts)
         self._system, self._lease = system, lease
-        self._function = system._bind().field if system._stays else system.function("f")
 
     def __reduce__(self) -> tuple[Any, ...]:
         made_of = (self.t, self.x, self._p, self._word, self._units, self._rows, self._slopes)
         return _corner_again, (self._system, made_of, {name: getattr(self, name) for name in _OWN}, self._offset)
 
     def _field(self, word: FloatArray) -> FloatArray:
-        return self._function(self._t, self.x, word, self._p)
+        system = self._system
+        function = system._bind().field if system._stays else system.function("f")
+        return function(self._t, self.x, word, self._p)
 
     def _name(self, k: int) -> str:
         return repr(self._system.guards[k])
 
-    def _fail(self, code: int) -> NoReturn:
+    def _borrow(self) -> tuple[Working, RecordArray]:
+        return pool_of(self._system).borrow("replay", self._system), self._lease.fn
+
+    def _give_back(self, memory: Working) -> None:
+        pool_of(self._system).give_back("replay", memory)
+
+    def _fail(self, code: int, memory: Working) -> NoReturn:
         if code != codes.NOT_EVENT_SELECTED:
-            raise_failed(self._system, code, self._memory)
-        super()._fail(code)
+            raise_failed(self._system, code, memory)
+        super()._fail(code, memory)
 
     @property
     def kind(self) -> Literal["tie", "start", "end", "event", "breakpoint", "jump"]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core import codes
 from ..core.entries import Kernel
-from ..core.state import AT_END, DUAL, FEW_DUAL, FEW_LANES, SMALL, TANGENT_ROWS, TO_GUARD
+from ..core.state import AT_END, DUAL, FEW_LANES, SMALL, TANGENT_ROWS, TO_GUARD
 from ..errors import GrazingError
 from ..memory.pool import pool_of
 from .differences import take_steps
@@ -228,14 +228,15 @@ class Walk:
         else:
             size = self._size_of_duals(tangents) if by_duals else 2
             width = -4 * (-size * self.n // 4)
-        return np.zeros((TANGENT_ROWS.count, width))
+        return self.memory.rows_of_tangents(width)
 
     def _size_of_duals(self, tangents: int) -> int:
-        """The size of the dual numbers that propagate so many tangents. (Stiff steps have large ones only.)"""
-        if not 0 < tangents <= FEW_LANES or hasattr(self.memory, "stiff"):
+        """The size of the dual numbers that propagate so many tangents."""
+        if not 0 < tangents <= FEW_LANES:
             return DUAL
         evaluations = len(self.stretch.steps) * self.n
-        return FEW_DUAL if self.system._bind().expect_few_tangents(self.system, evaluations) else DUAL
+        few = self.system._bind().expect_few_tangents(self.system, tangents, evaluations)
+        return 1 + tangents if few else DUAL
 
     def _drift(self, carried: Tangents, corner: TrajectoryCorner, record: int) -> None:
         """Propagate to a row inside a corner. There, crossings only change the word."""

@@ -19,6 +19,7 @@ from ..core.state import (
     LANES,
     MODES_POSITION,
     MOST_SAMPLES,
+    ONE_DUAL,
     POSITION,
     SMALL,
     SPANS,
@@ -26,6 +27,7 @@ from ..core.state import (
     STIFF,
     STIFF_ROWS,
     SUM_ROWS,
+    TANGENT_ROWS,
     TANGENTS,
     USER_DATA,
 )
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from ..system.user_memory import Lease
 
 CHUNK = 128  # contacts evaluated at once
+_MOST_SPARE = 50_000  # numbers of a stretch's states up to which there is room for twice as many
 
 _Position, _Modes, _Plan = record_view(POSITION), record_view(MODES_POSITION), record_view(DIVISION_PLAN)
 _AT_START = np.array([-1 if name in ("rows_at", "halt") else 0 for name in POSITION.names])
@@ -157,11 +160,11 @@ class DivisionTable(TableMemory):
             self.put("Df", np.empty((MOST_SAMPLES, self._n**2)))
 
     def hold_rows(self, rows: int) -> None:
-        """Make room for a stretch of so many rows."""
-        self.put("steps", np.empty(rows, dtype=STEP))
-        self.put("states", np.empty((rows, self._n)))
+        """Make room for a stretch of so many rows. (It belongs to the walk that has borrowed this memory.)"""
         if self._room < rows:
-            self._room = 2 * rows
+            self._room = 2 * rows if rows * self._n <= _MOST_SPARE else rows
+            self.put("steps", np.empty(self._room, dtype=STEP))
+            self.put("states", np.empty((self._room, self._n)))
             for name, dtype in (("moments", float), ("owners", int), ("fresh", int), ("fresh_times", float)):
                 self.put(name, np.empty(self._room, dtype=dtype))
 
@@ -199,6 +202,7 @@ class TangentMemory(Working):
         super().__init__(n, m, parameters, units=system.unit, reset=system.reset)
         of_p = self.parameters_differentiated = parameters if params else 0
         self.ways = system._bind().ways[params]
+        self._rows_of_tangents = NO_MATRIX
         self.position = np.zeros(len(POSITION), dtype=np.int64)  # (a record, but copied and filled as plain integers)
         self.at = _Position(self.position.data.cast("B"))
         modes = np.zeros(1, dtype=MODES_POSITION)
@@ -232,6 +236,7 @@ class TangentMemory(Working):
             dual_out=np.zeros(DUAL * max(n, m)),
             plain_p=np.zeros(DUAL * parameters),
             few_p=np.zeros(FEW_DUAL * parameters),
+            one_p=np.zeros(ONE_DUAL * parameters),
         )
         self.put("tangents", tangents)
 
@@ -277,6 +282,12 @@ class TangentMemory(Working):
         s, count = self.s, len(times) if backwards else 0
         if s.eval_count != count:
             s.eval_count = count
+
+    def rows_of_tangents(self, width: int) -> FloatArray:
+        """The workspace of the stages, with rows of this width."""
+        if self._rows_of_tangents.shape[1] != width:
+            self._rows_of_tangents = np.zeros((TANGENT_ROWS.count, width))
+        return self._rows_of_tangents
 
     def release(self) -> None:
         """Forget the record that was replayed (see `Working.release`), and what was requested."""

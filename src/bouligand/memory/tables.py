@@ -84,7 +84,9 @@ def place_of(array: NDArray[Any] | TableMemory) -> Place:
     if isinstance(array, TableMemory):
         return array.address, 0, 0
     shape = array.shape
-    if array.flags.writeable and array.size:
+    if not array.size:
+        address = 0  # (nothing is read there)
+    elif array.flags.writeable:
         address = addressof(c_char.from_buffer(array.data))  # (half the time of ``array.ctypes.data``)
     else:
         address = array.ctypes.data

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core import state
-from ..core.state import CONTEXT, FEW_LANES, FUNCTIONS, JACOBIANS, TIMELESS, USER_DATA
+from ..core.state import CONTEXT, FEW_LANES, FUNCTIONS, JACOBIANS, ONE_LANE, TIMELESS, USER_DATA
 from ..errors import FunctionError, FunctionWarning, PerformanceWarning
 from .addresses import LostValuesError, WritesArgumentError, is_callback, user_data
 from .caught import Failures
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from .system import System
 
 
-# of steps times states: after so many evaluations for single directions another version of f is compiled for these. With it
-# they take about half the time, so that this is when what has been lost without it equals the time of the compiler
+# of steps times states: after so many evaluations for one direction, or for two, another version of f is compiled for these.
+# With it they take about half the time, so that this is when what has been lost without it equals the time of the compiler
 WORTH_COMPILING = 2_000_000
 _FIELD = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * 5)  # of f, in the core
 
@@ -93,7 +94,8 @@ class Bound:
             int, int
         ] = {}  # the addresses of jumps of dual numbers; 0: they do not compile for these
         self._no_duals: dict[str, str] = {}  # functions that do not compile for dual numbers, and why
-        self._few_evaluated, self._no_few = 0, False
+        # of f of dual numbers with one tangent, or with two: states evaluated so far without it (inf: it does not compile)
+        self._evaluated: dict[str, float] = {"f_one": 0.0, "f_few": 0.0}
         self.space: FloatArray | None = None  # working memory of sliding modes
         if system._stays:
             self._let_stay(system)
@@ -230,24 +232,23 @@ class Bound:
         self._jacobians[user.name + "_dual"] = address
         self.keep.append(keep)
 
-    def expect_few_tangents(self, system: System, evaluations: int) -> bool:
+    def expect_few_tangents(self, system: System, tangents: int, evaluations: int) -> bool:
         """Whether one or two tangents are propagated by dual numbers that have no more. These are compiled once so many states
-        have been evaluated for single directions that it pays."""
-        if self._jacobians["f_few"][0] == 0 and not self._no_few:
-            self._few_evaluated += evaluations
-            if self._few_evaluated > WORTH_COMPILING:
-                with self._lock:
-                    self._take_few(system._functions["f"])
-        return bool(self._jacobians["f_few"][0])
-
-    def _take_few(self, user: UserFunction) -> None:
-        try:
-            address, keep = dual_function(user, FEW_LANES)
-        except TypeError:  # (what compiles for many tangents does for few; if not, many do as well)
-            self._no_few = True
-            return
-        self.keep.append(keep)
-        self._jacobians["f_few"] = address
+        have been evaluated without them that it pays."""
+        name, lanes = ("f_one", ONE_LANE) if tangents == ONE_LANE else ("f_few", FEW_LANES)
+        if self._jacobians[name][0]:
+            return True
+        self._evaluated[name] += evaluations
+        if not WORTH_COMPILING < self._evaluated[name] < math.inf:
+            return False
+        with self._lock:
+            try:
+                self._jacobians[name], keep = dual_function(system._functions["f"], lanes)
+            except TypeError:  # (what compiles for many tangents does for few; if not, many do as well)
+                self._evaluated[name] = math.inf
+                return False
+            self.keep.append(keep)
+        return True
 
     def dual_jump(self, system: System, user: UserFunction) -> int:
         """The address of a jump of dual numbers; 0 where its derivatives come from differences."""

@@ -6,7 +6,7 @@ import traceback
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core.state import FEW_LANES, LANES, SMALL
+from ..core.state import FEW_LANES, LANES, ONE_LANE, SMALL
 from .addresses import Keyed
 from .helpers import with_compiled_helpers
 
@@ -25,6 +25,7 @@ _SHAPES = {
     "jump": ("dual n", "m", "dual p", "dual n"),
     "jump_many": ("dual n", "m", "m", "dual p", "dual n"),
 }
+_PREFIXES = {FEW_LANES: "few ", ONE_LANE: "one "}
 
 
 class Ways(NamedTuple):
@@ -91,8 +92,8 @@ class Jacobians:
 
 
 def dual_function(user: UserFunction, lanes: int = LANES) -> tuple[int, object]:
-    """The address of f or h of dual numbers with so many tangents (LANES, or FEW_LANES), and what keeps it alive. Raises a
-    TypeError if there is none, which says why."""
+    """The address of f or h of dual numbers with so many tangents (LANES, FEW_LANES or ONE_LANE), and what keeps it alive. Raises
+    a TypeError if there is none, which says why."""
     from ..core.compiler import jit
 
     if not jit.JIT:
@@ -107,8 +108,8 @@ def dual_function(user: UserFunction, lanes: int = LANES) -> tuple[int, object]:
 @lru_cache(maxsize=256)
 def _compiled(name: str, keyed: Keyed, in_place: bool, lanes: int) -> tuple[int, object]:
     shapes = _SHAPES[name]
-    if lanes == FEW_LANES:
-        shapes = tuple(shape.replace("dual ", "few ") for shape in shapes)
+    if lanes != LANES:
+        shapes = tuple(shape.replace("dual ", _PREFIXES[lanes]) for shape in shapes)
     kept = keyed.kept
     if kept is not None and (found := kept.load_entry(shapes, in_place, True)) is not None:
         address, library = found

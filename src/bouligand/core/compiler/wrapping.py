@@ -12,7 +12,7 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-from ..state import FEW_LANES, LANES
+from ..state import FEW_LANES, LANES, ONE_LANE
 from .cache import JIT, keep_on_disk
 from .compiling import compiling, shortcuts
 from .intrinsics import DOUBLE, INT32, INT64
@@ -24,13 +24,14 @@ _VECTOR = types.Array(types.float64, 1, "C")
 _INDICES = types.Array(types.int64, 1, "C")
 _MATRIX = types.Array(types.float64, 2, "C")
 _INTP = types.intp
+_LANES = {"dual ": LANES, "few ": FEW_LANES, "one ": ONE_LANE}  # of dual numbers, by the names of shapes
 
 _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def _kind(shape, read_only=False):
     """Numba's type of an argument: "k" is an index, "ks" several, a string a vector of that size, a pair a matrix; "dual n" is a
-    vector of dual numbers, "dual t" one of them; "few n" a vector of dual numbers with few tangents."""
+    vector of dual numbers, "dual t" one of them; "few n" and "one n" vectors of dual numbers with few tangents, or with one."""
     if shape == "k":
         return _INTP
     if is_dual(shape):
@@ -41,14 +42,14 @@ def _kind(shape, read_only=False):
 
 def is_dual(shape):
     """Whether an argument consists of dual numbers."""
-    return isinstance(shape, str) and shape.startswith(("dual ", "few "))
+    return isinstance(shape, str) and shape.startswith(tuple(_LANES))
 
 
 def _dual(shape):
     """The type of these dual numbers."""
     from ..duals.number import KINDS  # (only derivatives need it)
 
-    return KINDS[FEW_LANES if shape.startswith("few ") else LANES]
+    return KINDS[_LANES[shape.split()[0] + " "]]
 
 
 def _size(context, builder, ctx, name):

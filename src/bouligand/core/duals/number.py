@@ -1,7 +1,8 @@
 """The dual number as a Numba type: a value and some tangents, which follow every operation by the rules of differentiation.
 
-There are two such types, which do not mix: with LANES tangents, for matrices, and with FEW_LANES, which cost less, for single
-directions. There is no conversion from a dual number to a float: code that would lose a tangent does not compile.
+There are three such types, which do not mix: with LANES tangents, for matrices, and with FEW_LANES and ONE_LANE, which cost
+less, for two directions and for one. There is no conversion from a dual number to a float: code that would lose a tangent does
+not compile.
 """
 
 from llvmlite import ir
@@ -10,7 +11,7 @@ from numba.core.datamodel import models
 from numba.core.typeconv import Conversion
 from numba.extending import lower_cast, register_model
 
-from ..state import FEW_LANES, LANES
+from ..state import FEW_LANES, LANES, ONE_LANE
 
 DOUBLE = ir.DoubleType()
 _I32 = ir.IntType(32)
@@ -40,7 +41,7 @@ class Dual(types.Type):
         return self if is_plain(other) else None
 
 
-KINDS = {lanes: Dual(lanes) for lanes in (LANES, FEW_LANES)}
+KINDS = {lanes: Dual(lanes) for lanes in (LANES, FEW_LANES, ONE_LANE)}
 
 
 def is_plain(kind):

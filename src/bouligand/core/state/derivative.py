@@ -40,6 +40,7 @@ MODES_POSITION = record(
     "seen: int",  # record at which a rate is known,
     "ahead",  # and that rate
     "rate",  # in the last step that was measured
+    "settled",  # the rate that the vector of the power iteration has shown last; 0: it has been mixed since
     "worst",  # largest ratio of a step's length to its bound
 )
 DERIVATIVE_ROWS = Rows(
@@ -137,7 +138,8 @@ TANGENTS = Table(
     dual_p="vector",
     dual_out="vector",
     plain_p="vector",  # the parameters in force as dual numbers without tangents,
-    few_p="vector",  # and as those that have few
+    few_p="vector",  # as those that have two,
+    one_p="vector",  # and as those that have one
 )
 
 # of a corner; unit u is a surface: crossing it flips the guards flips[firsts[u]:firsts[u + 1]]
@@ -162,8 +164,10 @@ OF_X, OF_P, OF_T = 0, 1, 2  # what differences vary
 STEP_RATIO = math.sqrt(10.0)  # between neighbouring steps of a ladder of differences
 LANES = 8  # tangents of a dual number,
 DUAL = 1 + LANES  # which has its value before them
-FEW_LANES = 2  # tangents of those for single directions,
+FEW_LANES = 2  # tangents of those for two directions,
 FEW_DUAL = 1 + FEW_LANES  # and their size
+ONE_LANE = 1  # for a single direction
+ONE_DUAL = 1 + ONE_LANE
 SMALL = 64  # up to this many states Df is formed as a matrix by differences
 WORTH = 1.7  # a step that is too long by less than this factor is not divided: dividing means copying the whole record
 DAMPED = 0.5  # of a damped mode, the largest ratio of frequency to decay

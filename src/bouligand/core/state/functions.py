@@ -11,7 +11,10 @@ FUNCTIONS = record(*(f"{name}: int" for name in (*_CALLED, *_CHOICE, "context", 
 # addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced. A, of a
 # bridge, is a matrix near Df for stiff steps; it is called directly after f with the same arguments, and may use what f has left
 JACOBIANS = record(
-    *(f"{name}: int" for name in ("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h", "f_dual", "f_few", "h_dual", "A"))
+    *(
+        f"{name}: int"
+        for name in ("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h", "f_dual", "f_few", "f_one", "h_dual", "A")
+    )
 )
 TIMELESS = -1  # in place of the address of Dt_h: h does not depend on t
 # the words of a function's context; "ks" for g_many only, what follows it where sliding modes are computed: addresses of the

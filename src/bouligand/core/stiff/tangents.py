@@ -48,7 +48,7 @@ def push_stiff(w, D, of_p, tv, length, inside):
     if stages_again(w, length):
         return True
     by_duals = jac.Df == 0 and jac.f_dual != 0 and (jac.Dp_f == 0 or D.shape[1] == n)
-    many = LANES if by_duals else tv.width // n
+    many = min(LANES, tv.width // n) if by_duals else tv.width // n
     for first in range(0, tangents, many):
         last = min(first + many, tangents)
         for i in range(n):

@@ -22,6 +22,7 @@ EVERY = 8  # most records between measurements
 STEADY = 1.25  # rates whose ratio is below this are equal: the next measurement may be later
 PLACES = 32  # fewest measurements along a trajectory, however few its steps are
 PAIRS = 3  # most pairs of iterations: the first one mostly turns the vector, and its growth may exceed that of any mode
+SETTLED = 1.05  # two pairs at one place whose rates have a ratio below this are enough
 FAR = 4.0  # steps shorter than their bound by this factor (hops: by any factor) are measured at their start only
 
 
@@ -73,7 +74,7 @@ def fastest_modes(table):
 def begin(w):
     """Nothing is measured yet."""
     at, rows = w.tangents.modes, w.tangents.rows
-    at.step, at.event, at.leg, at.rate, at.ahead, at.worst = 1, 0, 0, 0.0, 0.0, 0.0
+    at.step, at.event, at.leg, at.rate, at.ahead, at.worst, at.settled = 1, 0, 0, 0.0, 0.0, 0.0, 0.0
     at.last, at.wait, at.longest, at.changed, at.seen, at.until = -EVERY, 1, 0.0, 1, -1, w.steps[0].t
     for i in range(w.v.width):
         rows.mode[i], rows.per_step[i] = 0.0, 1.0 / w.tangents.differences[i]
@@ -88,12 +89,21 @@ def measure_step(w, given, step, enough, inside):
     ``enough``: the rate for which the step is as long as its bound.
     """
     compact()
-    s, v, steps, rows, at = w.s, w.v, w.steps, w.tangents.rows, w.tangents.modes
+    v, steps, at = w.v, w.steps, w.tangents.modes
     t, length, kind = steps[step - 1].t, steps[step].t - steps[step - 1].t, steps[step].kind % BACK
     brief = kind != SPAN and inside == 0
-    touch = brief and HOP <= kind < SPAN
+    touch, end = brief and HOP <= kind < SPAN, -1.0
+    if at.changed == 0 and brief and not touch and 0 <= at.seen < step - 1:
+        state_inside(w, step, length, 1, 0)
+        end = rate_at(w, given, t + length, enough, v.x_end, True)
+        if end < 0.0:
+            return -1.0
+        if agree(end, at.ahead, STEADY):  # as at the last place: nothing has happened in between
+            at.last, at.longest, at.until, at.wait = step, length, t + length, min(2 * at.wait, EVERY)
+            at.rate, at.ahead, at.seen = end, end, step
+            return 0.0
     if at.changed == 1:
-        mix_mode(rows)
+        mix_mode(w)
     low, rate, place, behind, change = math.inf, 0.0, 0, 0.0, 0.0
     if at.seen == step - 1 and at.changed == 0:
         low, rate, place, behind = at.ahead, at.ahead, 1, at.ahead
@@ -106,12 +116,13 @@ def measure_step(w, given, step, enough, inside):
             if kind == SPAN:  # behind the crossings that it spans
                 at.event, at.leg = catch_up(w, at.event, at.leg, step + 1)
                 use_parameters(w, at.leg)
-                mix_mode(rows)
-        c = state_inside(w, step, length, place, inside)
-        slope = v.f if place == 0 else v.x_end if place == 1 else v.second
-        here = measure_rate(w, given, t + c * length, enough if brief or place > 0 else 0.0, slope)
-        if given and (place == 1 or (place == 0 and not touch)):  # for the cubic, of this step or the next
-            here = -1.0 if eval_f(w, min(t + c * length, s.cap), v.x, slope) else here
+                mix_mode(w)
+        here = end
+        if place != 1 or end < 0.0:
+            c = state_inside(w, step, length, place, inside)
+            slope = v.f if place == 0 else v.x_end if place == 1 else v.second
+            cubic = place == 1 or (place == 0 and not touch)  # of this step or the next
+            here = rate_at(w, given, t + c * length, enough if brief or place > 0 else 0.0, slope, cubic)
         if here >= 0.0:
             low, rate = min(low, here), max(rate, here)
         elif place < 2:  # (inside, f may fail: the state is that of a cubic)
@@ -126,6 +137,12 @@ def measure_step(w, given, step, enough, inside):
     at.rate, at.wait = rate, min(2 * at.wait, EVERY) if rate <= STEADY * low else 1
     # (in a long step the change of Df from place to place limits the steps, too)
     return 0.0 if brief else max(change, log_ratio(length * behind, length * at.ahead)) * (inside + 1.0) / length
+
+
+@core(inline=True)
+def agree(one, other, ratio):
+    """Whether two rates are equal but for a ratio."""
+    return max(one, other) <= ratio * min(one, other)
 
 
 @core(inline=True)
@@ -150,11 +167,23 @@ def state_inside(w, step, length, place, inside):
 
 
 @core(inline=True)
-def mix_mode(rows):
+def mix_mode(w):
     """Mix all states into the vector of the power iteration: the fastest mode may be another one from here on."""
+    rows, at = w.tangents.rows, w.tangents.modes
+    at.settled, at.seen = 0.0, -1
     for i in range(rows.width):
         some = (0.3 + 0.1 * (i * 7 % 5)) / rows.per_step[i]
         rows.mode[i] = 0.3 * rows.mode[i] + (some if i % 2 == 0 else -some)
+
+
+@core
+def rate_at(w, given, t, enough, slope, sloped):
+    """`measure_rate`; ``slope`` = f there if it is wanted (``sloped``)."""
+    compact()
+    rate = measure_rate(w, given, t, enough, slope)
+    if given and sloped and rate >= 0.0 and eval_f(w, t, w.v.x, slope):
+        return -1.0
+    return rate
 
 
 @core(inline=True)
@@ -162,11 +191,12 @@ def measure_rate(w, given, t, enough, slope):
     """The rate of the fastest mode at v.x; where Df is not given, ``slope`` = f there. Negative if a function failed.
 
     A rate is measured over pairs of iterations: in an oscillation one maps positions to velocities, the next one back. If it is
-    above ``enough``, another pair is made.
+    above ``enough``, another pair is made, unless it agrees with the pair before, or with that at the last place, whose vector is
+    kept. (Where Df is given, a pair costs next to nothing.)
     """
     compact()
-    v, fn = w.v, w.fn
-    t, rate, last = min(t, w.s.cap), 0.0, 1.0
+    v, fn, at = w.v, w.fn, w.tangents.modes
+    t, rate, last, close = min(t, w.s.cap), 0.0, 1.0, STEADY
     if given:
         arguments = (address(v.x), address(w.g.b), address(w.p), address(w.tangents.Df))
         if call(w.tangents.jacobians.Df, t, arguments, fn.context) != 0:
@@ -181,7 +211,9 @@ def measure_rate(w, given, t, enough, slope):
             return -1.0
         if q % 2 == 1:
             rate = math.sqrt(growth * last)
-            if rate <= enough:
+            settled = not given and agree(rate, at.settled, close)
+            at.settled, close = rate, SETTLED
+            if rate <= enough or settled:
                 break
         last = growth
     return rate

@@ -3,9 +3,9 @@
 A step is a smooth function of its start and of the parameters, as long as its word is frozen. Its derivative is the same
 formula over ``dK = Df dX + Dp_f dp``, stage by stage. Each row of ``D`` is a tangent: n components of the state, then
 those of the parameters, which do not change. With a given Df that is a product; else the formula is applied to dual numbers,
-which carry eight tangents at a time, or two. Where f has neither (it is no Numba code, or does not compile for dual numbers),
-Df comes from central differences, column by column; for a large state the step is replayed a little to either side of the
-trajectory, and the difference is the tangent.
+which carry eight tangents at a time, or two, or one. Where f has neither (it is no Numba code, or does not compile for dual
+numbers), Df comes from central differences, column by column; for a large state the step is replayed a little to either side of
+the trajectory, and the difference is the tangent.
 
 A hop uses the formula of its rung: without that the derivative would only be of first order in the hop's length. A step that
 was cut at a guard, or corrected to end on it, is replayed as one step of its final length.
@@ -20,7 +20,7 @@ from ..compiler.jit import core
 from ..compiler.vectors import add_transposed, clear, multiply
 from ..evaluate import eval_f, failed
 from ..jacobians import evaluate_jacobians, spread
-from ..state import DUAL, FEW_DUAL, LANES, SMALL
+from ..state import DUAL, FEW_DUAL, LANES, ONE_DUAL, SMALL
 from .formulas import (
     FIRST,
     STAGES,
@@ -75,11 +75,14 @@ def write_inside(w, D, first, last, tv, step, layout):
 @core(inline=True)
 def propagate_duals(w, D, first, tv, formula, length, inside):
     """Propagate some tangents, from row ``first`` on, over a step from v.x: the formula applied to dual numbers, whose values are
-    the state and whose tangents are those of D. How large dual numbers are follows from the size of tv. True if f failed."""
+    the state and whose tangents are those of D. Where tv has no room for eight of these, it has for those of D, one or two. True
+    if f failed."""
     s, v, fn, P, jac = w.s, w.v, w.fn, w.tangents.plain_p, w.tangents.jacobians
     n, size, f_dual = v.width, DUAL, jac.f_dual
     if tv.width < DUAL * n:
         size, f_dual, P = FEW_DUAL, jac.f_few, w.tangents.few_p
+        if D.shape[0] == 1:
+            size, f_dual, P = ONE_DUAL, jac.f_one, w.tangents.one_p
     many = min(size - 1, D.shape[0] - first)
     spread(v.x, tv.own, size)
     if D.shape[1] > n:
