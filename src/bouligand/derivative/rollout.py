@@ -339,12 +339,12 @@ def follow(
     stepper = Stepper(system, (t[0], t[-1]), x[0], values, **options)
     x[0] = stepper.x
     try:
-        for k in range(t.size - 1):
+        for k, end in enumerate(t[1:].tolist()):
             if k > 0:
                 values[columns] = u[k] = policy(k, x[k])
                 stepper.p = values
-            stepper.advance(t[k + 1])
-            if stepper.t < t[k + 1]:  # (a terminal event)
+            stepper.advance(end)
+            if stepper.t < end:  # (a terminal event)
                 break
             x[k + 1] = stepper.x
     except BouligandError:
