@@ -124,8 +124,8 @@ def print_single_times(kinds):
     """A table of `single_times` for each kind of filter."""
     low, high = bounds(len(next(iter(kinds.values()))))
     print(
-        f"\nconsistency at single times: mean NEES (3; {low:.3f} to {high:.3f}), its median ({chi2.median(3):.2f}), runs beyond the "
-        "95 % quantile (5 %), the largest"
+        f"\nconsistency at single times: mean NEES (3; {low:.3f} to {high:.3f}), its median ({chi2.median(3):.2f}), runs beyond "
+        "the 95 % quantile (5 %), the largest"
     )
     for method, rows in kinds.items():
         low, high = bounds(len(rows))
@@ -133,7 +133,9 @@ def print_single_times(kinds):
         out = int(((mean < low) | (mean > high)).sum())
         print(f"  {method}, {len(rows)} runs; {out} of {len(mean)} times are out of {low:.3f} to {high:.3f}")
         for name, (mean, median, share, largest) in single_times(rows).items():
-            print(f"    {name:34s} {MOMENTS[name]:5.2f} s {mean:8.3f} {median:7.2f} {100 * share:6.1f} % {largest:9.1f}")
+            print(
+                f"    {name:34s} {MOMENTS[name]:5.2f} s {mean:8.3f} {median:7.2f} {100 * share:6.1f} % {largest:9.1f}"
+            )
 
 
 # ------------------------------------------------------------------------------------------------------ rough ground

@@ -33,8 +33,8 @@ def jacobian(w, given, varied, steps, J, t, x):
 
 @core
 def by_duals(w, of_p, J, t, x, begin, end):
-    """The columns of J from ``begin`` up to ``end``, LANES at a time: each is the tangent of f along one state (or parameter). True
-    if f failed."""
+    """The columns of J from ``begin`` up to ``end``, LANES at a time: each is the tangent of f along one state (or parameter).
+    True if f failed."""
     compact()
     fn, X, P, out = w.fn, w.tangents.dual_x, w.tangents.dual_p, w.tangents.dual_out
     n = w.v.width

@@ -1,7 +1,7 @@
 """Newton's method for the equations of a cycle: damped, and the shortest step where they leave something open.
 
-A Jacobian takes several times as long as the residuals. Where one of a neighbouring cycle is known it is used, corrected after each
-step by what that step has shown (Broyden's method), as long as the gap shrinks fast.
+A Jacobian takes several times as long as the residuals. Where one of a neighbouring cycle is known it is used, corrected after
+each step by what that step has shown (Broyden's method), as long as the gap shrinks fast.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def solve_equations(
     bar: tqdm | None = None,
     known: ty.FloatArray | None = None,
 ) -> Found:
-    """Newton's method from u on. ``more``: further equations of u, values and rows (of a continuation). ``known``: the Jacobian of
-    a cycle nearby, without these. The best u is kept."""
+    """Newton's method from u on. ``more``: further equations of u, values and rows (of a continuation). ``known``: the Jacobian
+    of a cycle nearby, without these. The best u is kept."""
     if known is not None and more is not None:
         found = _without_jacobians(problem, u, tolerance, more, known)
         if isinstance(found, Found):
@@ -119,7 +119,8 @@ def _without_jacobians(
     r, J = np.append(r, value), np.vstack([known, row])
     size = _size(r)
     step: Any = None
-    for count in range(MOST):
+    steps = 0
+    while steps < MOST:
         if size <= 1e-4 * tolerance or not np.isfinite(J).all():
             break
         step, _, _, values = np.linalg.lstsq(J, -r, rcond=OPEN)
@@ -133,10 +134,11 @@ def _without_jacobians(
             break  # (at rounding errors, too)
         J = J + np.outer(gap - r - J @ step, step) / (step @ step)
         u, solutions, r, size = u + step, tried, gap, _size(gap)
+        steps += 1
     if size > tolerance or step is None:
         return u
     shot = problem.linearise(u, solutions, r[:-1], step)
-    return Found(u, shot, True, (count + 1) // 2, "converged", values)
+    return Found(u, shot, True, (steps + 1) // 2, "converged", values)  # (two of them are about one of Newton's)
 
 
 def _size(r: ty.FloatArray) -> float:

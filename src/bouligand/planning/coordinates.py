@@ -56,7 +56,7 @@ class Coordinates:
         return out
 
     def times_lift(self, M: FloatArray, G: FloatArray) -> FloatArray:
-        """``M @ G`` for matrices M (states, rows, n) and G of `lift`, of which all but the turns are columns of the unit matrix."""
+        """``M @ G`` for matrices M (states, rows, n) and G of `lift`, which is a unit matrix but for the turns."""
         if self.plain:
             return M
         out = M[:, :, self._places]

@@ -48,7 +48,7 @@ class Plan:
     p : array or mapping from str to float, optional
         The other parameters.
     quick : bool
-        Whether `solve` uses one Jacobian for each step of the integration (see `Rollout.linearise`): several times faster on
+        Whether `solve` uses one Jacobian for a few steps of the integration (see `Rollout.linearise`): several times faster on
         robots; it converges to the same plan, in a few more iterations. `gradient` is exact in any case.
     **options
         For the integration: rtol, atol, method, ...
@@ -234,8 +234,9 @@ class Plan:
         A, B = run.linearise(dx, du, quick=quick)
         if self.coordinates.plain:
             return A, B
-        G, P, times = self.coordinates.lift(run.x[:-1]), self.coordinates.project(run.x[1:]), self.coordinates.times_project
-        return times(P, self.coordinates.times_lift(A, G)), times(P, B)
+        to = self.coordinates
+        G, P = to.lift(run.x[:-1]), to.project(run.x[1:])
+        return to.times_project(P, to.times_lift(A, G)), to.times_project(P, B)
 
     # ----------------------------------------------------------------------------------------------- gradients, SciPy
 

@@ -1,4 +1,4 @@
-"""Tangents over a few steps with one Jacobian, that in their middle: for planners, whose steps are larger than what that neglects.
+"""Tangents over a few steps with one Jacobian, that in their middle: for planners, whose changes are larger than its errors.
 
 Over a time h the tangents obey ``X' = Df X + Dp_f dp``, with Df and Dp_f taken as constant. The implicit midpoint rule solves
 ``(1 - h/2 Df) Y = X + h/2 Dp_f dp`` and goes on from ``2 Y - X``, with an error of order ``h^3``. Fast modes need no shorter
