@@ -88,15 +88,15 @@ def consistency(runs, method, rng, quiet=True, smooth=False):
 # The mean trajectory lands at 0.350 s, leaves the floor at 0.455 s, and lands again at 1.154 s. Landings are at fixed times here,
 # not at those of each run's own: a choice that depends on the true state makes also the errors of an exact filter others.
 MOMENTS = {
-    "flight": 0.20,
-    "just before the touchdown": 0.34,
-    "just behind it": 0.36,
+    "falling": 0.20,
+    "just before touchdown": 0.34,
+    "just behind touchdown": 0.36,
     "mid stance": 0.40,
-    "just before the lift-off": 0.44,
-    "just behind it ": 0.46,
-    "flight ": 0.80,
+    "just before lift-off": 0.44,
+    "just behind lift-off": 0.46,
+    "flight": 0.80,
     "just before the second touchdown": 1.14,
-    "just behind it  ": 1.16,
+    "just behind the second touchdown": 1.16,
 }
 
 

@@ -119,6 +119,7 @@ def _without_jacobians(
     r, J = np.append(r, value), np.vstack([known, row])
     size = _size(r)
     step: Any = None
+    values: Any = None
     steps = 0
     while steps < MOST:
         if size <= 1e-4 * tolerance or not np.isfinite(J).all():

@@ -170,8 +170,8 @@ class Rollout:
         quick : bool
             One Jacobian for a few short steps of the integration, in their middle, instead of one for each stage: several times
             faster on robots, accurate to a few per cent at loose tolerances (the error falls with the square of the step).
-            Crossings are exact all the same; where no derivative exists (a grazed guard, a corner that is not event-selected) perturbations
-            pass unchanged. For planners, not for gradients.
+            Crossings are exact all the same; where no derivative exists (a grazed guard, a corner that is not event-selected)
+            perturbations pass unchanged. For planners, not for gradients.
 
         Returns
         -------
