@@ -26,6 +26,23 @@ def test_the_buck_converter_doubles_its_period():
     assert branch.periods == pytest.approx(400e-6, rel=1e-9)
 
 
+def test_a_step_along_a_branch_needs_one_jacobian(monkeypatch):
+    from bouligand.cycles.problem import Problem
+    from bouligand.models.rimless_wheel import START
+
+    cycle = bd.find_cycle(rimless_wheel(), START, section="forward")
+    counted, linearise = [], Problem.linearise
+
+    def counting(self, *arguments):
+        counted.append(1)
+        return linearise(self, *arguments)
+
+    monkeypatch.setattr(Problem, "linearise", counting)
+    branch = bd.continue_cycle(cycle, "gamma", stop=0.1)
+    assert branch.values[-1] == pytest.approx(0.1, abs=1e-9)
+    assert len(counted) <= len(branch.cycles) + 3  # (the first one; the last step, which went too far)
+
+
 def test_the_walker_doubles_its_period():
     """Garcia and others: the long gait is stable up to a slope of about 0.0151."""
     cycle = bd.find_cycle(simplest_walker(), [0.2, -0.2, 0.4, -0.016], section="heel strike")

@@ -11,10 +11,11 @@ from benchmarks.estimation import (
     consistency,
     corner_samples,
     rough_ground,
+    single_times,
     through_corner,
 )
 from scipy.integrate import trapezoid
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import chi2, multivariate_normal, norm
 
 import bouligand as bd
 
@@ -148,9 +149,16 @@ def test_a_contact_sensor_cuts_the_gaussian():
 def test_consistency_over_runs():
     """NEES of a hopper's state and floor height: 3 on average. (A thousand runs: python -m benchmarks estimation.)"""
     runs = 20
-    mean = consistency(runs, "auto", np.random.default_rng(5))
+    rows = consistency(runs, "auto", np.random.default_rng(5))
     # (of runs with correlated samples the mean over time is at least as certain as one of them)
-    assert mean.mean() == pytest.approx(3.0, abs=5.0 * math.sqrt(6.0 / runs))
+    assert rows.mean() == pytest.approx(3.0, abs=5.0 * math.sqrt(6.0 / runs))
+    # at single times, too: before and behind contacts, in stance and in flight
+    low, high = chi2.ppf([1e-5, 1.0 - 1e-5], 3 * runs) / runs
+    for name, (mean, *_) in single_times(rows).items():
+        assert low < mean < high, name
+    one_piece = single_times(consistency(5, "matrix", np.random.default_rng(5)))
+    assert one_piece["falling"][0] < 2.0 * high
+    assert one_piece["mid stance"][0] > high
 
 
 def test_knowing_that_the_ground_is_rough_lowers_the_error():

@@ -27,20 +27,22 @@ def jacobian(w, given, varied, steps, J, t, x):
             return failed(w, codes.DF_FAILED, t, x)
         return False
     if w.tangents.jacobians.f_dual != 0:
-        return by_duals(w, address(varied) == address(w.p), J, t, x)
+        return by_duals(w, address(varied) == address(w.p), J, t, x, 0, J.shape[1])
     return by_differences(w, varied, steps, J, t, x)
 
 
-@core(inline=True)
-def by_duals(w, of_p, J, t, x):
-    """The columns of J, LANES at a time: each is the tangent of f along one state (or parameter). True if f failed."""
+@core
+def by_duals(w, of_p, J, t, x, begin, end):
+    """The columns of J from ``begin`` up to ``end``, LANES at a time: each is the tangent of f along one state (or parameter).
+    True if f failed."""
+    compact()
     fn, X, P, out = w.fn, w.tangents.dual_x, w.tangents.dual_p, w.tangents.dual_out
-    n, columns = w.v.width, J.shape[1]
+    n = w.v.width
     without_tangents(x, X)
     without_tangents(w.p, P)
     arguments = address(X), address(w.g.b), address(P), address(out)
-    for first in range(0, columns, LANES):
-        many = min(LANES, columns - first)
+    for first in range(begin, end, LANES):
+        many = min(LANES, end - first)
         seed(P if of_p else X, first, many, 1.0)
         w.s.f_calls += 1
         if call(w.tangents.jacobians.f_dual, t, arguments, fn.context) != 0:

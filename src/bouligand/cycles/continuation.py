@@ -37,6 +37,7 @@ class Point:
     u: ty.FloatArray
     tangent: ty.FloatArray
     cycle: Cycle
+    jacobian: ty.FloatArray
 
     @property
     def value(self) -> float:
@@ -123,7 +124,7 @@ def continue_cycle(
             last = not low < there.value < high
             if last:
                 end = high if there.value >= high else low
-                there = located(here, length, _beyond(end), _next) or there
+                there = _at_value(here, end) or located(here, length, _beyond(end), _next) or there
             found += changes(here, there, length, _next)
             cycles.append(there.cycle)
             bar.set_postfix_str(f"{parameter} = {there.value:.6g}")
@@ -153,7 +154,8 @@ def _start(cycle: Cycle, index: int, stop: float) -> Point:
     u = problem.pack(cycle.states, cycle._duration, cycle.p)
     direction = np.zeros(u.size)
     direction[-1] = np.sign(stop - cycle.p[index])
-    return Point(problem, u, _tangent(problem, u, direction), cycle)
+    J = problem.evaluate(u, direction).jacobian
+    return Point(problem, u, _tangent(problem, J, direction), cycle, J)
 
 
 def _weights(problem: Problem, size: int) -> ty.FloatArray:
@@ -162,15 +164,13 @@ def _weights(problem: Problem, size: int) -> ty.FloatArray:
     return np.where(np.arange(size) < n, 0.1 / n, np.where(np.arange(size) == size - 1, 1.0, 0.1))
 
 
-def _tangent(problem: Problem, u: ty.FloatArray, towards: ty.FloatArray) -> ty.FloatArray:
-    """The direction of the branch at u, of length 1, that points towards ``towards``. Where cycles form families
-    (several directions
-    keep the equations), the one nearest to it."""
-    J = problem.evaluate(u, towards).jacobian
+def _tangent(problem: Problem, J: ty.FloatArray, towards: ty.FloatArray) -> ty.FloatArray:
+    """The direction of the branch where the Jacobian is J, of length 1, that points towards ``towards``. Where cycles form
+    families (several directions keep the equations), the one nearest to it."""
     _, values, rows = np.linalg.svd(J)
     rank = int((values > OPEN * values[0]).sum())
     null = rows[rank:]
-    weights = _weights(problem, u.size)
+    weights = _weights(problem, J.shape[1])
     if len(null) == 0:
         raise CycleError("the equations leave no direction open along the parameter")
     tangent = null[0] if len(null) == 1 else null.T @ np.linalg.lstsq(null.T, towards, rcond=None)[0]
@@ -181,23 +181,43 @@ def _tangent(problem: Problem, u: ty.FloatArray, towards: ty.FloatArray) -> ty.F
 
 def _next(here: Point, length: float) -> tuple[Point | None, str, int]:
     """The cycle at a distance along the branch; or None, and why."""
+    return _corrected(here, length, _weights(here.problem, here.u.size) * here.tangent)
+
+
+def _at_value(here: Point, end: float) -> Point | None:
+    """The cycle whose parameter has this value, from a point near it; None if it is not found."""
+    ahead, rise = end / here.problem.parameter_scale[-1] - here.u[-1], here.tangent[-1]
+    if not rise * ahead > 0.0:
+        return None
+    return _corrected(here, ahead / rise, np.eye(1, here.u.size, here.u.size - 1)[0])[0]
+
+
+def _corrected(here: Point, length: float, row: ty.FloatArray) -> tuple[Point | None, str, int]:
+    """The cycle near that predicted at a distance along the branch, in the plane through it across ``row``; or None, and why."""
     problem, weights = copy.copy(here.problem), _weights(here.problem, here.u.size)
-    row = weights * here.tangent
     predicted = here.u + length * here.tangent
     try:
         rtol = float(problem.options["rtol"])
         found: Found = solve_equations(
-            problem, predicted, 10.0 * rtol, 10, lambda u: (np.array(row @ (u - predicted)), row)
+            problem,
+            predicted,
+            10.0 * rtol,
+            10,
+            lambda u: (np.array(row @ (u - predicted)), row),
+            known=here.jacobian,
         )
         if not found.converged:
             return None, found.message, 0
         if np.sqrt(weights @ (found.u - predicted) ** 2) > 0.5 * length + 1e-9:
             return None, "the corrector went to another branch", 0
         problem.p = problem.unpack(found.u)[2]
-        tangent = _tangent(problem, found.u, here.tangent)
+        J = found.shot.jacobian
+        if any(B.corners and B.is_linear is not True for B in found.shot.derivatives):
+            J = problem.evaluate(found.u, here.tangent).jacobian  # (the piece ahead)
+        tangent = _tangent(problem, J, here.tangent)
         if (weights * tangent) @ here.tangent < 0.5:
             return None, "the branch bends too much", 0
-        return Point(problem, found.u, tangent, Cycle(problem, found)), "", found.iterations
+        return Point(problem, found.u, tangent, Cycle(problem, found), J), "", found.iterations
     except (BouligandError, np.linalg.LinAlgError) as error:
         return None, str(error), 0
 
@@ -210,7 +230,10 @@ def _remeshed(before: Point, here: Point) -> Point:
     renewed = copy.copy(problem)
     if not near_an_event(cycle.solution, moments, cycle.period):
         _set_plane(renewed, cycle)
-        return Point(renewed, here.u, here.tangent, cycle)
+        J = here.jacobian.copy()
+        if problem.autonomous:  # (behind the rows of the segments)
+            J[problem.segments * problem.system.n - len(problem.drift)] = renewed.plane_row(here.u.size)
+        return Point(renewed, here.u, here.tangent, cycle, J)
     events = event_times(cycle.solution)
     shift = 0.0
     if problem.autonomous and problem.parts == 1:
@@ -225,7 +248,8 @@ def _remeshed(before: Point, here: Point) -> Point:
     moved._problem, moved._u = renewed, u
     moved.states, moved.x0 = renewed.unpack(u)[0], renewed.unpack(u)[0][0]
     _set_plane(renewed, moved)
-    return Point(renewed, u, _tangent(renewed, u, u - previous), moved)
+    J = renewed.evaluate(u, u - previous).jacobian
+    return Point(renewed, u, _tangent(renewed, J, u - previous), moved, J)
 
 
 def _states(problem: Problem, cycle: Cycle, shift: float) -> ty.FloatArray:

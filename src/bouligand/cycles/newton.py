@@ -1,4 +1,8 @@
-"""Newton's method for the equations of a cycle: damped, and the shortest step where they leave something open."""
+"""Newton's method for the equations of a cycle: damped, and the shortest step where they leave something open.
+
+A Jacobian takes several times as long as the residuals. Where one of a neighbouring cycle is known it is used, corrected after
+each step by what that step has shown (Broyden's method), as long as the gap shrinks fast.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
 # singular values below this part of the largest are zero: families of cycles (energy that is kept) leave a direction open
 OPEN = 1e-7
 HALVINGS = 8
+# Broyden's method is left where a step makes the gap smaller by less than this factor, and after so many steps
+FAST, MOST = 0.3, 12
 
 
 @dataclass
@@ -41,8 +47,15 @@ def solve_equations(
     most: int,
     more: Callable[[ty.FloatArray], tuple[ty.FloatArray, ty.FloatArray]] | None = None,
     bar: tqdm | None = None,
+    known: ty.FloatArray | None = None,
 ) -> Found:
-    """Newton's method from u on. ``more``: further equations of u, values and rows (of a continuation). The best u is kept."""
+    """Newton's method from u on. ``more``: further equations of u, values and rows (of a continuation). ``known``: the Jacobian
+    of a cycle nearby, without these. The best u is kept."""
+    if known is not None and more is not None:
+        found = _without_jacobians(problem, u, tolerance, more, known)
+        if isinstance(found, Found):
+            return found
+        u = found
 
     def equations(u: ty.FloatArray, step: ty.FloatArray | None) -> tuple[Shot, ty.FloatArray, ty.FloatArray]:
         shot = problem.evaluate(u, step)
@@ -88,6 +101,45 @@ def solve_equations(
     if not converged and not message:
         message = f"after {iterations} iterations the gap is still {size:.2g} (more: max_iterations)"
     return Found(u, shot, converged, iterations, "converged" if converged else message, values)
+
+
+def _without_jacobians(
+    problem: Problem,
+    u: ty.FloatArray,
+    tolerance: float,
+    more: Callable[[ty.FloatArray], tuple[ty.FloatArray, ty.FloatArray]],
+    known: ty.FloatArray,
+) -> Found | ty.FloatArray:
+    """Broyden's method, with one Jacobian at its end; if it is slow, the best u for Newton's method to go on from."""
+    try:
+        solutions, r = problem.shoot(u)
+    except BouligandError:
+        return u
+    value, row = more(u)
+    r, J = np.append(r, value), np.vstack([known, row])
+    size = _size(r)
+    step: Any = None
+    values: Any = None
+    steps = 0
+    while steps < MOST:
+        if size <= 1e-4 * tolerance or not np.isfinite(J).all():
+            break
+        step, _, _, values = np.linalg.lstsq(J, -r, rcond=OPEN)
+        step = _limit(problem, u, step) * step
+        try:
+            tried, gap = problem.shoot(u + step)
+        except BouligandError:
+            return u
+        gap = np.append(gap, more(u + step)[0])
+        if not _size(gap) < FAST * size:
+            break  # (at rounding errors, too)
+        J = J + np.outer(gap - r - J @ step, step) / (step @ step)
+        u, solutions, r, size = u + step, tried, gap, _size(gap)
+        steps += 1
+    if size > tolerance or step is None:
+        return u
+    shot = problem.linearise(u, solutions, r[:-1], step)
+    return Found(u, shot, True, (steps + 1) // 2, "converged", values)  # (two of them are about one of Newton's)
 
 
 def _size(r: ty.FloatArray) -> float:

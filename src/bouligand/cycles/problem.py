@@ -110,16 +110,36 @@ class Problem:
 
     def evaluate(self, u: ty.FloatArray, towards: ty.FloatArray | None = None) -> Shot:
         """Residuals and Jacobian at u. ``towards``: a step of u, which selects the linear piece at corners."""
+        return self.linearise(u, *self.shoot(u), towards)
+
+    def shoot(self, u: ty.FloatArray) -> tuple[list[Solution], ty.FloatArray]:
+        """The segments at u, and the residuals alone: a fraction of the time of a Jacobian."""
         states, duration, p = self.unpack(u)
-        n, N, width = self.system.n, self.segments, u.size
+        n, N = self.system.n, self.segments
         if not 0.02 * self.time_scale < duration < 50.0 * self.time_scale:
             raise CycleError(f"the period went from {self.time_scale * self.parts:g} to {duration * self.parts:g}")
-        solutions, derivatives, matrices = [], [], []
-        kept = [i for i in range(n) if i not in self.drift]
-        residual, rows = [], []
-        lengths = np.diff(self.fractions)
+        solutions, residual = [], []
         for i in range(N):
             solution = self._solve(states[i], i, duration, p)
+            end, then = solution.record.states[-1], (i + 1) % N
+            end = self.S @ end if then == 0 else end
+            residual.append(((end - states[then]) / self.scale)[self._kept if then == 0 else slice(n)])
+            solutions.append(solution)
+        return solutions, np.concatenate([*residual, self._conditions(u, states, duration, solutions)])
+
+    @property
+    def _kept(self) -> list[int]:
+        """The states that must come back."""
+        return [i for i in range(self.system.n) if i not in self.drift]
+
+    def linearise(
+        self, u: ty.FloatArray, solutions: list[Solution], residual: ty.FloatArray, towards: ty.FloatArray | None = None
+    ) -> Shot:
+        """The Jacobian besides, of what `shoot` has found at u."""
+        n, N, width = self.system.n, self.segments, u.size
+        derivatives, matrices, rows = [], [], []
+        lengths = np.diff(self.fractions)
+        for i, solution in enumerate(solutions):
             B, M, Mp = self._derivative(solution, i, u if towards is None else towards)
             J = np.zeros((n, width))
             J[:, i * n : (i + 1) * n] = M * self.scale
@@ -127,18 +147,14 @@ class Problem:
                 J[:, N * n] = solution.rate(float(solution.record.t[-1])) * lengths[i] * self.time_scale
             if self.free:
                 J[:, width - len(self.free) :] = Mp * self.parameter_scale
-            end, then = solution.record.states[-1], (i + 1) % N
-            if then == 0:
-                end, J = self.S @ end, self.S @ J
+            then = (i + 1) % N
+            J = self.S @ J if then == 0 else J
             J[:, then * n : (then + 1) * n] -= np.diag(self.scale)
-            part = kept if then == 0 else list(range(n))
-            residual.append(((end - states[then]) / self.scale)[part])
-            rows.append((J / self.scale[:, None])[part])
-            solutions.append(solution)
+            rows.append((J / self.scale[:, None])[self._kept if then == 0 else slice(n)])
             derivatives.append(B)
             matrices.append(M)
-        more, slopes = self._conditions(u, states, duration, solutions, width)
-        return Shot(np.concatenate([*residual, more]), np.vstack([*rows, slopes]), solutions, derivatives, matrices)
+        jacobian = np.vstack([*rows, self._condition_rows(solutions, width)])
+        return Shot(residual, jacobian, solutions, derivatives, matrices)
 
     def _solve(self, x: ty.FloatArray, i: int, duration: float, p: ty.FloatArray) -> Solution:
         """Segment i from the state x."""
@@ -166,45 +182,59 @@ class Problem:
         return B, matrix, B.matrix(dx, dp, wrt="p")[:, self.free] if params else np.empty((n, 0))
 
     def _conditions(
-        self, u: ty.FloatArray, states: ty.FloatArray, duration: float, solutions: list[Solution], width: int
-    ) -> tuple[ty.FloatArray, ty.FloatArray]:
+        self, u: ty.FloatArray, states: ty.FloatArray, duration: float, solutions: list[Solution]
+    ) -> ty.FloatArray:
         """The equations besides those of the segments."""
-        n, values, rows = self.system.n, [], []
+        values = []
         if self.autonomous:
-            values.append(float(self.normal @ (u[:n] - self.reference)))
-            rows.append(np.concatenate([self.normal, np.zeros(width - n)]))
-        for i in self.drift:
-            values.append(float(u[i] - self.reference[i]))
-            rows.append(np.eye(1, width, i)[0])
+            values.append(float(self.normal @ (u[: self.system.n] - self.reference)))
+        values += [float(u[i] - self.reference[i]) for i in self.drift]
         for name, wanted in self.fixed.items():
             if name == "period":
                 values.append((duration * self.parts - wanted) / self.time_scale)
-                rows.append(np.eye(1, width, self.segments * n)[0] * self.parts)
             else:
-                value, row = self._at_section(name, states, solutions, width)
                 i = self.system.states.index(name)
-                values.append((value - wanted) / self.scale[i])
-                rows.append(row / self.scale[i])
-        return np.array(values), np.array(rows).reshape(len(values), width)
+                q, row = self._at_section(solutions)
+                value = states[0, i] if self.section is None else solutions[q].events.x_after[row, i]
+                values.append((float(value) - wanted) / self.scale[i])
+        return np.array(values)
 
-    parts: int = 1  # of a cycle: the order of the symmetry
-
-    def _at_section(
-        self, name: str, states: ty.FloatArray, solutions: list[Solution], width: int
-    ) -> tuple[float, ty.FloatArray]:
-        """A state where the section is crossed (without a section: at the first node), and its slope."""
-        n, i = self.system.n, self.system.states.index(name)
-        row = np.zeros(width)
-        if self.section is None:
-            row[i] = self.scale[i]
-            return float(states[0, i]), row
-        for q, solution in enumerate(solutions):
-            found = self.section.rows(solution)
-            if found.size:
-                B: BDerivative[Any] = solution.bderivative(event=int(found[0]), params=bool(self.free))
+    def _condition_rows(self, solutions: list[Solution], width: int) -> ty.FloatArray:
+        """Their derivatives."""
+        n, rows = self.system.n, []
+        if self.autonomous:
+            rows.append(self.plane_row(width))
+        rows += [np.eye(1, width, i)[0] for i in self.drift]
+        for name in self.fixed:
+            if name == "period":
+                rows.append(np.eye(1, width, self.segments * n)[0] * self.parts)
+                continue
+            i, row = self.system.states.index(name), np.zeros(width)
+            if self.section is None:
+                row[i] = self.scale[i]
+            else:
+                q, event = self._at_section(solutions)
+                B: BDerivative[Any] = solutions[q].bderivative(event=event, params=bool(self.free))
                 row[q * n : (q + 1) * n] = B.matrix()[i] * self.scale
                 if self.free:
                     row[width - len(self.free) :] = B.matrix(wrt="p")[i, self.free] * self.parameter_scale
-                return float(solution.events.x_after[found[0], i]), row
-        raise CycleError(f"fixed: {name!r} is asked for at the section, {self.system.guards[self.section.guard]!r}, "
+            rows.append(row / self.scale[i])
+        return np.array(rows).reshape(len(rows), width)
+
+    def plane_row(self, width: int) -> ty.FloatArray:
+        """The derivative of the equation that keeps the first node in a plane across the flow."""
+        return np.concatenate([self.normal, np.zeros(width - self.system.n)])
+
+    parts: int = 1  # of a cycle: the order of the symmetry
+
+    def _at_section(self, solutions: list[Solution]) -> tuple[int, int]:
+        """The first crossing of the section: number of the segment, and of the event. (Without a section: 0, 0.)"""
+        if self.section is None:
+            return 0, 0
+        for q, solution in enumerate(solutions):
+            found = self.section.rows(solution)
+            if found.size:
+                return q, int(found[0])
+        names = ", ".join(repr(name) for name in self.fixed if name != "period")
+        raise CycleError(f"fixed: {names} is asked for at the section, {self.system.guards[self.section.guard]!r}, "
                          "which this motion does not cross")  # fmt: skip

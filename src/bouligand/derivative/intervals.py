@@ -38,7 +38,7 @@ def interval_maps(
 
     ``columns``: places of the inputs among the parameters. ``dx`` (intervals, n) and ``du`` (intervals, columns): perturbations
     of the state at the start of each interval and of its inputs, which select the linear pieces at corners. ``frozen``: one
-    Jacobian for each step; where no derivative exists (a grazed guard, a corner that is not event-selected) perturbations pass
+    Jacobian for a few steps; where no derivative exists (a grazed guard, a corner that is not event-selected) perturbations pass
     unchanged.
     """
     frozen = frozen and (solution.system.n <= SMALL or solution.system.has("Df"))  # (else no Df is formed)

@@ -64,7 +64,7 @@ def walk_along(
     """Prepare the propagation from ``since`` to ``until`` (or to the row ``wanted`` of the event table) along a solution.
 
     ``observers``: whether events of observers get a row of their own, which is only needed for their times. ``rtol``: to which
-    steps that are too long are divided; None: that of the solution. ``frozen``: steps with one Jacobian each (see
+    steps that are too long are divided; None: that of the solution. ``frozen``: one Jacobian for a few steps (see
     `core.tangents.frozen`), none of which is divided. ``ended``: the walk that it continues after a breakpoint.
     ``behind_jump``: whether it starts where a jump has put the state.
     """

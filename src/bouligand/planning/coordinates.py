@@ -33,6 +33,8 @@ class Coordinates:
                 turns = np.flatnonzero(np.abs(self._G[first:stop]).max(axis=0))
                 self._quats.append((slice(int(first), int(stop)), slice(int(turns[0]), int(turns[-1]) + 1)))
         self.size: int = self._G.shape[1]
+        # the state that each coordinate is; of turns, which are several, a part of the quaternion
+        self._places = np.abs(self._G).argmax(axis=0)
 
     def lift(self, X: FloatArray) -> FloatArray:
         """The matrices (states, n, size) from tangent coordinates to changes of these states."""
@@ -53,20 +55,32 @@ class Coordinates:
             out[:, turns, of] = (2.0 / (q * q).sum(axis=1)[:, None, None] * q[:, _PLACES] * _SIGNS).transpose(0, 2, 1)
         return out
 
+    def times_lift(self, M: FloatArray, G: FloatArray) -> FloatArray:
+        """``M @ G`` for matrices M (states, rows, n) and G of `lift`, which is a unit matrix but for the turns."""
+        if self.plain:
+            return M
+        out = M[:, :, self._places]
+        for of, turns in self._quats:
+            out[:, :, turns] = M[:, :, of] @ G[:, of, turns]
+        return out
+
+    def times_project(self, P: FloatArray, M: FloatArray) -> FloatArray:
+        """``P @ M`` for matrices M (states, n, columns) and P of `project`."""
+        if self.plain:
+            return M
+        out = M[:, self._places]
+        for of, turns in self._quats:
+            out[:, turns] = P[:, turns, of] @ M[:, of]
+        return out
+
     def near(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         """X with its quaternions on the side of those of Y (q and -q are the same rotation)."""
+        if X.ndim == 1 and all(X[of] @ Y[of] >= 0.0 for of, _ in self._quats):  # (once for each node of a rollout)
+            return X
         out = X
         for of, _ in self._quats:
             other = (X[..., of] * Y[..., of]).sum(axis=-1) < 0.0
             if np.any(other):
                 out = out.copy() if out is X else out
                 out[..., of] = np.where(np.asarray(other)[..., None], -X[..., of], X[..., of])
-        return out
-
-    def difference(self, x: FloatArray, y: FloatArray, project: FloatArray | None = None) -> FloatArray:
-        """x - y in tangent coordinates at y. ``project``: the matrix of y, if it is known."""
-        if self.plain:
-            return x - y
-        P = self.project(y[None])[0] if project is None else project
-        out: FloatArray = P @ (self.near(x, y) - y)
         return out

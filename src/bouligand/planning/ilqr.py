@@ -195,15 +195,17 @@ class _Search:
         """Take a step along the corrections that lowers the true cost by enough. Returns its length; 0: there was none."""
         plan, old = self.plan, self.run
         assert old is not None
-        P = None if plan.coordinates.plain else plan.coordinates.project(old.x[:-1])
+        # u = old.u + alpha d + K (x - old.x), with the coordinates of x in K, and all but K x known before
+        gains = found.K if plan.coordinates.plain else found.K @ plan.coordinates.project(old.x[:-1])
+        at_rest = old.u - np.einsum("kij,kj->ki", gains, old.x[:-1])
+        near = (lambda x, y: x) if plan.coordinates.plain else plan.coordinates.near
 
         self._proposed = None
         for _ in range(TRIES):
             alpha = self._length
 
-            def policy(k: int, x: ty.FloatArray, alpha: float = alpha) -> ty.FloatArray:
-                dx = plan.coordinates.difference(x, old.x[k], None if P is None else P[k])
-                u: ty.FloatArray = old.u[k] + alpha * found.d[k] + found.K[k] @ dx
+            def policy(k: int, x: ty.FloatArray, constant: ty.FloatArray = at_rest + alpha * found.d) -> ty.FloatArray:
+                u: ty.FloatArray = constant[k] + gains[k] @ near(x, old.x[k])
                 return u if plan.limits is None else np.minimum(np.maximum(u, plan.limits[0]), plan.limits[1])
 
             expected = found.expected(alpha)

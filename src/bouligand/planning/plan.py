@@ -48,7 +48,7 @@ class Plan:
     p : array or mapping from str to float, optional
         The other parameters.
     quick : bool
-        Whether `solve` uses one Jacobian for each step of the integration (see `Rollout.linearise`): several times faster on
+        Whether `solve` uses one Jacobian for a few steps of the integration (see `Rollout.linearise`): several times faster on
         robots; it converges to the same plan, in a few more iterations. `gradient` is exact in any case.
     **options
         For the integration: rtol, atol, method, ...
@@ -222,10 +222,10 @@ class Plan:
         x, u, xx, ux, uu = (h.reshape(-1, *[1] * (part.ndim - 1)) * part for part in l)
         if self.coordinates.plain:
             return Expansion(x, u, xx, ux, uu), (L.x[0], L.xx[0])
-        g, last = G[:-1], G[-1]
-        back = g.transpose(0, 2, 1)
-        x = np.einsum("kij,kj->ki", back, x)
-        return Expansion(x, u, back @ xx @ g, ux @ g, uu), (last.T @ L.x[0], last.T @ L.xx[0] @ last)
+        g, last, times = G[:-1], G[-1], self.coordinates.times_lift
+        x = np.einsum("kij,ki->kj", g, x)
+        half = times(xx, g).transpose(0, 2, 1)
+        return Expansion(x, u, times(half, g), times(ux, g), uu), (last.T @ L.x[0], last.T @ L.xx[0] @ last)
 
     def linearised(
         self, run: Rollout, dx: ty.FloatArray | None, du: ty.FloatArray | None, quick: bool
@@ -234,8 +234,9 @@ class Plan:
         A, B = run.linearise(dx, du, quick=quick)
         if self.coordinates.plain:
             return A, B
-        G, P = self.coordinates.lift(run.x[:-1]), self.coordinates.project(run.x[1:])
-        return P @ A @ G, P @ B
+        to = self.coordinates
+        G, P = to.lift(run.x[:-1]), to.project(run.x[1:])
+        return to.times_project(P, to.times_lift(A, G)), to.times_project(P, B)
 
     # ----------------------------------------------------------------------------------------------- gradients, SciPy
 

@@ -14,7 +14,7 @@ from ...core.compiler.wrapping import c_entry
 from . import layout as at
 from .coupled import couple, fold_columns, prepare_couplings, substituted
 from .guard_jacobian import guard_rows
-from .inputs import set_inputs
+from .inputs import inputs_at, set_inputs
 from .joint_friction import add_joint_friction, speed_guards
 from .mechanics import is_here, note_here, position_rates, set_positions, set_velocities
 from .running_cost import add_cost
@@ -53,6 +53,16 @@ def move_to(w, x):
         transmission(model, data)
     velocity(model, data)
     note_here(w, x)
+
+
+@core
+def move_with_inputs(w, t, x, p):
+    """The same, with the inputs there: all that Jacobians in parameters need. Returns the status of a feedback function."""
+    if not is_here(w, x):
+        move_to(w, x)
+    if read_int(w, at.COUPLING_COUNT) != 0:
+        prepare_couplings(w)
+    return inputs_at(w, t, x, p, read_int(w, at.INPUTS)) if read_int(w, at.CONTROL) != at.NO_CONTROL else 0
 
 
 @core

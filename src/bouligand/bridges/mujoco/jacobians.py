@@ -11,7 +11,7 @@ from ...core.compiler.jit import core
 from ...core.state import DUAL
 from . import laws
 from . import layout as at
-from .compiled import USER_DATA, compile_entry, guards_jacobian, look, motion
+from .compiled import USER_DATA, compile_entry, guards_jacobian, look, motion, move_with_inputs
 from .compiled import h as guards_of
 from .contact_jacobian import (
     add_contacts,
@@ -206,7 +206,7 @@ def _add_law_parameters(w, x, contact, spot, p, out, count):
 def _Dp_f(t, x, b, p, out, ctx):
     w, n, count = read_int(ctx, USER_DATA), read_int(ctx, 0), read_int(ctx, 2)
     x = substituted(w, x)
-    status = motion(w, t, x, b, p, read_int(w, at.SOLVED))
+    status = move_with_inputs(w, t, x, p)
     if status != 0:
         return status
     _clear(out, n * count)

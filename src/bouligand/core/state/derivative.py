@@ -22,7 +22,7 @@ POSITION = record(
             "culprit",  # guard of a failure
             "quiet",  # rows of ``events`` before this one only change the word: their corner is handled by the caller
             "halt",  # the record to stop at
-            "frozen",  # 1: steps with one Jacobian each (see `tangents.frozen`)
+            "frozen",  # 1: one Jacobian for a few steps (see `tangents.frozen`)
             "end",  # the record of the requested time
         )
     )

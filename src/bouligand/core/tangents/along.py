@@ -20,7 +20,7 @@ from ..state import BACK, MARGIN, SHOWN, SWITCH, TANGENT_ROWS
 from ..stiff.tangents import pull_stiff, push_stiff
 from ..unit import without_scaling
 from .formulas import formula_of
-from .frozen import propagate_frozen
+from .frozen import end_of_span, propagate_frozen
 from .near_ties import (
     MOST_NEAR,
     apply_event,
@@ -111,20 +111,21 @@ def push(table, D, of_p, tv, times, crossings, merge):
             known = False
         length = steps[record + 1].t - steps[record].t
         cap_at_break(w, record + 1)
-        kind = steps[record + 1].kind
+        kind, reached = steps[record + 1].kind, record + 1
         if at.frozen == 1 and kind % BACK != STIFF:
-            if propagate_frozen(w, D, of_p, tv, record, length):
+            reached, parts = end_of_span(w, record)
+            if propagate_frozen(w, D, of_p, tv, record, reached, parts):
                 return s.status
         elif kind % BACK == STIFF:
             if push_stiff(w, D, of_p, tv, length, inside):
                 return s.status
         elif propagate_tangents(w, D, of_p, tv, formula_of(kind), length, known, inside):
             return s.status
-        at.record = record + 1
+        at.record = reached
         s.eval_count += inside
         known = False
         if w.units.shape[0] > 0:
-            go_to_record(w, record + 1)
+            go_to_record(w, reached)
             for a in range(D.shape[0]):
                 without_scaling(w, w.v.x, D[a])
 
