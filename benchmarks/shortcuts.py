@@ -2,6 +2,7 @@
 
 The first solve and the first derivative in a new process, from an empty and from a filled cache, are timed with all shortcuts,
 without one of them, and without any: seconds of the processor, which depend less than others on what else a machine does.
+``python -m benchmarks.shortcuts all none`` measures some of these only.
 """
 
 import os
@@ -28,12 +29,13 @@ def seconds(names, cache):
     return [float(word) for word in done.stdout.split()]
 
 
-def main(rounds=2):
+def main(wanted=(), rounds=2):
     arms = {
         "all": SHORTCUTS,
         **{f"without {one}": tuple(s for s in SHORTCUTS if s != one) for one in SHORTCUTS},
         "none": (),
     }
+    arms = {arm: names for arm, names in arms.items() if not wanted or arm in wanted}
     if not ALLOWED:
         print("none are taken with this version of Numba")
         return
@@ -53,4 +55,4 @@ def main(rounds=2):
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -11,6 +11,12 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items):
+    """Tests that start processes and compile come first: at the end of a run one of two workers would wait for them. The pages
+    of the site come before these, together: one worker then builds the site, not both."""
+    items.sort(key=lambda item: 0 if "site" in item.fixturenames else 1 if item.get_closest_marker("fresh") else 2)
+
+
 @pytest.fixture(autouse=True)
 def usual_style():
     """Reports are drawn in a style of their own, which must not be that of the figures of later tests."""

@@ -6,11 +6,18 @@ import sys
 import threading
 
 import numba
+import numpy as np
 import pytest
+from numba.core.base import BaseContext
 from numba.core.codegen import JITCodeLibrary
 from numba.core.cpu import CPUContext
+from numba.core.lowering import Lower
+from numba.core.typing.context import BaseContext as TypingContext
 
 from bouligand.core.compiler import compiling
+from bouligand.core.compiler.intrinsics import compact
+from bouligand.core.compiler.jit import core
+from bouligand.core.compiler.whole import Part
 
 pytestmark = pytest.mark.skipif(not compiling.JIT, reason="nothing is compiled without the JIT")
 
@@ -19,9 +26,14 @@ def patched():
     """What the shortcuts change."""
     return (
         CPUContext.get_executable,
-        JITCodeLibrary._optimize_final_module,
-        JITCodeLibrary._finalize_final_module,
+        JITCodeLibrary._optimize_functions,
+        JITCodeLibrary.finalize,
+        Lower.lower_getitem,
+        Lower.lower_setitem,
         numba.types.Function.get_call_type,
+        TypingContext.resolve_getattr,
+        BaseContext.get_abi_sizeof,
+        numba.core.event.broadcast,
     )
 
 
@@ -40,7 +52,7 @@ def test_another_thread_compiles_without_them():
 
     thread = threading.Thread(target=other)
     thread.start()
-    with compiling.compiling(), compiling.shortcuts(True):
+    with compiling.compiling(), compiling.shortcuts():
         assert all(a is not b for a, b in zip(patched(), usual, strict=True))
         inside.set()
         thread.join(0.5)
@@ -62,7 +74,7 @@ def test_they_are_undone_when_compiling_fails():
             raise RuntimeError("broken")
 
     with pytest.raises(RuntimeError, match="broken"):
-        compiling.compile_for(Broken(), (1.0,), quickly=True)
+        compiling.compile_for(Broken(), (1.0,))
     assert patched() == usual
 
 
@@ -80,6 +92,9 @@ import threading, warnings
 warnings.simplefilter("error")
 import bouligand as bd
 from bouligand.core.compiler import compiling
+from bouligand.core.compiler.intrinsics import compact
+from bouligand.core.compiler.jit import core
+from bouligand.core.compiler.whole import Part
 assert not compiling.ALLOWED
 sol = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0], rtol=1e-8)
 print(sol.counts.steps)
@@ -100,5 +115,75 @@ def test_types_are_the_same_with_shortcuts():
         return dispatcher.nopython_signatures[0].return_type
 
     usual = returned()
-    with compiling.compiling(), compiling.shortcuts(True):
+    with compiling.compiling(), compiling.shortcuts():
         assert returned() == usual
+
+
+def part_of_the_core(function):
+    """A function that is compiled as those of the core are."""
+    function.__module__ = "bouligand.core.guards"
+    return core(function)
+
+
+def test_parts_of_an_entry_can_be_called_from_elsewhere():
+    @part_of_the_core
+    def inner(x):
+        compact()
+        return 2.0 * x
+
+    @part_of_the_core
+    def outer(x):
+        compact()
+        return inner(x) + 1.0
+
+    with compiling.compiling(), compiling.shortcuts():
+        outer.compile((numba.float64,))
+    (compiled,) = outer.overloads.values()
+    assert isinstance(compiled.library, Part)
+    assert numba.njit(lambda x: outer(x) - inner(x))(3.0) == 1.0
+    # and again, in an entry-like function of its own
+    with compiling.compiling(), compiling.shortcuts():
+        other = numba.njit(lambda x: outer(x))
+        assert other(3.0) == 7.0
+
+
+def test_items_and_rows_are_the_same_with_shortcuts():
+    records = np.zeros(3, dtype=[("a", "f8"), ("k", "i8")])
+    records["k"] = [1, 2, 3]
+    vector, matrix = np.arange(5.0), np.arange(12, dtype=np.int64).reshape(3, 4)
+    cube = np.arange(24.0).reshape(2, 3, 4)
+
+    def look(vector, matrix, cube, records, i, u):
+        row, plane = matrix[i], cube[i]
+        vector[i] = 10.0
+        matrix[1, i] = vector[u] + 0.5  # (an integer is stored)
+        cube[0, i, 1] = matrix[u, -2]
+        row[i] += 1
+        short = np.int32(i)
+        vector[short] += row.shape[0] + 10 * plane.shape[1] + 100 * plane.size
+        return (
+            vector[-1],
+            matrix[i, u],
+            cube[i][u, i],
+            cube[-1, -1, -1],
+            plane[i].sum(),
+            records[i]["k"],
+            cube[1, i][-1],
+        )
+
+    compiled = numba.njit(look, _nrt=False, no_cpython_wrapper=False)
+    arrays = [vector, matrix, cube, records]
+    for i, u in ((-1, np.uint64(1)), (1, np.uint64(0)), (-2, np.uint64(2))):
+        copies = [array.copy() for array in arrays]
+        expected = look(*copies, i, u)
+        given = [array.copy() for array in arrays]
+        with compiling.compiling(), compiling.shortcuts():
+            assert compiled(*given, i, u) == expected
+        for one, other in zip(given, copies, strict=True):
+            assert (one == other).all()
+
+
+def test_an_index_out_of_bounds_is_still_an_exception_where_it_was():
+    checked = numba.njit(lambda x, i: x[i], boundscheck=True)
+    with compiling.compiling(), compiling.shortcuts(), pytest.raises(IndexError):
+        checked(np.zeros(3), 3)

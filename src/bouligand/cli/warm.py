@@ -18,51 +18,49 @@ class Part(NamedTuple):
     """A part of the compiled core: the entry ``name`` of ``module``.
 
     ``arguments``: their types. i, f, b: an integer, a float, a bool; I1, F2, ...: arrays of integers or floats with so many
-    dimensions. ``quickly``: see `core.compiler.compiling.compile_for`.
+    dimensions.
     """
 
     what: str
     module: str
     name: str
     arguments: str = "i"
-    quickly: bool = False
 
 
 # (what takes longest comes first in each: the processes then end at about the same time)
 SOLVE = (
-    Part("the integrator", "steps.loop", "run", quickly=True),
+    Part("the integrator", "steps.loop", "run"),
     Part("steps across many contacts", "spans.span", "span"),
-    Part("breakpoints and grazing", "steps.judge", "judge", quickly=True),
-    Part("dense output", "steps.retake", "sample", quickly=True),
+    Part("breakpoints and grazing", "steps.judge", "judge"),
+    Part("dense output", "steps.retake", "sample"),
     Part("dense output across many contacts", "spans.dense_span", "sample_spans"),
 )
 DERIVATIVE = (
-    Part("derivatives", "tangents.along", "push", "i F2 I2 F2 F2 F2 f", True),
-    Part("gradients", "tangents.along", "pull", "i F1 F2 F3 F3 F2 i i", True),
+    Part("derivatives", "tangents.along", "push", "i F2 I2 F2 F2 F2 f"),
+    Part("gradients", "tangents.along", "pull", "i F1 F2 F3 F3 F2 i i"),
     Part("derivatives: guards", "tangents.guard_rows", "corner_rows", "i f i I1 F2 F1"),
-    Part("derivatives: fast modes", "tangents.fastest_mode", "fastest_modes", quickly=True),
+    Part("derivatives: fast modes", "tangents.fastest_mode", "fastest_modes"),
     Part("corners", "tangents.corner_passage", "pass_corner", "i F2 F1 I1 F2 F2"),
-    Part("derivatives: the record", "tangents.prepare", "prepare", quickly=True),
-    Part("derivatives: divided steps", "tangents.divided_rows", "divide_rows", quickly=True),
-    Part("derivatives: long steps", "tangents.long_steps", "find_long_steps", quickly=True),
-    Part("derivatives: decaying modes", "tangents.graded_steps", "divide_steps", quickly=True),
-    Part("derivatives: many states", "tangents.sparse_rows", "mark_columns", "i i i f", True),
+    Part("derivatives: the record", "tangents.prepare", "prepare"),
+    Part("derivatives: divided steps", "tangents.divided_rows", "divide_rows"),
+    Part("derivatives: long steps", "tangents.long_steps", "find_long_steps"),
+    Part("derivatives: decaying modes", "tangents.graded_steps", "divide_steps"),
+    Part("derivatives: many states", "tangents.sparse_rows", "mark_columns", "i i i f"),
     Part(
         "differences: tables",
         "tangents.difference_steps",
         "tabulate_differences",
         "i b i I1 I1 F1 F2 F3",
-        True,
     ),
-    Part("differences: steps", "tangents.difference_steps", "guess_steps", quickly=True),
+    Part("differences: steps", "tangents.difference_steps", "guess_steps"),
 )
 OTHER = (
     Part("sliding modes", "sliding.modes", "slide"),
     Part("jumps of the state", "jumps.instant", "jump"),
     Part("starts on guards", "steps.start_word", "find_word"),
     Part("ensembles", "steps.block", "run_block"),
-    Part("stiff steps", "stiff.entry", "stiff", quickly=True),
-    Part("stiff systems", "stiff.choice", "weigh", quickly=True),
+    Part("stiff steps", "stiff.entry", "stiff"),
+    Part("stiff systems", "stiff.choice", "weigh"),
 )
 PARTS = (*SOLVE, *DERIVATIVE, *OTHER)
 SLIDING, ROBOTS, ROBOT_JACOBIANS = "sliding modes: f and h", "robots", "robots: Jacobians"
@@ -163,7 +161,7 @@ def compile_part(what):
     if part is not None:
         entry = getattr(import_module(f"bouligand.core.{part.module}"), part.name)
         was_there = in_disk_cache(entry)
-        compile_for_types(entry, types_of(part.arguments), part.quickly)
+        compile_for_types(entry, types_of(part.arguments))
         return time.perf_counter() - began, time.process_time() - busy, not was_there
     if what == SLIDING:
         from ..core.sliding.compiled import addresses

@@ -28,14 +28,13 @@ def _hint():
 class Kernel:
     """The function ``name`` of the core's ``module``; ``what`` describes it in the message before a compilation.
 
-    ``quickly``: see `core.compiler.compiling.compile_for`. ``direct``: see `core.compiler.jit.direct`; every call has contiguous
-    arrays of the same types.
+    ``direct``: see `core.compiler.jit.direct`; every call has contiguous arrays of the same types.
     """
 
-    __slots__ = ("_direct", "_module", "_name", "_quickly", "_what", "code")
+    __slots__ = ("_direct", "_module", "_name", "_what", "code")
 
-    def __init__(self, module, name, what, quickly=False, direct=False):
-        self._module, self._name, self._what, self._quickly, self._direct = module, name, what, quickly, direct
+    def __init__(self, module, name, what, direct=False):
+        self._module, self._name, self._what, self._direct = module, name, what, direct
         self.code = None  # what a call calls: the machine code, once it is there
 
     def __call__(self, *arguments):
@@ -64,5 +63,5 @@ class Kernel:
         function = getattr(importlib.import_module(f".{self._module}", __package__), self._name)
         with compiling():  # (one thread compiles, others wait)
             _say_if_compiling(function, self._what)
-            compile_for(function, arguments, self._quickly)
+            compile_for(function, arguments)
         return function

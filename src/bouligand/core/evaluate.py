@@ -6,13 +6,14 @@ Each returns True when the function failed; its arguments are then kept for the 
 import math
 
 from . import codes
-from .compiler.intrinsics import address, call, compact
+from .compiler.intrinsics import address, apart, call, compact
 from .compiler.jit import core
 
 
 @core(inline=True)
 def eval_f(w, t, x, out):
     """out = f(t, x, b, p); before a breakpoint, as it is before the break."""
+    compact()
     s, fn = w.s, w.fn
     t = min(t, s.cap)
     s.f_calls += 1
@@ -24,6 +25,7 @@ def eval_f(w, t, x, out):
 @core(inline=True)
 def eval_h(w, t, x, out):
     """out = h(t, x, p); on the leg before a breakpoint, h before the breakpoint."""
+    compact()
     s, fn = w.s, w.fn
     t = min(t, s.cap)
     s.h_calls += 1
@@ -35,6 +37,7 @@ def eval_h(w, t, x, out):
 @core(inline=True)
 def eval_fh(w, t, x, out):
     """out = f and g.h_end = h at the same state, by the user's function fh."""
+    compact()
     s, g, fn = w.s, w.g, w.fn
     s.f_calls += 1
     s.h_calls += 1
@@ -47,6 +50,7 @@ def eval_fh(w, t, x, out):
 @core(inline=True)
 def eval_Dh(w, t, x):
     """w.Dh = the whole (m, n) matrix Dh(t, x, p)."""
+    compact()
     fn = w.fn
     w.s.Dh_calls += 1
     if call(fn.Dh, t, (address(x), address(w.p), address(w.Dh)), fn.context) == 0:
@@ -109,6 +113,7 @@ def let_stay(w, stays):
 def failed(w, code, t, x):
     """Keep the time and state at which a function failed; returns True."""
     compact()
+    apart()
     s, v = w.s, w.v
     s.status, s.t_failed = code, t
     for i in range(v.width):
@@ -136,6 +141,7 @@ def nudge(w, x, y, out):
 
     The change of h there shows, roughly and with one evaluation, which values of h are zero within the tolerance.
     """
+    compact()
     s, v = w.s, w.v
     for i in range(v.width):
         size = v.atol[i] + s.rtol * max(abs(x[i]), abs(y[i]))

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from ..memory.extras import TangentMemory
     from ..solution.solution import Solution
 
-_guess = Kernel("tangents.difference_steps", "guess_steps", "what derivatives need", quickly=True, direct=True)
-_tabulate = Kernel(
-    "tangents.difference_steps", "tabulate_differences", "differences that know their error", quickly=True
-)
+_guess = Kernel("tangents.difference_steps", "guess_steps", "what derivatives need", direct=True)
+_tabulate = Kernel("tangents.difference_steps", "tabulate_differences", "differences that know their error")
 
 _LARGEST = DERIVATIVE_ROWS.places["largest"][0]
 RUNGS = 64  # most of them

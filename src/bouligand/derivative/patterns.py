@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..memory.extras import TangentMemory
     from ..system.system import System
 
-_mark_columns = Kernel("tangents.sparse_rows", "mark_columns", "what derivatives need", quickly=True)
+_mark_columns = Kernel("tangents.sparse_rows", "mark_columns", "what derivatives need")
 
 
 @dataclass(frozen=True)

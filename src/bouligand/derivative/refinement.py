@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ..solution.record import Record
     from ..system.system import System
 
-_fastest_modes = Kernel("tangents.fastest_mode", "fastest_modes", "what derivatives need", quickly=True, direct=True)
-_find_long_steps = Kernel("tangents.long_steps", "find_long_steps", "what derivatives need", quickly=True, direct=True)
-_divide_steps = Kernel("tangents.graded_steps", "divide_steps", "what derivatives need", quickly=True, direct=True)
+_fastest_modes = Kernel("tangents.fastest_mode", "fastest_modes", "what derivatives need", direct=True)
+_find_long_steps = Kernel("tangents.long_steps", "find_long_steps", "what derivatives need", direct=True)
+_divide_steps = Kernel("tangents.graded_steps", "divide_steps", "what derivatives need", direct=True)
 
 _DOPRI5 = METHODS["dopri5"]
 _ORDERS = {

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..system.user_memory import Lease
     from .refinement import Rates
 
-_divide_rows = Kernel("tangents.divided_rows", "divide_rows", "what derivatives need", quickly=True, direct=True)
+_divide_rows = Kernel("tangents.divided_rows", "divide_rows", "what derivatives need", direct=True)
 _NONE = np.empty(0)
 
 

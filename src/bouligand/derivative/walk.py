@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     # times; the tangents there (a row for each time and tangent) or, backwards, the gradients (a row for each time)
     Requested: TypeAlias = tuple[FloatArray, FloatArray]
 
-_prepare = Kernel("tangents.prepare", "prepare", "what derivatives need", quickly=True, direct=True)
-_push = Kernel("tangents.along", "push", "derivatives", quickly=True, direct=True)
-_pull = Kernel("tangents.along", "pull", "gradients", quickly=True, direct=True)
+_prepare = Kernel("tangents.prepare", "prepare", "what derivatives need", direct=True)
+_push = Kernel("tangents.along", "push", "derivatives", direct=True)
+_pull = Kernel("tangents.along", "pull", "gradients", direct=True)
 _NO_TIMES = np.empty((0, 0))
 _NO_NODES = np.empty(0)
 _NO_PLACES = np.empty((0, 2), dtype=np.int64)

@@ -9,16 +9,16 @@ from ..core.entries import Kernel
 if TYPE_CHECKING:
     from .stepper import Stepper
 
-loop = Kernel("steps.loop", "run", "the integrator", quickly=True, direct=True)
+loop = Kernel("steps.loop", "run", "the integrator", direct=True)
 spans = Kernel("spans.span", "span", "steps across many contacts", direct=True)
-judge = Kernel("steps.judge", "judge", "breakpoints and grazing", quickly=True, direct=True)
+judge = Kernel("steps.judge", "judge", "breakpoints and grazing", direct=True)
 find_word = Kernel("steps.start_word", "find_word", "starts on guards", direct=True)
 # called by the loop itself, when they are compiled
 _ENTERED = {
     "enter_jump": Kernel("jumps.instant", "jump", "jumps of the state"),
     "enter_slide": Kernel("sliding.modes", "slide", "sliding modes"),
     "enter_judge": judge,
-    "enter_stiff": Kernel("stiff.entry", "stiff", "stiff steps", quickly=True),
+    "enter_stiff": Kernel("stiff.entry", "stiff", "stiff steps"),
 }
 
 

@@ -25,7 +25,7 @@ LARGEST = 256  # states up to which stiff steps are taken unasked: their matrice
 TIGHT = 2e-7  # relative tolerance below which nothing is expected: dop853 is as good there, and order 3 is not
 WRONG = 0.2  # of the size of f's changes: a Df that is further off is wrong
 
-_weigh = Kernel("stiff.choice", "weigh", "what stiff systems need", quickly=True, direct=True)
+_weigh = Kernel("stiff.choice", "weigh", "what stiff systems need", direct=True)
 
 
 def prepare(stepper: Stepper, method: Method) -> None:

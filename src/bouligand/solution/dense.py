@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..system.user_memory import Lease
     from .record import Record
 
-_sample = Kernel("steps.retake", "sample", "dense output", quickly=True, direct=True)
+_sample = Kernel("steps.retake", "sample", "dense output", direct=True)
 _sample_spans = Kernel("spans.dense_span", "sample_spans", "dense output across many contacts", direct=True)
 
 

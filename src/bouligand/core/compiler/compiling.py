@@ -11,15 +11,16 @@ import os
 import re
 
 import numba
-from numba import _dynfunc, typeof  # type: ignore[attr-defined]  # (compiled: no stubs)
+from numba import typeof
 from numba.core.compiler_lock import global_compiler_lock
 
-from .cache import JIT, STAMP
-from .typing_once import scalar_operations_typed_once
+from .cache import JIT
+from .indexing import short_indexing
+from .once import sizes_found_once, typed_once, undisturbed
+from .whole import as_a_whole
 
 KNOWN = (0, 61), (0, 68)  # versions of Numba, the first and the last with which the shortcuts are tested
-SHORTCUTS = ("blas", "parts", "optimise", "types")
-_PACKAGE = __package__.rpartition(".")[0]  # the core
+SHORTCUTS = ("blas", "parts", "optimise", "types", "arrays", "sizes", "idle")
 
 
 def _allowed():
@@ -31,6 +32,7 @@ def _allowed():
 
 
 ALLOWED = _allowed()
+_WHILE_COMPILING = {"types": typed_once, "arrays": short_indexing, "sizes": sizes_found_once, "idle": undisturbed}
 
 
 def _import_array_functions():
@@ -56,68 +58,28 @@ def compiling():
     return global_compiler_lock
 
 
-def compile_for(dispatcher, arguments, quickly=False):
-    """Compile (or read from the disk) what a call of an entry with these arguments needs. ``quickly``: see `as_a_whole`.
+def compile_for(dispatcher, arguments):
+    """Compile (or read from the disk) what a call of an entry with these arguments needs.
 
     Within `compiling()`, so that a thread that waited there finds it compiled.
     """
     if JIT and not dispatcher.overloads:
-        compile_for_types(dispatcher, tuple(typeof(argument) for argument in arguments), quickly)
+        compile_for_types(dispatcher, tuple(typeof(argument) for argument in arguments))
 
 
-def compile_for_types(dispatcher, types, quickly=False):
+def compile_for_types(dispatcher, types):
     """The same, given the types of the arguments."""
-    with compiling(), shortcuts(quickly):
+    with compiling(), shortcuts():
         dispatcher.compile(types)
 
 
 @contextlib.contextmanager
-def shortcuts(quickly):
-    """All that are allowed, while something is compiled. Within `compiling()`. ``quickly``: see `as_a_whole`."""
+def shortcuts():
+    """All that are allowed, while something is compiled. Within `compiling()`."""
     with contextlib.ExitStack() as stack:
-        if "types" in ALLOWED:
-            stack.enter_context(scalar_operations_typed_once())
+        for name, shortcut in _WHILE_COMPILING.items():
+            if name in ALLOWED:
+                stack.enter_context(shortcut())
         if "parts" in ALLOWED:
-            stack.enter_context(as_a_whole(quickly))
+            stack.enter_context(as_a_whole(optimised_before="optimise" not in ALLOWED))
         yield
-
-
-@contextlib.contextmanager
-def as_a_whole(quickly):
-    """Let Numba translate an entry as a whole to machine code, and not each function that it calls by itself before ("parts").
-
-    ``quickly``: nor are these optimised before ("optimise"), but for those that are not ``compact``, whose loops are to become
-    vector code (inside a compact function they would not).
-    """
-    from numba.core.codegen import JITCodeLibrary
-    from numba.core.cpu import CPUContext
-
-    executable = CPUContext.get_executable
-    optimise, finish = JITCodeLibrary._optimize_final_module, JITCodeLibrary._finalize_final_module
-    quickly = quickly and "optimise" in ALLOWED
-
-    def get_executable(context, library, fndesc, env):
-        if fndesc.modname.startswith(_PACKAGE) and not fndesc.qualname.endswith(STAMP):
-            library.part = fndesc.llvm_func_name
-            return _dynfunc.make_function(fndesc.lookup_module(), fndesc.qualname, "", 0, env, (library,))
-        return executable(context, library, fndesc, env)
-
-    def optimise_whole(library):
-        part = getattr(library, "part", None)
-        if part is None or not quickly or not any(b"optsize" in a for a in library.get_function(part).attributes):
-            optimise(library)
-
-    def finish_whole(library):
-        if hasattr(library, "part"):
-            library._finalize_dynamic_globals()
-            library._finalized = True
-        else:
-            finish(library)
-
-    CPUContext.get_executable = get_executable
-    JITCodeLibrary._optimize_final_module, JITCodeLibrary._finalize_final_module = optimise_whole, finish_whole
-    try:
-        yield
-    finally:
-        CPUContext.get_executable = executable
-        JITCodeLibrary._optimize_final_module, JITCodeLibrary._finalize_final_module = optimise, finish

@@ -19,6 +19,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from .indexing import field
 from .jit import ENTRIES, JIT
 
 DOUBLE, INT32, INT64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
@@ -30,8 +31,7 @@ if JIT:
         """Address of the first item of an array, as an integer."""
 
         def codegen(context, builder, signature, args):
-            view = context.make_array(signature.args[0])(context, builder, args[0])
-            return builder.ptrtoint(view.data, INT64)
+            return builder.ptrtoint(field(context, builder, signature.args[0], args[0], "data"), INT64)
 
         return types.intp(array), codegen
 
@@ -46,7 +46,7 @@ if JIT:
 
         def codegen(context, builder, signature, args):
             middle = [
-                builder.ptrtoint(context.make_array(kind)(context, builder, item).data, INT64)
+                builder.ptrtoint(field(context, builder, kind, item, "data"), INT64)
                 if isinstance(kind, types.Array)
                 else item
                 for kind, item in zip(signature.args[2], cgutils.unpack_tuple(builder, args[2]), strict=True)
@@ -231,7 +231,21 @@ if JIT:
 
         return signature, codegen
 
+    @intrinsic
+    def apart(typingctx):
+        """Called first in a function that is seldom needed, and called in many places: no copies of it are made there."""
+        signature = types.void()
+
+        def codegen(context, builder, signature, args):
+            builder.function.attributes.add("noinline")
+            return context.get_dummy_value()
+
+        return signature, codegen
+
 else:
 
     def compact():
+        pass
+
+    def apart():
         pass

@@ -9,11 +9,11 @@ import numpy as np
 from numba import types
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic, lower_getattr_generic, models, register_model
-from numba.np.arrayobj import populate_array
 from numba.np.numpy_support import from_dtype
 
 from ..state import BLOCK, WORK, Rows, Table
 from ..views import KeptRowsView, TableView
+from .indexing import field, view
 from .intrinsics import INT64
 from .jit import JIT
 
@@ -24,6 +24,7 @@ _ARRAYS = {
     "matrix": types.Array(types.float64, 2, "C"),
     "indices": types.Array(types.int64, 2, "C"),
 }
+_TYPES: dict = {}  # types that were made, by the ``id`` of what they were made from (which is kept here too, so that it stays)
 
 
 class TableType(types.Type):
@@ -45,6 +46,12 @@ class RowsType(types.Type):
 
 def _type(kind):
     """Numba's type of an entry of a table."""
+    if id(kind) not in _TYPES:  # (the type of a record with a hundred fields takes a while to make)
+        _TYPES[id(kind)] = kind, _new_type(kind)
+    return _TYPES[id(kind)][1]
+
+
+def _new_type(kind):
     if isinstance(kind, Table):
         return TableType(kind)
     if isinstance(kind, Rows):
@@ -91,20 +98,11 @@ class _RowsAttributes(AttributeTemplate):
         return None
 
 
-def _view(context, builder, kind, data, shape):
-    """An array over bare memory."""
-    size = INT64(context.get_abi_sizeof(context.get_data_type(kind.dtype)))
-    strides = [size] if len(shape) == 1 else [builder.mul(shape[1], size), size]
-    view = context.make_array(kind)(context, builder)
-    populate_array(view, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
-    return view._getvalue()
-
-
 @lower_getattr_generic(TableType)
 def _table_entry(context, builder, kind, value, name):
-    opened = context.make_helper(builder, kind, value)
-    known = name in kind.table.kept or name == "address"
-    return getattr(opened, name) if known else _loaded(context, builder, kind, opened.address, name)
+    if name in kind.table.kept or name == "address":
+        return field(context, builder, kind, value, name)
+    return _loaded(context, builder, kind, field(context, builder, kind, value, "address"), name)
 
 
 def _loaded(context, builder, kind, address, name):
@@ -125,7 +123,7 @@ def _loaded(context, builder, kind, address, name):
         rows.data, rows.width = pointer(context.get_value_type(types.CPointer(entry.item))), sizes[1]
         return rows._getvalue()
     data = pointer(context.get_data_type(entry.dtype).as_pointer())
-    return _view(context, builder, entry, data, sizes[: entry.ndim])
+    return view(context, builder, entry, data, sizes[: entry.ndim])
 
 
 def _open(context, builder, kind, address):
@@ -139,13 +137,13 @@ def _open(context, builder, kind, address):
 
 @lower_getattr_generic(RowsType)
 def _row(context, builder, kind, value, name):
-    rows = context.make_helper(builder, kind, value)
+    width = field(context, builder, kind, value, "width")
     if name == "width":
-        return rows.width
+        return width
     first, count = kind.rows.places[name]
-    data = builder.gep(rows.data, [builder.mul(rows.width, INT64(first))])
-    shape = [INT64(count), rows.width] if count else [rows.width]
-    return _view(context, builder, types.Array(kind.item, len(shape), "C"), data, shape)
+    data = builder.gep(field(context, builder, kind, value, "data"), [builder.mul(width, INT64(first))])
+    shape = [INT64(count), width] if count else [width]
+    return view(context, builder, types.Array(kind.item, len(shape), "C"), data, shape)
 
 
 def _opener(table):

@@ -237,7 +237,7 @@ def c_entry(count, stamp):
         # (Numba's own decorator ``cfunc`` compiles at once, before one could say where to keep it)
         compiled = CFunc(function, (signature.args, signature.return_type), {}, {"error_model": "numpy", "nogil": True})
         keep_on_disk(compiled, function)
-        with compiling(), shortcuts(quickly=True):
+        with compiling(), shortcuts():
             compiled.compile()
         return compiled
 

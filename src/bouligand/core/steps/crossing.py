@@ -103,6 +103,7 @@ def fire(w, j):
 @core(inline=True)
 def flip(w, k, latched):
     """Change the sign of guard k, record it, and count it if it is an event."""
+    compact()
     g = w.g
     sign = -g.b[k]
     fires = g.direction[k] == 0.0 or sign == g.direction[k]

@@ -28,6 +28,7 @@ def cubic_between(v, theta, length, out):
 @core(inline=True)
 def between(w, theta, whole, out):
     """out = about the state at theta of the step that is being taken."""
+    compact()
     if w.s.kind % BACK == STIFF:
         inside_stiff(w.v, theta, w.s.length, whole, out)
     else:

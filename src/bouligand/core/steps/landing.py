@@ -226,6 +226,7 @@ def part(s, length, factor):
 @core(inline=True)
 def bend_of(w, shift):
     """Size, in tolerances, of the second-order term of a correction along the flow."""
+    compact()
     v = w.v
     for i in range(v.width):
         v.scratch[i] = 0.5 * shift * shift * v.second[i]

@@ -20,6 +20,7 @@ COLOURS_AT_ONCE = LANES - 1  # the last tangent is for the check
 @core(inline=True)
 def eval_h_dual(w, t, P, out):
     """out = h of the dual numbers dual_t and dual_x of w.tangents, with the parameters P; True if it failed."""
+    compact()
     tangents, when = w.tangents, min(t, w.s.cap)
     T, X = tangents.dual_t, tangents.dual_x
     T[0] = when
