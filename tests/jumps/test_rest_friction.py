@@ -149,3 +149,11 @@ def test_what_is_declared_wrongly():
     with pytest.raises(ValueError, match="has no jump"):
         system(rest={"slips": "N"})
     assert (system(rest={"floor": None}).rest_forces == -1).all()
+
+
+def test_the_force_cannot_be_given():
+    """It is found at rest, and zero elsewhere: with another value friction would act in the air."""
+    block = system()
+    for p in ({"N": 5.0}, np.where(np.array(block.params) == "N", 5.0, block.defaults)):
+        with pytest.raises(ValueError, match="'N' is the force of a contact at rest"):
+            bd.solve(block, (0.0, 1.0), np.zeros(block.n), p)

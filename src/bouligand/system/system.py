@@ -179,7 +179,7 @@ class System:
     """
 
     _held_inputs: tuple[str, ...] = ()  # the parameters that are inputs of one interval: see `rollout`
-    _checks_parameters = False  # whether `parameters` of a subclass has rules of its own
+    _checks_parameters = False  # whether `parameters` has rules beyond numbers and names: of a subclass, or for forces at rest
     # (declared here for mypy, which meets some uses before the declarations that these come from)
     n: int
     m: int
@@ -266,6 +266,7 @@ class System:
         self.sliding = None if sliding is None else one_of("sliding", sliding, ("filippov",))
         self.rests = self.jumps.resting(self.guards, rest)
         self.rest_forces = self.jumps.forces(self.guards, rest, self.params, self.defaults)
+        self._checks_parameters = self._checks_parameters or bool((self.rest_forces >= 0).any())
         self._stays = self.sliding is not None or bool(self.rests.any())  # whether trajectories may stay on guards
         self.needs = declared.needed_guards(self.guards, active_while, self.sliding is not None, self.jumps.has)
         if self.sliding and self.reset.size:
@@ -332,7 +333,14 @@ class System:
         >>> bd.models.hopper().parameters({"g": 1.62})
         array([   1.62, 1000.  ,    1.  ])
         """
-        return declared.parameter_vector(self.params, self.defaults, p)
+        values = declared.parameter_vector(self.params, self.defaults, p)
+        for place in self.rest_forces[self.rest_forces >= 0]:
+            if values[place] != 0.0:
+                raise ValueError(
+                    f"p: {self.params[place]!r} is the force of a contact at rest, which is found there, and 0 elsewhere; it "
+                    f"cannot be given ({values[place]:g} came): leave it out, or give 0"
+                )
+        return values
 
     def _approves(self, p: ty.FloatArray) -> bool:
         """Whether it is known, without looking at each, that an array of parameters keeps the rules of a subclass."""
