@@ -179,7 +179,9 @@ class System:
     """
 
     _held_inputs: tuple[str, ...] = ()  # the parameters that are inputs of one interval: see `rollout`
-    _checks_parameters = False  # whether `parameters` has rules beyond numbers and names: of a subclass, or for forces at rest
+    _checks_parameters = (
+        False  # whether `parameters` has rules beyond numbers and names: of a subclass, or for forces at rest
+    )
     # (declared here for mypy, which meets some uses before the declarations that these come from)
     n: int
     m: int
