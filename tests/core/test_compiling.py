@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+from typing import Any
 
 import numba
 import numpy as np
@@ -128,12 +129,12 @@ def part_of_the_core(function):
 def test_parts_of_an_entry_can_be_called_from_elsewhere():
     @part_of_the_core
     def inner(x):
-        compact()
+        compact()  # type: ignore[call-arg]
         return 2.0 * x
 
     @part_of_the_core
     def outer(x):
-        compact()
+        compact()  # type: ignore[call-arg]
         return inner(x) + 1.0
 
     with compiling.compiling(), compiling.shortcuts():
@@ -171,11 +172,12 @@ def test_items_and_rows_are_the_same_with_shortcuts():
             cube[1, i][-1],
         )
 
-    compiled = numba.njit(look, _nrt=False, no_cpython_wrapper=False)
+    compiled: Any = numba.njit(look, **{"_nrt": False})  # type: ignore[call-overload]
+    plain: Any = look
     arrays = [vector, matrix, cube, records]
     for i, u in ((-1, np.uint64(1)), (1, np.uint64(0)), (-2, np.uint64(2))):
         copies = [array.copy() for array in arrays]
-        expected = look(*copies, i, u)
+        expected = plain(*copies, i, u)
         given = [array.copy() for array in arrays]
         with compiling.compiling(), compiling.shortcuts():
             assert compiled(*given, i, u) == expected

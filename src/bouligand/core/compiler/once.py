@@ -83,7 +83,7 @@ def sizes_found_once():
 
 @contextlib.contextmanager
 def undisturbed():
-    """No search for garbage among what was there before, and seldom among what is new; no messages that nobody listens to ("idle")."""
+    """No search for garbage in what was there before, and seldom in what is new; no messages that nobody hears ("idle")."""
     alone = not any(event._registered.values())
     thresholds, frozen = gc.get_threshold(), gc.get_freeze_count() == 0
     if frozen:
