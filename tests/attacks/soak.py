@@ -108,7 +108,7 @@ for module in [m for name, m in sorted(sys.modules.items()) if name.startswith("
         original = whole / index.relative_to(cache.config.CACHE_DIR)
         if not original.exists():
             continue
-        for key in cache._read(original)[2]:
+        for key in cache.read_checked(original)[2]:
             loaded = kept.load_overload(key[0], cpu_target.target_context)
             print(index.stem, "missing" if loaded is None else "read")
 """

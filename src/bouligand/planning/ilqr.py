@@ -33,6 +33,7 @@ TRIES = 2  # steps that an iteration tries
 CUT = 0.4  # the length of a step, of that of the one before it that was too long
 SHORTEST = 0.02  # shorter steps are not tried: there is another piece, or more regularisation
 ARMIJO = 1e-4  # part of the expected gain that a step must bring
+ROUND_OFF = 1e-20  # of the first cost: less is no gain, where a cost falls to zero
 MU_LEAST, MU_MOST, MU_FACTOR = (
     0.03,
     1e8,
@@ -146,7 +147,8 @@ class _Search:
         except BouligandError as error:  # (no derivative, here or nearby)
             self.reason = str(error)
             return "stalled"
-        if -found.expected(1.0) <= tolerance * abs(self.cost) + 1e-300 and self.mu <= MU_LEAST:
+        least = max(tolerance * abs(self.cost), ROUND_OFF * abs(self.costs[0]), 1e-300)
+        if -found.expected(1.0) <= least and self.mu <= MU_LEAST:
             self.K = found.K
             return "converged"
         self.taken = self._line_search(found)
