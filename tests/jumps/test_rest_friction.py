@@ -89,14 +89,18 @@ def test_where_it_leaves_the_floor_friction_ends():
     assert sol(leaves)[2] == pytest.approx(speed, rel=1e-9)
 
 
-def test_friction_that_presses_and_force_are_found_together():
-    """N = g + c mu N: the force depends on friction, and friction on the force."""
-    c = 1.5
-    sol = bd.solve(BLOCK, (0.0, 1.0), [0.0, 0.0, 1.0, 0.0], {"wedge": c}, **TIGHT)
+@pytest.mark.parametrize("c", [1.5, 2.6, 3.2, -2.0, -20.0])
+def test_friction_that_presses_and_force_are_found_together(c):
+    """N = g + c mu N: the force depends on friction, and friction on the force; by repetition alone it would be found for
+    |c mu| < 1, slowly near 1."""
     N = G / (1.0 - c * MU)
+    sol = bd.solve(BLOCK, (0.0, 2.0 / (MU * N)), [0.0, 0.0, 1.0, 0.0], {"wedge": c}, **TIGHT)
     assert sol.events.t[0] == pytest.approx(1.0 / (MU * N), rel=1e-8)
     assert sol.x[-1, 0] == pytest.approx(0.5 / (MU * N), rel=1e-8)
-    with pytest.raises(bd.SolveError):  # (c mu > 1: no force is enough)
+
+
+def test_no_force_is_enough():
+    with pytest.raises(bd.SolveError):  # (c mu > 1)
         bd.solve(BLOCK, (0.0, 1.0), [0.0, 0.0, 1.0, 0.0], {"wedge": 4.0})
 
 

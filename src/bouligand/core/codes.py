@@ -157,7 +157,8 @@ FAILURES = {
     NOT_AFFINE: Failure(
         "SlidingError",
         "sliding on guard {guard!r} and others at the same time {where}, and f is not affine in their signs: then the field of "
-        "the sliding mode is not unique. Write f so that each of these guards adds a term of its own.",
+        "the sliding mode is not unique. Write f so that each of these guards adds a term of its own. (Or no force of a contact "
+        "at rest is enough, where friction that it limits pushes it on.)",
     ),
     NO_SLIDING_MODE: Failure(
         "SlidingError",

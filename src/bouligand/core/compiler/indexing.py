@@ -1,7 +1,7 @@
 """A shortcut through Numba's lowering: items and rows of contiguous arrays, in a few instructions each.
 
 Numba unpacks an array into memory and packs what it found again, some forty instructions for an ``x[i]``, of which LLVM leaves
-four: to write them, to parse them and to remove them took a third of the time that the core takes to compile. The items are the
+four: to write, to parse and to remove them took a good part of the time that the core takes to compile. The items are the
 same, negative indices included. See `compiling` for when this is done.
 """
 

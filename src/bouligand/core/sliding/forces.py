@@ -2,8 +2,11 @@
 
 The force is measured by what it adds to the second derivative of h: for a block on a floor, the normal force over its mass. f
 depends on it, and it may depend on f: it is written to a copy of the parameters, and found again with that, until it stays the
-same. (Friction along a floor does not change the force across it: that is seen at the second time.)
+same. (Friction along a floor does not change the force across it: that is seen at the second time.) A single force is found by
+secants: at the third time, if f is affine in it, also where it would grow by repeating alone.
 """
+
+import math
 
 from ..compiler.intrinsics import compact, read, read_int, write
 from ..state import FORCES, SPACE
@@ -30,6 +33,7 @@ def with_forces(p, b, ctx):
     for k in range(m):
         if read_int(places, k) >= 0 and read(b, k) == 0.0:
             write(own, read_int(places, k), 1.0)
+    write(own, parameters, math.nan)
     return own
 
 
@@ -40,14 +44,29 @@ def forces_changed(p, ctx, which, fields, rates, u):
     places = read_int(ctx, FORCES)
     if places == 0:
         return False
-    size, changed = 0.0, False
+    size, changed, count = 0.0, False, 0
     for i in range(fields.shape[1]):
         size = max(size, abs(fields[which.shape[0], i]))
+    for q in range(which.shape[0]):
+        count += 1 if read_int(places, which[q]) >= 0 else 0
     for q in range(which.shape[0]):
         place = read_int(places, which[q])
         if place >= 0:
             force, before = rates[q, which[q]] * u[q], read(p, place)
             force = force if force > LEAST * size else LEAST * size
             changed = changed or abs(force - before) > SETTLED * max(force, NOTICED * size)
-            write(p, place, force)
+            write(p, place, force if count > 1 else by_secant(p + 8 * read_int(ctx, 2), before, force, LEAST * size))
     return changed
+
+
+@compiled
+def by_secant(last, before, force, least):
+    """A better guess of a force, with which ``force`` is found where ``before`` was assumed. At the address ``last``: what was
+    assumed the last time (NaN at first), and by how much what was found differed."""
+    compact()
+    change = force - before
+    slope = (change - read(last, 1)) / (before - read(last, 0))
+    better = before - change / slope
+    write(last, 0, before)
+    write(last, 1, change)
+    return better if least < better < math.inf else force
