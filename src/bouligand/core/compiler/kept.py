@@ -150,13 +150,16 @@ def is_overloaded(function):
 
 def kept(digest):
     """What is on disk under a digest, for ``c_function`` and dispatchers; None without one, or without a place to write to."""
-    return KeptCode(digest) if digest is not None and CACHED else None
+    return KeptCode(digest) if digest is not None and CACHED and _FOLDER is not None else None
 
 
 def _place():
     if config.CACHE_DIR:
         return pathlib.Path(config.CACHE_DIR) / "functions"
-    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "bouligand" / "functions"
+    user = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return (
+        pathlib.Path(user) / "bouligand" / "functions" if os.path.isabs(user) else None
+    )  # (without a home: "~/.cache")
 
 
 _FOLDER = _place()
