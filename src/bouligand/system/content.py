@@ -31,14 +31,14 @@ class _NoDigestError(Exception):
     """There is something that cannot be looked into."""
 
 
-def digest_of(function: Any, *more: object) -> str | None:
-    """The digest of a function, together with ``more`` that its machine code depends on; None if it has none."""
+def digest_of(function: Any) -> str | None:
+    """The digest of a function; None if it has none."""
     from ..core.compiler.kept import is_overloaded, surroundings
 
     if any(is_overloaded(part) for part in reached(function)):
         return None
     try:
-        parts = _feed((key_of(function), fingerprint(function), more), [])
+        parts = _feed((key_of(function), fingerprint(function)), [])
     except _NoDigestError:
         return None
     return hashlib.sha256(repr((surroundings(), _own_sources(), parts)).encode()).hexdigest()[:32]
@@ -80,7 +80,7 @@ def _feed_object(value: Any, inside: list[Any]) -> object:
             return "itself", [value is other for other in inside].index(True)
         options = tuple(sorted((name, repr(option)) for name, option in value.targetoptions.items()))
         return "numba", options, _feed((key_of(value.py_func), fingerprint(value.py_func)), [*inside, value])
-    if isinstance(value, type | np.ufunc) or callable(value):
+    if callable(value):
         name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
         module = getattr(value, "__module__", None) or ("numpy" if isinstance(value, np.ufunc) else None)
         if name and module and module.partition(".")[0] != "scipy" and is_known_module(module):
