@@ -10,7 +10,8 @@ import math
 
 from ..compiler.intrinsics import compact, read, read_int, write
 from ..state import FORCES, SPACE
-from .rates import compiled, room_for_duals
+from .rates import compiled
+from .space import compiled_layout
 
 MOST_ROUNDS = 60
 SETTLED = 1e-10  # relative change of a force that is none
@@ -27,7 +28,8 @@ def with_forces(p, b, ctx):
     if places == 0:
         return p
     n, m, parameters = read_int(ctx, 0), read_int(ctx, 1), read_int(ctx, 2)
-    own = read_int(ctx, SPACE) + 8 * (m + 2 * n + room_for_duals(n, m, parameters))
+    _, _, copy, _ = compiled_layout(n, m, parameters)
+    own = read_int(ctx, SPACE) + 8 * copy
     for i in range(parameters):
         write(own, i, read(p, i))
     for k in range(m):
