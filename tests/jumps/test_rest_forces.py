@@ -87,6 +87,40 @@ def test_two_blocks_with_a_spring_between_them():
         assert sol(sol.events.t[-1])[1] - 1.0 == pytest.approx(stretch, abs=1e-8)
 
 
+@pytest.mark.parametrize(("c", "d"), [(0.5, 0.5), (0.9, 0.9), (0.99, 0.95), (-0.6, -0.6), (3.0, -1.0)])
+def test_two_forces_that_friction_couples(c, d):
+    """N1 = g + c N2, N2 = 1.5 g + d N1: the friction of each block presses the other, or lifts it. By repetition alone these would
+    be found slowly near c d = 1, and not at all beyond -1."""
+
+    def f(t, x, b, p, dx):
+        for i in range(4):
+            dx[i] = x[4 + i]
+        dx[4], dx[5] = -MU * p[0] * b[2], -MU * p[1] * b[3]
+        dx[6], dx[7] = -G - p[2] * p[1] * b[3], -1.5 * G - p[3] * p[0] * b[2]
+
+    def h(t, x, p, out):
+        for i in range(2):
+            out[i], out[2 + i] = x[2 + i], x[4 + i]
+
+    def lands(k):
+        def jump(t, x, b, p, xnew):
+            xnew[6 + k] = 0.0
+
+        return jump
+
+    blocks = bd.System(
+        f, h, n=8, guards=("floor1", "floor2", "slip1", "slip2"), params={"N1": 0.0, "N2": 0.0, "c": c, "d": d},
+        jumps={"floor1": lands(0), "floor2": lands(1)}, rest={"floor1": "N1", "floor2": "N2"}, sliding="filippov",
+        active_while={"slip1": "floor1", "slip2": "floor2"},
+    )  # fmt: skip
+    forces = np.linalg.solve([[1.0, -c], [-d, 1.0]], [G, 1.5 * G])
+    speeds = [0.0, 0.0, 0.0, 0.0, 1.0, 1.5, 0.0, 0.0]
+    end = 0.5 / (MU * forces.max())
+    sol = bd.solve(blocks, (0.0, end), speeds, **TIGHT)
+    assert list(sol.b[-1]) == [0, 0, 1, 1]
+    np.testing.assert_allclose(sol.x[-1, 4:6], [1.0, 1.5] - MU * forces * end, rtol=1e-9)
+
+
 @pytest.mark.parametrize("slip", [1.0, -1e-3])
 def test_friction_in_the_jump_and_in_f_is_refused(slip):
     """At rest the contact would act along the direction of the impact, friction with it, and f has friction as well."""

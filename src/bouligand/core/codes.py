@@ -162,7 +162,7 @@ FAILURES = {
     NO_FORCE: Failure(
         "SlidingError",
         "at guard {guard!r} {where} the forces of contacts at rest (rest=) are not found: friction that they limit changes them "
-        "in turn, and there are none that agree with it, or several contacts push each other too strongly for them to be found.",
+        "in turn, and none agree with it.",
     ),
     JUMP_TURNS: Failure(
         "FunctionError",

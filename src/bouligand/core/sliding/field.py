@@ -17,7 +17,7 @@ import numpy as np
 
 from ..compiler.intrinsics import call, compact, read, read_int, write
 from ..state import FORCES, USERS_F, USERS_H, WORD
-from .forces import MOST_ROUNDS, forces_changed, with_forces
+from .forces import MOST_ROUNDS, forces_changed, rows_of_forces, with_forces
 from .one_guard import NOT_SIMPLE, VANISHING, one_guard
 from .rates import compiled, guard_rates
 from .rest import approach, impulse, rates_of_approach, rests, shift, turns
@@ -216,12 +216,13 @@ def solve(t, x, b, p, ctx, fields, rates, u):
     written to p. Returns a status."""
     compact()
     word, which = mode_without(b, read_int(ctx, 1), u.shape[0])
+    rows = rows_of_forces(ctx, u.shape[0])
     for _ in range(MOST_ROUNDS):
         status = find_rates(t, x, p, ctx, word, which, fields, rates)
         if status != 0:
             return status
         solve_for(rates, which, rates[u.shape[0]][which], u)
-        if not forces_changed(p, ctx, which, fields, rates, u):
+        if not forces_changed(p, ctx, which, fields, rates, u, rows):
             return without_noise(t, x, p, ctx, which, fields, rates, u)
     return NO_FORCE_STATUS
 
