@@ -17,7 +17,7 @@ endif
 # Tests that run as plain Python too.
 COVERED := tests/core/test_schemes.py tests/core/test_without_jit.py
 
-.PHONY: demo test docs warm lint fuzz soak coverage matrix bench numbers peers clean
+.PHONY: demo test docs wheel warm lint fuzz soak coverage matrix bench numbers peers clean
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
@@ -59,6 +59,10 @@ test: $(READY)
 docs: $(READY_DOCS)
 	$(PY) -m sphinx -W --keep-going -n -q -b html -d build/site/doctrees docs build/site/html
 	@echo "built: build/site/html/index.html"
+
+# A wheel with the machine code of the core, in dist: its users wait for no compiler. Some minutes.
+wheel: $(READY)
+	$(PY) tools/wheel.py
 
 warm: $(READY)
 	$(VENV)/bin/bouligand warm

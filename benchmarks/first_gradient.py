@@ -4,14 +4,16 @@
 
 Seconds of the processor, each in a process of its own, of the first solve and of the first gradient behind it: `B.vjp(w)` with
 parameters, which compiles f and h once more for dual numbers. "empty cache": nothing is compiled yet. "filled cache": the library
-is, this system is not (its functions differ from all before). "again": the same script once more.
+is, this system is not (its functions differ from all before). "again": the same script once more. "wheel": an empty cache, but
+the library came compiled (`make wheel`).
 """
 
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+from .startup import environment, unpacked_wheel
 
 HOPPER = """
 import numpy as np
@@ -71,20 +73,25 @@ print(solved - began, time.process_time() - solved)
 SYSTEMS = {"hopper (n = 2)": HOPPER, "six legs, with helper functions (n = 6)": LEGS}
 
 
-def seconds(text, cache, folder):
+def seconds(text, cache, folder, package=None):
     """Of the first solve and the first gradient, in a new process."""
     script = pathlib.Path(folder) / "script.py"
     script.write_text(text + MEASURE)
-    env = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    env = environment(cache, package)
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True, env=env)
     return [float(word) for word in done.stdout.split()]
 
 
 def main(rounds=3):
-    print(
-        f"{'seconds of the processor: solve + gradient':42s} {'empty cache':>14s} {'filled cache':>14s} {'again':>14s}"
-    )
+    titles = ("empty cache", "wheel", "filled cache", "again")
+    print(f"{'seconds of the processor: solve + gradient':42s}" + "".join(f" {title:>14s}" for title in titles))
     for name, text in SYSTEMS.items():
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            tempfile.TemporaryDirectory() as cache,
+            unpacked_wheel() as package,
+        ):
+            wheel = seconds(text.format(number=0.001), cache, folder, package) if package else None
         with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as folder:
             empty = seconds(text.format(number=0.001), cache, folder)
             filled, again = [], []
@@ -92,8 +99,12 @@ def main(rounds=3):
                 new = text.format(number=0.002 + 0.001 * q)
                 filled.append(seconds(new, cache, folder))
                 again.append(seconds(new, cache, folder))
-        rows = (empty, min(filled, key=sum), min(again, key=sum))
-        print(f"{name:42s} " + " ".join(f"{solve:6.1f} + {gradient:5.1f}" for solve, gradient in rows), flush=True)
+        row = [shown(times) for times in (empty, wheel, min(filled, key=sum), min(again, key=sum))]
+        print(f"{name:42s} {' '.join(row)}", flush=True)
+
+
+def shown(times):
+    return f"{times[0]:6.1f} + {times[1]:5.1f}" if times else f"{'(none in dist)':>14s}"
 
 
 if __name__ == "__main__":

@@ -208,9 +208,9 @@ def test_a_full_disk_costs_one_line(capsys, monkeypatch, tmp_path):
     dispatcher = numba.njit(twice.twice)
     disk.keep_on_disk(dispatcher, twice.twice)
 
-    def full(self, path):
+    def full(path, data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(disk._CheckedFile, "_open_for_write", full)
+    monkeypatch.setattr(disk, "write_checked", full)
     assert dispatcher(21) == 42
     assert capsys.readouterr().err.count("\n") == 1

@@ -100,7 +100,7 @@ def test_friction_that_presses_and_force_are_found_together(c):
 
 
 def test_no_force_is_enough():
-    with pytest.raises(bd.SolveError):  # (c mu > 1)
+    with pytest.raises(bd.SlidingError, match="forces of contacts at rest"):  # (c mu > 1)
         bd.solve(BLOCK, (0.0, 1.0), [0.0, 0.0, 1.0, 0.0], {"wedge": 4.0})
 
 

@@ -59,13 +59,13 @@ CASCADE = 46  # jumps that make guards fire, whose jumps make guards fire, witho
 JUMP_ORDER = 47  # jumps at one instant whose order matters
 ZENO = 48  # jumps at ever shorter intervals
 JUMPS_BACK = 49  # a jump leaves the state on its guard, and the flow leads back to it on both sides
-
-
 NOT_AFFINE = 50  # sliding on several guards, and f is not affine in their signs
 NO_SLIDING_MODE = 51  # no mode, sliding or not, is consistent
 NO_WORD = 52  # guards are zero at the start, and no mode is consistent
 SEVERAL_WORDS = 53  # and several are
 JUMPS_THROUGH = 54  # a jump leads through a contact on which the trajectory may rest
+NO_FORCE = 55  # of a contact at rest whose friction changes that force
+JUMP_TURNS = 56  # the direction of a contact's impulse depends on velocities, and f has friction by its force at rest
 
 
 class Failure(NamedTuple):
@@ -157,8 +157,19 @@ FAILURES = {
     NOT_AFFINE: Failure(
         "SlidingError",
         "sliding on guard {guard!r} and others at the same time {where}, and f is not affine in their signs: then the field of "
-        "the sliding mode is not unique. Write f so that each of these guards adds a term of its own. (Or no force of a contact "
-        "at rest is enough, where friction that it limits pushes it on.)",
+        "the sliding mode is not unique. Write f so that each of these guards adds a term of its own.",
+    ),
+    NO_FORCE: Failure(
+        "SlidingError",
+        "at guard {guard!r} {where} the forces of contacts at rest (rest=) are not found: friction that they limit changes them "
+        "in turn, and none agree with it.",
+    ),
+    JUMP_TURNS: Failure(
+        "FunctionError",
+        "at guard {guard!r} {where} the jump of a contact with a force at rest (rest=) changes the state along a direction that "
+        "depends on the velocities, as an impact with friction does. At rest the contact acts along that direction, and f has "
+        "its friction, too: it would act twice. Write the jump without friction; or rest= without a force, and f without its "
+        "friction.",
     ),
     NO_SLIDING_MODE: Failure(
         "SlidingError",

@@ -130,10 +130,9 @@ class Bound:
             self._forces: IntArray = system.rest_forces
             if (self._forces >= 0).any():
                 self.context[state.FORCES] = self._forces.ctypes.data
-        n, m, parameters = system.sizes.values()
-        # (`core.sliding.one_guard`: a word, two fields; time, state, parameters and h as dual numbers.
-        # `core.sliding.forces`: p, and two numbers)
-        self.space = np.zeros(m + 2 * n + state.DUAL * (1 + n + max(parameters, 1) + m) + parameters + 2)
+        from ..core.sliding.space import layout
+
+        self.space = np.zeros(layout(*system.sizes.values())[-1])
         self.context[state.SPACE] = self.space.ctypes.data
         self.fn["fh"] = self.fn["Dh"] = 0
         for name in ("f", "h"):  # (an integration calls the user's own while it stays on no guard)

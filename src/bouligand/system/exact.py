@@ -6,7 +6,7 @@ import traceback
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core.state import FEW_LANES, LANES, ONE_LANE, SMALL
+from ..core.state import DUAL_NAMES, LANES, SMALL
 from .addresses import Keyed
 from .helpers import with_compiled_helpers
 
@@ -25,7 +25,7 @@ _SHAPES = {
     "jump": ("dual n", "m", "dual p", "dual n"),
     "jump_many": ("dual n", "m", "m", "dual p", "dual n"),
 }
-_PREFIXES = {FEW_LANES: "few ", ONE_LANE: "one "}
+_NAMES = {lanes: name for name, lanes in DUAL_NAMES.items()}
 
 
 class Ways(NamedTuple):
@@ -107,9 +107,7 @@ def dual_function(user: UserFunction, lanes: int = LANES) -> tuple[int, object]:
 
 @lru_cache(maxsize=256)
 def _compiled(name: str, keyed: Keyed, in_place: bool, lanes: int) -> tuple[int, object]:
-    shapes = _SHAPES[name]
-    if lanes != LANES:
-        shapes = tuple(shape.replace("dual ", _PREFIXES[lanes]) for shape in shapes)
+    shapes = tuple(shape.replace(_NAMES[LANES], _NAMES[lanes]) for shape in _SHAPES[name])
     kept = keyed.kept
     if kept is not None and (found := kept.load_entry(shapes, in_place, True)) is not None:
         address, library = found

@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import os
 import pathlib
-import pickle
 import sys
 import tempfile
 import time
@@ -17,8 +16,10 @@ import time
 from numba import config
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+from .checked import read_checked, write_checked
+from .shipped import shipped
+
 _CORE = pathlib.Path(__file__).parents[1]
-_DIGEST = hashlib.sha256().digest_size
 _OLD = 3600.0  # seconds after which an unfinished file has been left by a process that was killed
 
 
@@ -66,18 +67,13 @@ class _CheckedFile(IndexDataCacheFile):
         return overloads if (version, stamp) == (self._version, self._source_stamp) else {}
 
     def _save_index(self, overloads):
-        self._write(self._index_path, (self._version, self._source_stamp, overloads))
+        write_checked(self._index_path, self._dump((self._version, self._source_stamp, overloads)))
 
     def _load_data(self, name):
         return read_checked(self._data_path(name))
 
     def _save_data(self, name, data):
-        self._write(self._data_path(name), data)
-
-    def _write(self, path, content):
-        data = self._dump(content)
-        with self._open_for_write(path) as file:
-            file.write(hashlib.sha256(data).digest() + data)
+        write_checked(self._data_path(name), self._dump(data))
 
     def remove(self):
         """Forget all that is kept of this function."""
@@ -86,32 +82,24 @@ class _CheckedFile(IndexDataCacheFile):
             file.unlink(missing_ok=True)
 
 
-def read_checked(path):
-    """What was written with a hash of its content in front, unpickled."""
-    content = pathlib.Path(path).read_bytes()
-    if hashlib.sha256(content[_DIGEST:]).digest() != content[:_DIGEST]:
-        raise ValueError(f"{path} is damaged")
-    return pickle.loads(content[_DIGEST:])
-
-
-def write_checked(path, data):
-    """Write pickled data with a hash of it in front; the file is there as a whole, or not at all."""
-    with tempfile.NamedTemporaryFile(
-        dir=os.path.dirname(path), prefix=f"{os.path.basename(path)}.", delete=False
-    ) as file:
-        file.write(hashlib.sha256(data).digest() + data)
-    os.replace(file.name, path)
-
-
 class CheckedCache(FunctionCache):
-    """The cache of one function. What cannot be read is removed and compiled anew, what cannot be written is not kept."""
+    """The cache of one function. What cannot be read is removed and compiled anew, what cannot be written is not kept.
 
-    def __init__(self, function):
+    ``package``: what came with the package of its machine code, for what is not in the cache; or None.
+    """
+
+    def __init__(self, function, package=None):
         super().__init__(function)
-        theirs = self._cache_file
+        theirs, self._package = self._cache_file, package
         self._cache_file = _CheckedFile(self._cache_path, self._impl.filename_base, theirs._source_stamp)
 
     def load_overload(self, sig, target_context):
+        compiled = self._load_own(sig, target_context)
+        if compiled is None and self._package is not None:
+            compiled = self._package.load_overload(sig, target_context)
+        return compiled
+
+    def _load_own(self, sig, target_context):
         try:
             return super().load_overload(sig, target_context)
         except Exception as error:
@@ -131,16 +119,18 @@ class CheckedCache(FunctionCache):
     @property
     def is_filled(self):
         """Whether there is anything on disk of this function."""
-        return os.path.exists(self._cache_file._index_path)
+        return os.path.exists(self._cache_file._index_path) or getattr(self._package, "is_filled", False)
 
 
 def keep_on_disk(compiled, function):
     """Let a dispatcher (or a C function that is not compiled yet) keep the machine code of ``function`` on disk."""
+    package = shipped(function)
     if CACHED:
-        with contextlib.suppress(
-            OSError, RuntimeError
-        ):  # (Numba raises a RuntimeError where there is no place to write to)
-            compiled._cache = CheckedCache(function)
+        with contextlib.suppress(OSError, RuntimeError):  # (Numba's RuntimeError: there is no place to write to)
+            compiled._cache = CheckedCache(function, package)
+            return
+    if package is not None:
+        compiled._cache = package
 
 
 def in_disk_cache(compiled):

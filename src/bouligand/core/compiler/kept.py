@@ -19,19 +19,12 @@ from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import builtin_registry
 
-from .cache import CACHED, STAMP, read_checked, write_checked
+from .cache import CACHED, STAMP
+from .checked import read_checked, write_checked
 from .compiling import compiling
+from .shipped import settings
 
 _MONTH = 30 * 86400.0  # seconds that a file is kept without being read
-_FLAGS = (
-    "OPT",
-    "LOOP_VECTORIZE",
-    "SLP_VECTORIZE",
-    "ENABLE_AVX",
-    "BOUNDSCHECK",
-    "DEBUGINFO_DEFAULT",
-    "LLVM_PASS_TIMINGS",
-)
 _entries: dict = {}  # those read in this process, by their paths: none is put into LLVM's engine twice
 
 
@@ -139,8 +132,7 @@ def surroundings():
     import numpy
 
     versions = [sys.version, numba.__version__, numpy.__version__, llvmlite.__version__]
-    flags = [getattr(config, name, None) for name in _FLAGS]
-    return repr((STAMP, versions, flags, cpu_target.target_context.codegen().magic_tuple()))
+    return repr((STAMP, versions, settings(), cpu_target.target_context.codegen().magic_tuple()))
 
 
 def is_overloaded(function):

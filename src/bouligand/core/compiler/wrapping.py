@@ -12,7 +12,7 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-from ..state import FEW_LANES, LANES, ONE_LANE
+from ..state import DUAL_NAMES
 from .cache import JIT, keep_on_disk
 from .compiling import compiling, shortcuts
 from .intrinsics import DOUBLE, INT32, INT64
@@ -24,7 +24,6 @@ _VECTOR = types.Array(types.float64, 1, "C")
 _INDICES = types.Array(types.int64, 1, "C")
 _MATRIX = types.Array(types.float64, 2, "C")
 _INTP = types.intp
-_LANES = {"dual ": LANES, "few ": FEW_LANES, "one ": ONE_LANE}  # of dual numbers, by the names of shapes
 
 _NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -42,14 +41,14 @@ def _kind(shape, read_only=False):
 
 def is_dual(shape):
     """Whether an argument consists of dual numbers."""
-    return isinstance(shape, str) and shape.startswith(tuple(_LANES))
+    return isinstance(shape, str) and shape.startswith(tuple(DUAL_NAMES))
 
 
 def _dual(shape):
     """The type of these dual numbers."""
     from ..duals.number import KINDS  # (only derivatives need it)
 
-    return KINDS[_LANES[shape.split()[0] + " "]]
+    return KINDS[DUAL_NAMES[shape.split()[0] + " "]]
 
 
 def _size(context, builder, ctx, name):

@@ -7,7 +7,7 @@ from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..evaluate import eval_h, failed, nudge
 from ..resolution import round_off, shake
-from .field import NOT_AFFINE_STATUS
+from .field import NOT_AFFINE_STATUS, TURNS_STATUS
 
 SHORT = 1e-12  # of the time: flights that are shorter than that are not resolved
 
@@ -38,7 +38,7 @@ def rates_of_contacts(w):
     for k in range(g.width):
         g.unsure[k] = max(abs(g.h[k]), round_off(g, k))
     bad = call(fn.multipliers, t, (address(v.x), address(g.b), address(w.p), address(g.h_trial)), fn.context)
-    if bad != 0 and bad != NOT_AFFINE_STATUS:
+    if bad != 0 and not NOT_AFFINE_STATUS <= bad <= TURNS_STATUS:  # (what is found then is enough)
         return failed(w, codes.F_FAILED, t, v.x)
     for k in range(g.width):
         if g.rest[k] != 0.0 and g.b[k] != 0.0:  # (h_trial is how fast hdot changes)

@@ -16,13 +16,16 @@ import math
 import numpy as np
 
 from ..compiler.intrinsics import call, compact, read, read_int, write
-from ..state import USERS_F, USERS_H, WORD
-from .forces import MOST_ROUNDS, forces_changed, with_forces
+from ..state import FORCES, USERS_F, USERS_H, WORD
+from .forces import MOST_ROUNDS, forces_changed, rows_of_forces, with_forces
 from .one_guard import NOT_SIMPLE, VANISHING, one_guard
 from .rates import compiled, guard_rates
-from .rest import approach, impulse, rates_of_approach, rests, shift
+from .rest import approach, impulse, rates_of_approach, rests, shift, turns
 
-NOT_AFFINE_STATUS = 77
+# --- what no function of a user returns
+NOT_AFFINE_STATUS = 77  # sliding on several guards is not unique
+NO_FORCE_STATUS = 78  # forces at rest are not found
+TURNS_STATUS = 79  # an impulse depends on the velocities
 NOISE = 1e-12  # rate over its terms: below that it is round-off
 
 
@@ -98,7 +101,7 @@ def h_sliding(t, x, p, out, ctx):
 def multipliers(t, x, b, p, out, ctx):
     """u of the guards on which the trajectory stays; of other contacts on which it may rest, how fast their rate changes.
 
-    NOT_AFFINE_STATUS if they are not unique.
+    NOT_AFFINE_STATUS if they are not unique; NO_FORCE_STATUS, TURNS_STATUS.
     """
     compact()
     n, m = read_int(ctx, 0), read_int(ctx, 1)
@@ -119,6 +122,7 @@ def multipliers(t, x, b, p, out, ctx):
             write(out, k, total)
         else:
             write(out, k, read(b, k))
+    status = status or forces_act_once(t, x, b, p, ctx, fields)
     if status != 0 or sliding < 2:
         return status
     # --- is f affine? with all signs at -1 it is f0 minus all g
@@ -212,14 +216,32 @@ def solve(t, x, b, p, ctx, fields, rates, u):
     written to p. Returns a status."""
     compact()
     word, which = mode_without(b, read_int(ctx, 1), u.shape[0])
+    rows = rows_of_forces(ctx, u.shape[0])
     for _ in range(MOST_ROUNDS):
         status = find_rates(t, x, p, ctx, word, which, fields, rates)
         if status != 0:
             return status
         solve_for(rates, which, rates[u.shape[0]][which], u)
-        if not forces_changed(p, ctx, which, fields, rates, u):
+        if not forces_changed(p, ctx, which, fields, rates, u, rows):
             return without_noise(t, x, p, ctx, which, fields, rates, u)
-    return NOT_AFFINE_STATUS
+    return NO_FORCE_STATUS
+
+
+@compiled
+def forces_act_once(t, x, b, p, ctx, fields):
+    """Whether the impulses of contacts whose forces f knows (for its friction) have none of their own. Returns a status."""
+    compact()
+    places = read_int(ctx, FORCES)
+    if places == 0:
+        return 0
+    m = read_int(ctx, 1)
+    word, which = mode_without(b, m, count_kept(b, m))
+    for q in range(which.shape[0]):
+        if read_int(places, which[q]) >= 0:
+            status, turned = turns(t, x, word, p, ctx, which[q], fields[q])
+            if status != 0 or turned:
+                return status or TURNS_STATUS
+    return 0
 
 
 @compiled

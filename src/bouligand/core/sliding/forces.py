@@ -2,15 +2,19 @@
 
 The force is measured by what it adds to the second derivative of h: for a block on a floor, the normal force over its mass. f
 depends on it, and it may depend on f: it is written to a copy of the parameters, and found again with that, until it stays the
-same. (Friction along a floor does not change the force across it: that is seen at the second time.) A single force is found by
-secants: at the third time, if f is affine in it, also where it would grow by repeating alone.
+same. (Friction along a floor does not change the force across it: that is seen at the second time.) Where friction changes the
+forces, Broyden's method finds them, of a single force the method of secants: if f is affine in them after two rounds for each,
+also where they would grow by repeating alone.
 """
 
 import math
 
+import numpy as np
+
 from ..compiler.intrinsics import compact, read, read_int, write
 from ..state import FORCES, SPACE
-from .rates import compiled, room_for_duals
+from .rates import compiled
+from .space import compiled_layout
 
 MOST_ROUNDS = 60
 SETTLED = 1e-10  # relative change of a force that is none
@@ -27,46 +31,73 @@ def with_forces(p, b, ctx):
     if places == 0:
         return p
     n, m, parameters = read_int(ctx, 0), read_int(ctx, 1), read_int(ctx, 2)
-    own = read_int(ctx, SPACE) + 8 * (m + 2 * n + room_for_duals(n, m, parameters))
+    _, _, copy, _ = compiled_layout(n, m, parameters)
+    own = read_int(ctx, SPACE) + 8 * copy
     for i in range(parameters):
         write(own, i, read(p, i))
     for k in range(m):
         if read_int(places, k) >= 0 and read(b, k) == 0.0:
             write(own, read_int(places, k), 1.0)
-    write(own, parameters, math.nan)
     return own
 
 
 @compiled
-def forces_changed(p, ctx, which, fields, rates, u):
+def rows_of_forces(ctx, count):
+    """For `forces_changed`, with so many guards that are stayed on: forces that were assumed the last time, by how much those
+    that were found differed, and the inverse of how the second depend on the first. (Nothing, if f needs no forces.)"""
+    compact()
+    count = count if read_int(ctx, FORCES) != 0 else 0
+    rows = np.zeros((2 + count, count))
+    for q in range(count):
+        rows[2 + q, q] = -1.0  # (as if friction did not change them)
+    return rows
+
+
+@compiled
+def forces_changed(p, ctx, which, fields, rates, u, rows):
     """Write the forces of contacts at rest to the parameters; whether that changes f, so that they are to be found again."""
     compact()
-    places = read_int(ctx, FORCES)
+    places, count = read_int(ctx, FORCES), which.shape[0]
     if places == 0:
         return False
-    size, changed, count = 0.0, False, 0
+    size, changed = 0.0, False
     for i in range(fields.shape[1]):
-        size = max(size, abs(fields[which.shape[0], i]))
-    for q in range(which.shape[0]):
-        count += 1 if read_int(places, which[q]) >= 0 else 0
-    for q in range(which.shape[0]):
+        size = max(size, abs(fields[count, i]))
+    step, difference = np.zeros(count), np.zeros(count)
+    first = True
+    for q in range(count):
+        first = first and rows[0, q] == 0.0
         place = read_int(places, which[q])
         if place >= 0:
-            force, before = rates[q, which[q]] * u[q], read(p, place)
-            force = force if force > LEAST * size else LEAST * size
-            changed = changed or abs(force - before) > SETTLED * max(force, NOTICED * size)
-            write(p, place, force if count > 1 else by_secant(p + 8 * read_int(ctx, 2), before, force, LEAST * size))
+            force, before = max(rates[q, which[q]] * u[q], LEAST * size), read(p, place)
+            changed = changed or not abs(force - before) <= SETTLED * max(force, NOTICED * size)
+            step[q], difference[q] = before - rows[0, q], force - before - rows[1, q]
+            rows[0, q], rows[1, q] = before, force - before
+    if not first:
+        learn(rows, step, difference)
+    for q in range(count):
+        place = read_int(places, which[q])
+        if place >= 0:
+            better = rows[0, q]
+            for r in range(count):
+                better -= rows[2 + q, r] * rows[1, r]
+            write(p, place, better if LEAST * size < better < math.inf else rows[0, q] + rows[1, q])
     return changed
 
 
 @compiled
-def by_secant(last, before, force, least):
-    """A better guess of a force, with which ``force`` is found where ``before`` was assumed. At the address ``last``: what was
-    assumed the last time (NaN at first), and by how much what was found differed."""
+def learn(rows, step, difference):
+    """Broyden's update of the inverse: forces that were changed by ``step`` changed what was missing by ``difference``."""
     compact()
-    change = force - before
-    slope = (change - read(last, 1)) / (before - read(last, 0))
-    better = before - change / slope
-    write(last, 0, before)
-    write(last, 1, change)
-    return better if least < better < math.inf else force
+    count = step.shape[0]
+    error, row, length = np.zeros(count), np.zeros(count), 0.0
+    for q in range(count):
+        error[q] = step[q]
+        for r in range(count):
+            error[q] -= rows[2 + q, r] * difference[r]
+            row[r] += step[q] * rows[2 + q, r]
+    for r in range(count):
+        length += row[r] * difference[r]
+    for q in range(count):
+        for r in range(count):
+            rows[2 + q, r] += error[q] * row[r] / length if length != 0.0 else 0.0

@@ -16,7 +16,7 @@ from ..state import NO_GUARD, SHOWN, SWITCH, WITH_CROSSING
 from ..steps.crossing import note, too_often
 from ..steps.sleep import wake
 from .contacts import caught
-from .field import NOT_AFFINE_STATUS
+from .field import NO_FORCE_STATUS, NOT_AFFINE_STATUS, TURNS_STATUS
 
 BEYOND = 1e-9  # by which a multiplier is beyond 1 if it is
 AT_FIRST = 0.01  # of a step, or a tenth of that of the time at rest: the first step behind it, which does not land on the contact
@@ -144,6 +144,10 @@ def find_multipliers(w):
         )
     if status == NOT_AFFINE_STATUS:
         return codes.NOT_AFFINE
+    if status == NO_FORCE_STATUS:
+        return codes.NO_FORCE
+    if status == TURNS_STATUS:
+        return codes.JUMP_TURNS
     if status != 0:
         failed(w, codes.F_FAILED, t, v.x)
         return codes.F_FAILED
@@ -180,7 +184,7 @@ def find_mode(w):
                 g.b[k] = candidate(g, k, digits % 3)
                 digits //= 3
         code = find_multipliers(w)
-        if code == codes.NOT_AFFINE:
+        if code == codes.NOT_AFFINE or code == codes.NO_FORCE:
             none = code  # (refused only if no other mode fits)
             continue
         if code != codes.GO_ON:

@@ -3,8 +3,9 @@ memory that the context has, as most systems that slide are small."""
 
 from ..compiler.intrinsics import call, compact, read, read_int, write
 from ..state import DUAL, SPACE, USERS_F, USERS_H_DUAL
-from .rates import compiled, put_duals, room_for_duals
+from .rates import compiled, put_duals
 from .rest import rests
+from .space import compiled_layout
 
 NOT_SIMPLE = -99  # instead of a status: as for several guards
 VANISHING = 1e-9  # g over f: below that hardly anything is left of it
@@ -21,10 +22,10 @@ def one_guard(t, x, b, p, ctx, dx):
     if read_int(ctx, USERS_H_DUAL) == 0:
         return NOT_SIMPLE, 0.0
     word = read_int(ctx, SPACE)
-    high, low = word + 8 * m, word + 8 * (m + n)
-    duals = low + 8 * n
-    for i in range(room_for_duals(n, m, parameters)):
-        write(duals, i, 0.0)
+    fields, duals, behind, _ = compiled_layout(n, m, parameters)
+    for i in range(duals, behind):
+        write(word, i, 0.0)
+    high, low, duals = word + 8 * fields, word + 8 * (fields + n), word + 8 * duals
     kept = 0
     for k in range(m):
         write(word, k, read(b, k))

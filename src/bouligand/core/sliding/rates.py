@@ -5,8 +5,11 @@ from numba import njit
 
 from ..compiler.intrinsics import address, call, compact, read, read_int, write
 from ..state import DUAL, LANES, USERS_H, USERS_H_DUAL
+from .space import compiled_layout
 
 STEP = 1e-5  # of differences of h, relative to the state
+LONGEST = 1e-5  # step in time of these differences
+LATE = 1e-10  # of the time: at least so long is it, as functions of a late time have few digits of it
 
 # (unlike the rest of the core the functions of this folder allocate a few small arrays, in sliding modes and at rest only)
 _NO_WRAPPERS: dict = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # (only compiled code calls them)
@@ -27,7 +30,8 @@ def rates_by_duals(t, x, p, ctx, fields, rates):
     """The same by h of dual numbers."""
     compact()
     n, m, parameters, many = read_int(ctx, 0), read_int(ctx, 1), read_int(ctx, 2), fields.shape[0]
-    duals = np.zeros(room_for_duals(n, m, parameters))
+    _, first_dual, behind, _ = compiled_layout(n, m, parameters)
+    duals = np.zeros(behind - first_dual)
     T, X, P, out = put_duals(t, x, p, n, m, parameters, address(duals))
     for first in range(0, many, LANES):
         lanes = min(LANES, many - first)
@@ -43,13 +47,6 @@ def rates_by_duals(t, x, p, ctx, fields, rates):
                 rates[first + q, k] = read(out, DUAL * k + 1 + q)
     duals[0] = 0.0  # (it is freed after its last use)
     return 0
-
-
-@compiled
-def room_for_duals(n, m, parameters):
-    """The size of what h of dual numbers reads and writes."""
-    compact()
-    return DUAL * (1 + n + max(parameters, 1) + m)
 
 
 @compiled
@@ -80,6 +77,8 @@ def rates_by_differences(t, x, p, ctx, fields, rates):
         for i in range(n):
             largest = max(largest, abs(fields[q, i]))
         sigma = STEP * max(size, 1e-3) / largest
+        if timed == 1.0:  # (so that t + sigma has no rounding error of its own)
+            sigma = (t + max(min(sigma, LONGEST), LATE * abs(t))) - t
         for i in range(n):
             moved[i] = read(x, i) + sigma * fields[q, i]
         status = call(read_int(ctx, USERS_H), t + timed * sigma, (moved, p, high), ctx)

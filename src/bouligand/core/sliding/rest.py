@@ -28,6 +28,7 @@ NEARER = 0.02  # with a shorter step the difference falls by more than that, if 
 MOST_STEPS = 6
 ASIDE = 1e-8  # how far from the state an approaching one is looked for, each component relative to itself
 SMALL = 1e-3  # the size of a state that is zero
+TURNED = 1e-6  # sine of the angle between directions that are not the same
 
 
 @compiled
@@ -109,6 +110,35 @@ def impulse(t, x, word, p, ctx, k, d):
     for i in range(n):
         d[i] /= size
     return status
+
+
+@compiled
+def turns(t, x, word, p, ctx, k, d):
+    """Whether the jump of guard k changes the state along another direction than its impulse d if one of the velocities that it
+    changes is reversed, as an impact with friction does. Returns a status, and that."""
+    compact()
+    n = read_int(ctx, 0)
+    size, y, other = size_of(x, n), np.empty(n), np.empty(n)
+    length = 0.0
+    for i in range(n):
+        length += d[i] * d[i]
+    for j in range(n):
+        if d[j] == 0.0:
+            continue
+        for i in range(n):
+            y[i] = read(x, i) - size * (d[i] / np.sqrt(length))
+        y[j] = -y[j]
+        status = jump_of(t, y, word, p, ctx, k, other)
+        status = status or without_positions(t, x, p, ctx, k, other)
+        if status != 0:
+            return status, False
+        along, square = 0.0, 0.0
+        for i in range(n):
+            along += d[i] * other[i]
+            square += other[i] * other[i]
+        if square * length - along * along > TURNED * TURNED * square * length:
+            return 0, True
+    return 0, False
 
 
 @compiled

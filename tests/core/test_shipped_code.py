@@ -1,0 +1,143 @@
+"""Machine code that came with the package: used where it can be, and nowhere else."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+from numba import int64
+from numba.core.registry import cpu_target
+from tools import wheel
+
+import bouligand as bd
+from bouligand.core.compiler import shipped
+from bouligand.core.compiler.cache import CACHED, JIT, STAMP
+
+pytestmark = [
+    pytest.mark.fresh,
+    pytest.mark.skipif(not (JIT and CACHED), reason="there is no machine code on disk"),
+]
+
+SOLVE = """
+import bouligand as bd
+sol = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0], rtol=1e-8)
+print(sol.x[-1].tobytes().hex())
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A folder as a wheel would have it: the integrator, compiled for this machine. And the end of a solve."""
+    from bouligand.core.steps.loop import run
+
+    end = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0], rtol=1e-8).x[-1].tobytes().hex()
+    folder = tmp_path_factory.mktemp("built")
+    (folder / "cache").mkdir()
+    for file in pathlib.Path(run._cache.cache_path).glob(f"loop.run_{STAMP}*"):
+        shutil.copy(file, folder / "cache")
+    wheel.collect(folder / "cache", folder / "machine_code", ())
+    return folder / "machine_code", end
+
+
+@pytest.fixture
+def package(built, tmp_path):
+    """A copy of the package with it."""
+    source = pathlib.Path(bd.__file__).parent
+    shutil.copytree(source, tmp_path / "bouligand", ignore=shutil.ignore_patterns("__pycache__", "machine_code"))
+    shutil.copytree(built[0], tmp_path / "bouligand" / "machine_code")
+    return tmp_path
+
+
+def solved_in(package, cache):
+    """What a new process prints, and what it says."""
+    env = {**os.environ, "PYTHONPATH": str(package), "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run([sys.executable, "-c", SOLVE], capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip(), done.stderr
+
+
+def test_nothing_is_compiled(built, package, tmp_path):
+    cache = tmp_path / "cache"
+    assert solved_in(package, cache) == (built[1], "")
+    assert not list(cache.rglob("loop.run*"))
+
+
+def test_nor_where_nothing_can_be_kept(built, package):
+    assert solved_in(package, "/proc/no/such/place") == (built[1], "")
+
+
+@pytest.fixture
+def in_this_process(built, tmp_path, monkeypatch):
+    """The machine code as if it were this package's."""
+    folder = tmp_path / "machine_code"
+    shutil.copytree(built[0], folder)
+    monkeypatch.setattr(shipped, "FOLDER", folder)
+    monkeypatch.setattr(shipped, "MADE_FOR", folder / "made_for.json")
+    shipped._is_usable.cache_clear()
+    yield folder
+    shipped._is_usable.cache_clear()
+
+
+def code_of_loop():
+    from bouligand.core.steps.loop import run
+
+    return shipped.shipped(run.py_func)
+
+
+def test_damaged_machine_code_is_not_used(in_this_process, capsys):
+    found = code_of_loop()
+    assert found.is_filled
+    assert found.load_overload((int64,), cpu_target.target_context) is not None
+    (file,) = in_this_process.glob("*.code")
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2])
+    assert found.load_overload((int64,), cpu_target.target_context) is None
+    assert "cannot be used" in capsys.readouterr().err
+    file.unlink()
+    assert found.load_overload((int64,), cpu_target.target_context) is None
+    assert not found.is_filled
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("what", "other"),
+    [
+        ("compiler", ["3.9"]),
+        ("triple", "riscv64-unknown-linux-gnu"),
+        ("features", ["three-handed"]),
+    ],
+)
+def test_machine_code_for_others_is_not_used(in_this_process, what, other):
+    assert code_of_loop() is not None
+    described = in_this_process / "made_for.json"
+    described.write_text(json.dumps({**json.loads(described.read_text()), what: other}))
+    shipped._is_usable.cache_clear()
+    assert code_of_loop() is None
+
+
+def test_nor_where_another_processor_or_other_settings_are_asked_for(in_this_process, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(shipped.config, "CPU_NAME", "generic")
+        assert code_of_loop() is None
+    shipped._is_usable.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(shipped.config, "BOUNDSCHECK", 1)
+        assert code_of_loop() is None
+    shipped._is_usable.cache_clear()
+    assert code_of_loop() is not None
+
+
+def test_a_description_that_cannot_be_read_is_none(in_this_process):
+    (in_this_process / "made_for.json").write_text("{")
+    assert code_of_loop() is None
+
+
+def test_two_functions_never_share_a_file(built, tmp_path):
+    cache = tmp_path / "cache"
+    for folder in ("one", "other"):
+        shutil.copytree(built[0].parent / "cache", cache / folder)
+    with pytest.raises(SystemExit, match="two functions"):
+        wheel.collect(cache, tmp_path / "out", ())
