@@ -89,8 +89,8 @@ def test_two_blocks_with_a_spring_between_them():
 
 @pytest.mark.parametrize(("c", "d"), [(0.5, 0.5), (0.9, 0.9), (0.99, 0.95), (-0.6, -0.6), (3.0, -1.0)])
 def test_two_forces_that_friction_couples(c, d):
-    """N1 = g + c N2, N2 = 1.5 g + d N1: the friction of each block presses the other, or lifts it. By repetition alone these would
-    be found slowly near c d = 1, and not at all beyond -1."""
+    """N1 = g + c N2, N2 = 1.5 g + d N1: the friction of each block presses the other, or lifts it. By repetition alone these
+    would be found slowly near c d = 1, and not at all beyond -1."""
 
     def f(t, x, b, p, dx):
         for i in range(4):
