@@ -50,6 +50,13 @@ def velocities(w):
         keep(row + 8 * at.A_AFTER, plus(plus(c, read(qacc, k), vector(axis)), speed, vector(rates + 48 * k)))
 
 
+@core(inline=True)
+def force_and_momentum(inertia, v, a):
+    """Of a body with that velocity and acceleration."""
+    momentum = inertia_times(inertia, v)
+    return plus(inertia_times(inertia, a), 1.0, of_force(v, momentum)), momentum
+
+
 @core
 def bodies(w):
     """Force and velocity products of each body alone, into BODY_WORK."""
@@ -63,8 +70,8 @@ def bodies(w):
                 write(row, q, 0.0)
             continue
         v, a = vector(cvel + 48 * i), vector(dofs + 8 * (at.DOF_DOUBLES * last + at.A_AFTER))
-        momentum = inertia_times(inertia, v)
-        keep(row + 8 * at.FORCE, plus(inertia_times(inertia, a), 1.0, of_force(v, momentum)))
+        force, momentum = force_and_momentum(inertia, v, a)
+        keep(row + 8 * at.FORCE, force)
         xx, yy, zz = read(inertia, 0), read(inertia, 1), read(inertia, 2)
         xy, xz, yz = read(inertia, 3), read(inertia, 4), read(inertia, 5)
         half = 0.5 * (xx + yy + zz)
@@ -81,14 +88,14 @@ def bodies(w):
 
 
 @core
-def _sum_up(w):
-    """BODY_WORK of each body and of all that hang on it."""
-    work, parents = read_int(w, at.BODY_WORK), read_int(w, at.BODY_PARENT)
+def sum_up(w, work, stride, count):
+    """Of each body, the sum of its row and of those of all that hang on it: the first ``count`` numbers of ``stride``."""
+    parents = read_int(w, at.BODY_PARENT)
     for i in range(read_int(w, at.NBODY) - 1, 0, -1):
         parent = read_int32(parents, i)
         if parent > 0:
-            row, above = work + 8 * at.BODY_DOUBLES * i, work + 8 * at.BODY_DOUBLES * parent
-            for q in range(at.BODY_DOUBLES):
+            row, above = work + 8 * stride * i, work + 8 * stride * parent
+            for q in range(count):
                 write(above, q, read(above, q) + read(row, q))
 
 
@@ -135,7 +142,7 @@ def _prepare_dofs(w):
 @core
 def subtract_motion(w):
     """Subtract d tau from FORCES. Forces of contacts have been subtracted from those in BODY_WORK."""
-    _sum_up(w)
+    sum_up(w, read_int(w, at.BODY_WORK), at.BODY_DOUBLES, at.BODY_DOUBLES)
     _prepare_dofs(w)
     cdof, rates, crb = read_int(w, at.CDOF), read_int(w, at.CDOF_DOT), read_int(w, at.CRB)
     parents, first_of, bodies_of = read_int(w, at.DOF_PARENT), read_int(w, at.DOF_FIRST), read_int(w, at.DOF_BODY)

@@ -1,0 +1,180 @@
+"""Compiled: how f changes along a few directions in the state and the parameters, Df dx + Dp_f dp, without these Jacobians.
+
+A direction displaces all that comes after a joint by the spatial vector eta, the sum of S_k dq_k over the dofs before. Axes, inertias
+and forces are carried along by that, S + eta x S. Velocities V and accelerations A (gravity included) change by more: with the
+velocity W and the acceleration of the joint itself, and all sums over its dofs,
+
+    dV = eta x V + v,   v = v_before + sum S_k' dq_k + sum S_k dqvel_k
+    dA = eta x A + a,   a = a_before + A_before x sum S_k dq_k + (v_before + sum S_k' dq_k) x W + sum S_k' dqvel_k
+
+The force that moves a body changes by ``eta x* F + I a + v x* I V + V x* I v``. Summed up from the ends of the tree to its root, less
+the forces of contacts, it is what qacc has to make up for. This takes a third of the time of f; all of Df takes three times that of f.
+"""
+
+from ...core.compiler.intrinsics import read, read_int, read_int32, write
+from ...core.compiler.jit import core
+from . import layout as at
+from .contact_directions import add_contacts_along, add_gravity_compensation_along
+from .coupled import couple, substituted
+from .input_jacobian import add_actuators, add_control, add_control_parameters, add_joints
+from .joint_friction import add_joint_friction_parameters, add_joint_friction_slopes
+from .mechanics import clear, project, quaternion_product
+from .running_cost import cost_row
+from .smooth_jacobian import force_and_momentum, sum_up, velocities
+from .spatial import dot, inertia_times, keep, of_force, of_motion, plus, vector
+from .symbols import solve_inertia
+
+_USER_DATA, _PARAMETERS = 3, 2  # in the context
+_STILL = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@core
+def _take_directions(w, x, tangents, stride, many):
+    """ALONG_X and ALONG_Q. Component i of direction q is tangents[i * stride + q]; joints that follow others do so here as well."""
+    n, nq, nv, column = read_int(w, at.N), read_int(w, at.NQ), read_int(w, at.NV), read_int(w, at.COLUMN)
+    for q in range(many):
+        dx = read_int(w, at.ALONG_X) + 8 * n * q
+        for i in range(n):
+            write(dx, i, read(tangents, stride * i + q))
+        for k in range(read_int(w, at.COUPLING_COUNT)):
+            row, dof = read_int(w, at.COUPLINGS) + 8 * nv * k, read_int(read_int(w, at.COUPLED), k)
+            angle, speed = 0.0, 0.0
+            for j in range(nv):
+                a = read(row, j)
+                if a != 0.0 and j != dof:
+                    angle -= a * read(tangents, stride * read_int(column, j) + q)
+                    speed -= a * read(tangents, stride * (nq + j) + q)
+            write(dx, read_int(column, dof), angle)
+            write(dx, nq + dof, speed)
+        project(w, x, dx, read_int(w, at.ALONG_Q) + 8 * nv * q)
+
+
+@core
+def _displace_dofs(w, q):
+    """The part of a direction in ALONG_DOFS. (The dofs of a ball are one joint.)"""
+    cdof, rates, qvel = read_int(w, at.CDOF), read_int(w, at.CDOF_DOT), read_int(w, at.QVEL)
+    parents, first_of, work = read_int(w, at.DOF_PARENT), read_int(w, at.DOF_FIRST), read_int(w, at.DOF_WORK)
+    nv, size = read_int(w, at.NV), 8 * at.ALONG_DOF_DOUBLES
+    rows, angles = read_int(w, at.ALONG_DOFS) + size * nv * q, read_int(w, at.ALONG_Q) + 8 * nv * q
+    speeds = read_int(w, at.ALONG_X) + 8 * (read_int(w, at.N) * q + read_int(w, at.NQ))
+    first = 0
+    while first < nv:
+        last, shift, v, a = first, _STILL, _STILL, _STILL
+        moved, pushed, own = _STILL, _STILL, _STILL
+        parent = read_int32(parents, first)
+        if parent >= 0:
+            one = rows + size * parent
+            shift, v, a = vector(one + 8 * at.SHIFT), vector(one + 8 * at.V_CHANGE), vector(one + 8 * at.A_CHANGE)
+        while last < nv and read_int(first_of, last) == first:
+            axis, rate = vector(cdof + 48 * last), vector(rates + 48 * last)
+            angle, speed = read(angles, last), read(speeds, last)
+            moved, own = plus(moved, angle, axis), plus(own, read(qvel, last), axis)
+            pushed, v, a = plus(pushed, speed, axis), plus(v, angle, rate), plus(a, speed, rate)
+            last += 1
+        before = vector(work + 8 * (at.DOF_DOUBLES * first + at.A_BEFORE))
+        shift, a = plus(shift, 1.0, moved), plus(plus(a, 1.0, of_motion(before, moved)), 1.0, of_motion(v, own))
+        v = plus(v, 1.0, pushed)
+        for k in range(first, last):
+            one = rows + size * k
+            keep(one + 8 * at.SHIFT, shift)
+            keep(one + 8 * at.V_CHANGE, v)
+            keep(one + 8 * at.A_CHANGE, a)
+        first = last
+
+
+@core
+def _push_bodies(w, many):
+    """The force that moves each body alone, in BODY_WORK, and its change along each direction, in ALONG_BODIES."""
+    cinert, cvel, dofs = read_int(w, at.CINERT), read_int(w, at.CVEL), read_int(w, at.DOF_WORK)
+    nbody, nv, last_of = read_int(w, at.NBODY), read_int(w, at.NV), read_int(w, at.BODY_LAST_DOF)
+    for i in range(1, nbody):
+        row, inertia = read_int(w, at.BODY_WORK) + 8 * (at.BODY_DOUBLES * i + at.FORCE), cinert + 80 * i
+        last, v, force, momentum = read_int(last_of, i), vector(cvel + 48 * i), _STILL, _STILL
+        if last >= 0:  # (otherwise it is fixed to the world)
+            a = vector(dofs + 8 * (at.DOF_DOUBLES * last + at.A_AFTER))
+            force, momentum = force_and_momentum(inertia, v, a)
+        keep(row, force)
+        for q in range(many):
+            change = _STILL
+            if last >= 0:
+                one = read_int(w, at.ALONG_DOFS) + 8 * at.ALONG_DOF_DOUBLES * (nv * q + last)
+                dv, da = vector(one + 8 * at.V_CHANGE), vector(one + 8 * at.A_CHANGE)
+                change = plus(of_force(vector(one + 8 * at.SHIFT), force), 1.0, inertia_times(inertia, da))
+                change = plus(plus(change, 1.0, of_force(dv, momentum)), 1.0, of_force(v, inertia_times(inertia, dv)))
+            keep(read_int(w, at.ALONG_BODIES) + 8 * at.ALONG_BODY_DOUBLES * (nbody * q + i), change)
+
+
+@core
+def _subtract_motion(w, many):
+    """Subtract from FORCES the joint forces that all this takes."""
+    cdof, bodies_of, forces = read_int(w, at.CDOF), read_int(w, at.DOF_BODY), read_int(w, at.FORCES)
+    nbody, nv, work = read_int(w, at.NBODY), read_int(w, at.NV), read_int(w, at.BODY_WORK)
+    sum_up(w, work, at.BODY_DOUBLES, at.ALONG_BODY_DOUBLES)
+    for q in range(many):
+        rows = read_int(w, at.ALONG_BODIES) + 8 * at.ALONG_BODY_DOUBLES * nbody * q
+        sum_up(w, rows, at.ALONG_BODY_DOUBLES, at.ALONG_BODY_DOUBLES)
+        for k in range(nv):
+            body = read_int32(bodies_of, k)
+            shift = vector(read_int(w, at.ALONG_DOFS) + 8 * (at.ALONG_DOF_DOUBLES * (nv * q + k) + at.SHIFT))
+            carried = of_force(shift, vector(work + 8 * (at.BODY_DOUBLES * body + at.FORCE)))
+            change = plus(vector(rows + 8 * at.ALONG_BODY_DOUBLES * body), -1.0, carried)
+            write(forces, nv * q + k, read(forces, nv * q + k) - dot(vector(cdof + 48 * k), change))
+
+
+@core
+def _positions(w, x, out, stride, many):
+    """The rows of q' in ``out``."""
+    n, nq, scalars, quats = read_int(w, at.N), read_int(w, at.NQ), read_int(w, at.SCALARS), read_int(w, at.QUATS)
+    for q in range(many):
+        dx = read_int(w, at.ALONG_X) + 8 * n * q
+        for i in range(read_int(w, at.SCALAR_COUNT)):
+            write(out, stride * read_int(scalars, 2 * i) + q, read(dx, nq + read_int(scalars, 2 * i + 1)))
+        for i in range(read_int(w, at.QUAT_COUNT)):
+            j, v = read_int(quats, 2 * i), nq + read_int(quats, 2 * i + 1)
+            column = out + 8 * (stride * j + q)
+            for side in range(2):  # q' = q (0, omega) / 2 is linear in q, and in omega
+                one, two = (dx, x) if side == 0 else (x, dx)
+                a, b, c, d = 0.5 * read(one, j), 0.5 * read(one, j + 1), 0.5 * read(one, j + 2), 0.5 * read(one, j + 3)
+                quaternion_product(a, b, c, d, read(two, v), read(two, v + 1), read(two, v + 2), column, stride)
+
+
+def along(t, x, b, p, tangents, stride, many, parameters, width, out, ctx):
+    """out = Df times ``many`` directions, plus Dp_f times those of the parameters. Directly after f with the same arguments.
+
+    Component i of direction q is tangents[i * stride + q], of its parameters parameters[q * width + i] (0: none has any); the
+    results are in ``out`` as in ``tangents``.
+    """
+    w, n, count = read_int(ctx, _USER_DATA), read_int(ctx, 0), read_int(ctx, _PARAMETERS)
+    nq, nv, forces, solved = read_int(w, at.NQ), read_int(w, at.NV), read_int(w, at.FORCES), read_int(w, at.SOLVED)
+    x = substituted(w, x)
+    clear(out, n * stride)
+    clear(forces, nv * many)
+    _take_directions(w, x, tangents, stride, many)
+    of_x, of_p = (read_int(w, at.ALONG_X), n, many), (parameters, width, many if parameters != 0 else 0)
+    _positions(w, x, out, stride, many)
+    velocities(w)
+    for q in range(many):
+        _displace_dofs(w, q)
+    _push_bodies(w, many)
+    add_contacts_along(w, of_x, of_p, x, b, p, out, stride)
+    add_gravity_compensation_along(w, many)
+    _subtract_motion(w, many)
+    add_joints(w, of_x)
+    add_joint_friction_slopes(w, of_x, x, p, out, stride)
+    add_actuators(w, of_x, x, out, stride)
+    status = add_control(w, of_x, t, x, p, out, stride)
+    if status == 0:
+        status = cost_row(w, of_x, t, x, p, (x, n, True), out, stride)
+    if status == 0 and parameters != 0:
+        add_joint_friction_parameters(w, of_p, x, p, out, stride)
+        status = add_control_parameters(w, of_p, t, x, p, count, out, stride)
+        if status == 0:
+            status = cost_row(w, of_p, t, x, p, (p, count, False), out, stride)
+    if status != 0:
+        return status
+    solve_inertia(read_int(w, at.MODEL), read_int(w, at.DATA), solved, forces, many)
+    couple(w, solved, many)
+    for i in range(nv):
+        for q in range(many):
+            write(out, stride * (nq + i) + q, read(solved, nv * q + i))
+    return 0
