@@ -253,12 +253,13 @@ class Bound:
             self.keep.append(keep)
         return True
 
-    def take_along(self, system: System) -> None:
-        """Bind the product of Df with a few tangents, of a bridge that has it."""
+    def take_along(self, system: System) -> bool:
+        """Bind the product of Df with a few tangents. Returns whether there is one."""
         user = system._functions.get("along")
         if user is not None and self._jacobians["along"][0] == 0:
             with self._lock:
                 self._take(system, user, self._jacobians, [])
+        return user is not None
 
     def dual_jump(self, system: System, user: UserFunction) -> int:
         """The address of a jump of dual numbers; 0 where its derivatives come from differences."""

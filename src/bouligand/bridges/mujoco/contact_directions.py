@@ -21,7 +21,7 @@ from .contact_jacobian import (
 )
 from .law_jacobian import column_of_law, force_by_parameter, force_slopes, numbers_of_laws
 from .pair_jacobian import pair_slopes, pair_turn
-from .spatial import cross, of_motion, plus, vector
+from .spatial import cross, of_force, of_motion, plus, vector
 from .touching import closing, place, slip
 
 _STILL = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -57,10 +57,11 @@ def add_gravity_compensation_along(w, many):
     for body in range(1, read_int(w, at.NBODY)):
         if read(read_int(w, at.COMPENSATED), body) != 0.0:
             force, reach = compensation(w, body)
-            act_on(w, body, at_origin(force, reach), 1.0)
+            phi = at_origin(force, reach)
+            act_on(w, body, phi, 1.0)
             for q in range(many):
                 shift, _ = _of_body(w, q, body)
-                _act_along(w, q, body, _STILL, cross(at_arm(shift, reach), force), 1.0)
+                _act_along(w, q, body, of_force(shift, phi), cross(force, at_arm(shift, reach)), -1.0)
 
 
 @core
@@ -96,22 +97,23 @@ def _add_contact(w, of_x, of_p, x, contact, spot, p, out, stride):
     slipping = slip(w, contact)
     load, e = force_slopes(w, x, contact, spot, slipping, p)
     force, normal, reach = (load * e[0], load * e[1], load * e[2]), three_of(s + 8 * at.PUSH), arms(w, contact, spot)
-    act_on(w, one, at_origin(force, reach[0]), 1.0)
+    phi1, phi2 = at_origin(force, reach[0]), at_origin(force, reach[1])
+    act_on(w, one, phi1, 1.0)
     if two != 0:
-        act_on(w, two, at_origin(force, reach[1]), -1.0)
+        act_on(w, two, phi2, -1.0)
     spin = sum_of(three_of(cvel + 48 * one), -1.0, three_of(cvel + 48 * two))
     for q in range(of_x[2]):
         shift, change = _of_body(w, q, one)
+        other, change_too = _of_body(w, q, two)
         opened, slipped = at_arm(shift, reach[0]), at_arm(change, reach[0])
         moved, turned = at_arm(shift, reach[2]), (0.0, 0.0, 0.0)
         if is_pair:
             turned, moved = pair_turn(w, contact, shift, True, False)
         if two != 0:
-            shift, change = _of_body(w, q, two)
-            opened = sum_of(opened, -1.0, at_arm(shift, reach[1]))
-            slipped = sum_of(slipped, -1.0, at_arm(change, reach[1]))
+            opened = sum_of(opened, -1.0, at_arm(other, reach[1]))
+            slipped = sum_of(slipped, -1.0, at_arm(change_too, reach[1]))
             if is_pair:
-                turned_too, moved_too = pair_turn(w, contact, shift, False, True)
+                turned_too, moved_too = pair_turn(w, contact, other, False, True)
                 turned, moved = sum_of(turned, 1.0, turned_too), sum_of(moved, 1.0, moved_too)
         slipped = sum_of(slipped, 1.0, cross(spin, moved))
         deeper = -(normal[0] * opened[0] + normal[1] * opened[1] + normal[2] * opened[2])
@@ -124,9 +126,10 @@ def _add_contact(w, of_x, of_p, x, contact, spot, p, out, stride):
             by_p = _parameters(w, of_p, x, contact, spot, slipping, (load, e, q), p, out, stride)
             pushed = sum_of(pushed, 1.0, by_p)
         moment = cross(moved, force)
-        _act_along(w, q, one, at_origin(pushed, reach[0]), moment, 1.0)
+        # (less what is carried along with the body)
+        _act_along(w, q, one, plus(at_origin(pushed, reach[0]), -1.0, of_force(shift, phi1)), moment, 1.0)
         if two != 0:
-            _act_along(w, q, two, at_origin(pushed, reach[1]), moment, -1.0)
+            _act_along(w, q, two, plus(at_origin(pushed, reach[1]), -1.0, of_force(other, phi2)), moment, -1.0)
 
 
 @core

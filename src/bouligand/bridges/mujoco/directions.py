@@ -1,14 +1,14 @@
 """Compiled: how f changes along a few directions in the state and the parameters, Df dx + Dp_f dp, without these Jacobians.
 
-A direction displaces all that comes after a joint by the spatial vector eta, the sum of S_k dq_k over the dofs before. Axes, inertias
-and forces are carried along by that, S + eta x S. Velocities V and accelerations A (gravity included) change by more: with the
-velocity W and the acceleration of the joint itself, and all sums over its dofs,
+A direction displaces all that is behind a joint by the spatial vector eta, the sum of S_k dq_k over the dofs up to it. Axes S and
+inertias I are carried along by that, dS = eta x S. Velocities V, accelerations A (gravity included) and forces F change by a part
+beside, ``dV = eta x V + v``, ``dA = eta x A + a``, ``dF = eta x* F + f``. Behind a joint that is
 
-    dV = eta x V + v,   v = v_before + sum S_k' dq_k + sum S_k dqvel_k
-    dA = eta x A + a,   a = a_before + A_before x sum S_k dq_k + (v_before + sum S_k' dq_k) x W + sum S_k' dqvel_k
+    v = u + sum S_k dqvel_k                                               with u = v_before + sum S_k' dq_k
+    a = a_before + sum (dq_k A_before + qvel_k u) x S_k + sum S_k' dqvel_k
 
-The force that moves a body changes by ``eta x* F + I a + v x* I V + V x* I v``. Summed up from the ends of the tree to its root, less
-the forces of contacts, it is what qacc has to make up for. This takes a third of the time of f; all of Df takes three times that of f.
+with sums over its own dofs. A body's own f is ``I a + v x* I V + V x* I v``, less what contacts add. From the ends of the tree to its
+root these are summed up, where a joint adds ``(sum S_k dq_k) x* F``; and S_k . f is the joint force that qacc has to make up for.
 """
 
 from ...core.compiler.intrinsics import read, read_int, read_int32, write
@@ -20,8 +20,8 @@ from .input_jacobian import add_actuators, add_control, add_control_parameters, 
 from .joint_friction import add_joint_friction_parameters, add_joint_friction_slopes
 from .mechanics import clear, project, quaternion_product
 from .running_cost import cost_row
-from .smooth_jacobian import force_and_momentum, sum_up, velocities
-from .spatial import dot, inertia_times, keep, of_force, of_motion, plus, vector
+from .smooth_jacobian import falling, force_and_momentum
+from .spatial import dot, inertia_times, keep, of_force, of_motion, plus, scaled, vector
 from .symbols import solve_inertia
 
 _USER_DATA, _PARAMETERS = 3, 2  # in the context
@@ -50,6 +50,24 @@ def _take_directions(w, x, tangents, stride, many):
 
 
 @core
+def _accelerations(w):
+    """The acceleration behind each dof, into DOF_WORK."""
+    cdof, rates, gravity = read_int(w, at.CDOF), read_int(w, at.CDOF_DOT), read_int(w, at.GRAVITY)
+    qvel, qacc, parents, work = (
+        read_int(w, at.QVEL),
+        read_int(w, at.QACC),
+        read_int(w, at.DOF_PARENT),
+        read_int(w, at.DOF_WORK) + 8 * at.A_AFTER,
+    )
+    for k in range(read_int(w, at.NV)):
+        parent, a = read_int32(parents, k), falling(gravity)
+        if parent >= 0:
+            a = vector(work + 8 * at.DOF_DOUBLES * parent)
+        a = plus(plus(a, read(qacc, k), vector(cdof + 48 * k)), read(qvel, k), vector(rates + 48 * k))
+        keep(work + 8 * at.DOF_DOUBLES * k, a)
+
+
+@core
 def _displace_dofs(w, q):
     """The part of a direction in ALONG_DOFS. (The dofs of a ball are one joint.)"""
     cdof, rates, qvel = read_int(w, at.CDOF), read_int(w, at.CDOF_DOT), read_int(w, at.QVEL)
@@ -59,21 +77,22 @@ def _displace_dofs(w, q):
     speeds = read_int(w, at.ALONG_X) + 8 * (read_int(w, at.N) * q + read_int(w, at.NQ))
     first = 0
     while first < nv:
-        last, shift, v, a = first, _STILL, _STILL, _STILL
-        moved, pushed, own = _STILL, _STILL, _STILL
+        shift, v, a, before = _STILL, _STILL, _STILL, falling(read_int(w, at.GRAVITY))
         parent = read_int32(parents, first)
         if parent >= 0:
             one = rows + size * parent
             shift, v, a = vector(one + 8 * at.SHIFT), vector(one + 8 * at.V_CHANGE), vector(one + 8 * at.A_CHANGE)
+            before = vector(work + 8 * (at.DOF_DOUBLES * parent + at.A_AFTER))
+        last = first
         while last < nv and read_int(first_of, last) == first:
-            axis, rate = vector(cdof + 48 * last), vector(rates + 48 * last)
-            angle, speed = read(angles, last), read(speeds, last)
-            moved, own = plus(moved, angle, axis), plus(own, read(qvel, last), axis)
-            pushed, v, a = plus(pushed, speed, axis), plus(v, angle, rate), plus(a, speed, rate)
+            v = plus(v, read(angles, last), vector(rates + 48 * last))
             last += 1
-        before = vector(work + 8 * (at.DOF_DOUBLES * first + at.A_BEFORE))
-        shift, a = plus(shift, 1.0, moved), plus(plus(a, 1.0, of_motion(before, moved)), 1.0, of_motion(v, own))
-        v = plus(v, 1.0, pushed)
+        turned = v
+        for k in range(first, last):
+            axis, angle, speed = vector(cdof + 48 * k), read(angles, k), read(speeds, k)
+            shift, v = plus(shift, angle, axis), plus(v, speed, axis)
+            a = plus(a, 1.0, of_motion(plus(scaled(angle, before), read(qvel, k), turned), axis))
+            a = plus(a, speed, vector(rates + 48 * k))
         for k in range(first, last):
             one = rows + size * k
             keep(one + 8 * at.SHIFT, shift)
@@ -88,37 +107,54 @@ def _push_bodies(w, many):
     cinert, cvel, dofs = read_int(w, at.CINERT), read_int(w, at.CVEL), read_int(w, at.DOF_WORK)
     nbody, nv, last_of = read_int(w, at.NBODY), read_int(w, at.NV), read_int(w, at.BODY_LAST_DOF)
     for i in range(1, nbody):
-        row, inertia = read_int(w, at.BODY_WORK) + 8 * (at.BODY_DOUBLES * i + at.FORCE), cinert + 80 * i
-        last, v, force, momentum = read_int(last_of, i), vector(cvel + 48 * i), _STILL, _STILL
+        inertia, last, v = cinert + 80 * i, read_int(last_of, i), vector(cvel + 48 * i)
+        force, momentum = _STILL, _STILL
         if last >= 0:  # (otherwise it is fixed to the world)
             a = vector(dofs + 8 * (at.DOF_DOUBLES * last + at.A_AFTER))
             force, momentum = force_and_momentum(inertia, v, a)
-        keep(row, force)
+        keep(read_int(w, at.BODY_WORK) + 8 * (at.BODY_DOUBLES * i + at.FORCE), force)
         for q in range(many):
             change = _STILL
             if last >= 0:
                 one = read_int(w, at.ALONG_DOFS) + 8 * at.ALONG_DOF_DOUBLES * (nv * q + last)
-                dv, da = vector(one + 8 * at.V_CHANGE), vector(one + 8 * at.A_CHANGE)
-                change = plus(of_force(vector(one + 8 * at.SHIFT), force), 1.0, inertia_times(inertia, da))
-                change = plus(plus(change, 1.0, of_force(dv, momentum)), 1.0, of_force(v, inertia_times(inertia, dv)))
+                dv = vector(one + 8 * at.V_CHANGE)
+                change = plus(of_force(dv, momentum), 1.0, of_force(v, inertia_times(inertia, dv)))
+                change = plus(change, 1.0, inertia_times(inertia, vector(one + 8 * at.A_CHANGE)))
             keep(read_int(w, at.ALONG_BODIES) + 8 * at.ALONG_BODY_DOUBLES * (nbody * q + i), change)
 
 
 @core
 def _subtract_motion(w, many):
-    """Subtract from FORCES the joint forces that all this takes."""
-    cdof, bodies_of, forces = read_int(w, at.CDOF), read_int(w, at.DOF_BODY), read_int(w, at.FORCES)
-    nbody, nv, work = read_int(w, at.NBODY), read_int(w, at.NV), read_int(w, at.BODY_WORK)
-    sum_up(w, work, at.BODY_DOUBLES, at.ALONG_BODY_DOUBLES)
-    for q in range(many):
-        rows = read_int(w, at.ALONG_BODIES) + 8 * at.ALONG_BODY_DOUBLES * nbody * q
-        sum_up(w, rows, at.ALONG_BODY_DOUBLES, at.ALONG_BODY_DOUBLES)
-        for k in range(nv):
-            body = read_int32(bodies_of, k)
-            shift = vector(read_int(w, at.ALONG_DOFS) + 8 * (at.ALONG_DOF_DOUBLES * (nv * q + k) + at.SHIFT))
-            carried = of_force(shift, vector(work + 8 * (at.BODY_DOUBLES * body + at.FORCE)))
-            change = plus(vector(rows + 8 * at.ALONG_BODY_DOUBLES * body), -1.0, carried)
-            write(forces, nv * q + k, read(forces, nv * q + k) - dot(vector(cdof + 48 * k), change))
+    """Subtract from FORCES the joint forces that all this takes: from the ends of the tree to its root."""
+    parents, last_of, nbody = read_int(w, at.BODY_PARENT), read_int(w, at.BODY_LAST_DOF), read_int(w, at.NBODY)
+    work, size = read_int(w, at.BODY_WORK) + 8 * at.FORCE, 8 * at.ALONG_BODY_DOUBLES
+    for i in range(nbody - 1, 0, -1):
+        parent, force = read_int32(parents, i), vector(work + 8 * at.BODY_DOUBLES * i)
+        for q in range(many):
+            rows = read_int(w, at.ALONG_BODIES) + size * nbody * q
+            change = _subtract_joints(w, q, i, read_int(last_of, i), force, vector(rows + size * i))
+            if parent > 0:
+                keep(rows + size * parent, plus(vector(rows + size * parent), 1.0, change))
+        if parent > 0:
+            above = work + 8 * at.BODY_DOUBLES * parent
+            keep(above, plus(vector(above), 1.0, force))
+
+
+@core(inline=True)
+def _subtract_joints(w, q, body, dof, force, change):
+    """The same for the joints of one body, the last dof of which is ``dof``. Returns the change of the force before them, carried
+    along by the displacement there."""
+    cdof, bodies_of, first_of = read_int(w, at.CDOF), read_int(w, at.DOF_BODY), read_int(w, at.DOF_FIRST)
+    parents, nv = read_int(w, at.DOF_PARENT), read_int(w, at.NV)
+    forces, angles = read_int(w, at.FORCES) + 8 * nv * q, read_int(w, at.ALONG_Q) + 8 * nv * q
+    while dof >= 0 and read_int32(bodies_of, dof) == body:
+        first, moved = read_int(first_of, dof), _STILL
+        for k in range(first, dof + 1):
+            axis = vector(cdof + 48 * k)
+            write(forces, k, read(forces, k) - dot(axis, change))
+            moved = plus(moved, read(angles, k), axis)
+        change, dof = plus(change, 1.0, of_force(moved, force)), read_int32(parents, first)
+    return change
 
 
 @core
@@ -152,7 +188,7 @@ def along(t, x, b, p, tangents, stride, many, parameters, width, out, ctx):
     _take_directions(w, x, tangents, stride, many)
     of_x, of_p = (read_int(w, at.ALONG_X), n, many), (parameters, width, many if parameters != 0 else 0)
     _positions(w, x, out, stride, many)
-    velocities(w)
+    _accelerations(w)
     for q in range(many):
         _displace_dofs(w, q)
     _push_bodies(w, many)

@@ -23,18 +23,24 @@ from .spatial import cross, dot, inertia_times, keep, of_force, of_motion, plus,
 _STILL = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
+@core(inline=True)
+def falling(gravity):
+    """The acceleration of the world, with gravity."""
+    return 0.0, 0.0, 0.0, -read(gravity, 0), -read(gravity, 1), -read(gravity, 2)
+
+
 @core
 def velocities(w):
     """Velocity and acceleration before and after the joint of each dof, into DOF_WORK."""
     cdof, rates = read_int(w, at.CDOF), read_int(w, at.CDOF_DOT)
     qvel, qacc, gravity = read_int(w, at.QVEL), read_int(w, at.QACC), read_int(w, at.GRAVITY)
     parents, first_of, work = read_int(w, at.DOF_PARENT), read_int(w, at.DOF_FIRST), read_int(w, at.DOF_WORK)
-    falling = (0.0, 0.0, 0.0, -read(gravity, 0), -read(gravity, 1), -read(gravity, 2))
+    still = falling(gravity)
     for k in range(read_int(w, at.NV)):
         row, axis = work + 8 * at.DOF_DOUBLES * k, cdof + 48 * k
         before, last = read_int32(parents, read_int(first_of, k)), read_int32(parents, k)
         v = a = _STILL
-        u, c = _STILL, falling
+        u, c = _STILL, still
         if last >= 0:
             one = work + 8 * at.DOF_DOUBLES * last
             u, c = vector(one + 8 * at.V_AFTER), vector(one + 8 * at.A_AFTER)
@@ -42,7 +48,7 @@ def velocities(w):
             one = work + 8 * at.DOF_DOUBLES * before
             v, a = vector(one + 8 * at.V_AFTER), vector(one + 8 * at.A_AFTER)
         else:
-            a = falling
+            a = still
         speed = read(qvel, k)
         keep(row + 8 * at.V_BEFORE, v)
         keep(row + 8 * at.A_BEFORE, a)
@@ -88,14 +94,14 @@ def bodies(w):
 
 
 @core
-def sum_up(w, work, stride, count):
-    """Of each body, the sum of its row and of those of all that hang on it: the first ``count`` numbers of ``stride``."""
-    parents = read_int(w, at.BODY_PARENT)
+def _sum_up(w):
+    """BODY_WORK of each body and of all that hang on it."""
+    work, parents = read_int(w, at.BODY_WORK), read_int(w, at.BODY_PARENT)
     for i in range(read_int(w, at.NBODY) - 1, 0, -1):
         parent = read_int32(parents, i)
         if parent > 0:
-            row, above = work + 8 * stride * i, work + 8 * stride * parent
-            for q in range(count):
+            row, above = work + 8 * at.BODY_DOUBLES * i, work + 8 * at.BODY_DOUBLES * parent
+            for q in range(at.BODY_DOUBLES):
                 write(above, q, read(above, q) + read(row, q))
 
 
@@ -142,7 +148,7 @@ def _prepare_dofs(w):
 @core
 def subtract_motion(w):
     """Subtract d tau from FORCES. Forces of contacts have been subtracted from those in BODY_WORK."""
-    sum_up(w, read_int(w, at.BODY_WORK), at.BODY_DOUBLES, at.BODY_DOUBLES)
+    _sum_up(w)
     _prepare_dofs(w)
     cdof, rates, crb = read_int(w, at.CDOF), read_int(w, at.CDOF_DOT), read_int(w, at.CRB)
     parents, first_of, bodies_of = read_int(w, at.DOF_PARENT), read_int(w, at.DOF_FIRST), read_int(w, at.DOF_BODY)
