@@ -52,16 +52,14 @@ def _take_directions(w, x, tangents, stride, many):
 @core
 def _accelerations(w):
     """The acceleration behind each dof, into DOF_WORK."""
-    cdof, rates, gravity = read_int(w, at.CDOF), read_int(w, at.CDOF_DOT), read_int(w, at.GRAVITY)
-    qvel, qacc, parents, work = (
-        read_int(w, at.QVEL),
-        read_int(w, at.QACC),
-        read_int(w, at.DOF_PARENT),
-        read_int(w, at.DOF_WORK) + 8 * at.A_AFTER,
-    )
+    cdof, rates, parents = read_int(w, at.CDOF), read_int(w, at.CDOF_DOT), read_int(w, at.DOF_PARENT)
+    qvel, qacc, work = read_int(w, at.QVEL), read_int(w, at.QACC), read_int(w, at.DOF_WORK) + 8 * at.A_AFTER
+    a = _STILL
     for k in range(read_int(w, at.NV)):
-        parent, a = read_int32(parents, k), falling(gravity)
-        if parent >= 0:
+        parent = read_int32(parents, k)
+        if parent < 0:
+            a = falling(read_int(w, at.GRAVITY))
+        elif parent != k - 1:  # (otherwise a is there: to read again what was just written takes long)
             a = vector(work + 8 * at.DOF_DOUBLES * parent)
         a = plus(plus(a, read(qacc, k), vector(cdof + 48 * k)), read(qvel, k), vector(rates + 48 * k))
         keep(work + 8 * at.DOF_DOUBLES * k, a)
@@ -75,14 +73,16 @@ def _displace_dofs(w, q):
     nv, size = read_int(w, at.NV), 8 * at.ALONG_DOF_DOUBLES
     rows, angles = read_int(w, at.ALONG_DOFS) + size * nv * q, read_int(w, at.ALONG_Q) + 8 * nv * q
     speeds = read_int(w, at.ALONG_X) + 8 * (read_int(w, at.N) * q + read_int(w, at.NQ))
-    first = 0
+    first, shift, v, a = 0, _STILL, _STILL, _STILL
     while first < nv:
-        shift, v, a, before = _STILL, _STILL, _STILL, falling(read_int(w, at.GRAVITY))
-        parent = read_int32(parents, first)
-        if parent >= 0:
+        parent, before = read_int32(parents, first), falling(read_int(w, at.GRAVITY))
+        if parent < 0:
+            shift, v, a = _STILL, _STILL, _STILL
+        else:
+            before = vector(work + 8 * (at.DOF_DOUBLES * parent + at.A_AFTER))
+        if 0 <= parent != first - 1:
             one = rows + size * parent
             shift, v, a = vector(one + 8 * at.SHIFT), vector(one + 8 * at.V_CHANGE), vector(one + 8 * at.A_CHANGE)
-            before = vector(work + 8 * (at.DOF_DOUBLES * parent + at.A_AFTER))
         last = first
         while last < nv and read_int(first_of, last) == first:
             v = plus(v, read(angles, last), vector(rates + 48 * last))
@@ -124,20 +124,32 @@ def _push_bodies(w, many):
 
 
 @core
-def _subtract_motion(w, many):
-    """Subtract from FORCES the joint forces that all this takes: from the ends of the tree to its root."""
+def _subtract_motion(w, q):
+    """Subtract from a row of FORCES the joint forces that all this takes: from the ends of the tree to its root."""
     parents, last_of, nbody = read_int(w, at.BODY_PARENT), read_int(w, at.BODY_LAST_DOF), read_int(w, at.NBODY)
-    work, size = read_int(w, at.BODY_WORK) + 8 * at.FORCE, 8 * at.ALONG_BODY_DOUBLES
+    size, work = 8 * at.ALONG_BODY_DOUBLES, read_int(w, at.BODY_WORK) + 8 * at.FORCE
+    rows, below = read_int(w, at.ALONG_BODIES) + size * nbody * q, _STILL
     for i in range(nbody - 1, 0, -1):
         parent, force = read_int32(parents, i), vector(work + 8 * at.BODY_DOUBLES * i)
-        for q in range(many):
-            rows = read_int(w, at.ALONG_BODIES) + size * nbody * q
-            change = _subtract_joints(w, q, i, read_int(last_of, i), force, vector(rows + size * i))
-            if parent > 0:
-                keep(rows + size * parent, plus(vector(rows + size * parent), 1.0, change))
-        if parent > 0:
-            above = work + 8 * at.BODY_DOUBLES * parent
-            keep(above, plus(vector(above), 1.0, force))
+        change = plus(vector(rows + size * i), 1.0, below)
+        change, below = _subtract_joints(w, q, i, read_int(last_of, i), force, change), _STILL
+        if parent == i - 1:
+            below = change
+        elif parent > 0:
+            keep(rows + size * parent, plus(vector(rows + size * parent), 1.0, change))
+
+
+@core
+def _sum_forces(w):
+    """In BODY_WORK, the force that moves each body and all that hang on it."""
+    parents, work = read_int(w, at.BODY_PARENT), read_int(w, at.BODY_WORK) + 8 * at.FORCE
+    size, below = 8 * at.BODY_DOUBLES, _STILL
+    for i in range(read_int(w, at.NBODY) - 1, 0, -1):
+        parent, force = read_int32(parents, i), plus(vector(work + size * i), 1.0, below)
+        keep(work + size * i, force)
+        below = force if parent == i - 1 else _STILL
+        if 0 < parent != i - 1:
+            keep(work + size * parent, plus(vector(work + size * parent), 1.0, force))
 
 
 @core(inline=True)
@@ -194,7 +206,9 @@ def along(t, x, b, p, tangents, stride, many, parameters, width, out, ctx):
     _push_bodies(w, many)
     add_contacts_along(w, of_x, of_p, x, b, p, out, stride)
     add_gravity_compensation_along(w, many)
-    _subtract_motion(w, many)
+    _sum_forces(w)
+    for q in range(many):
+        _subtract_motion(w, q)
     add_joints(w, of_x)
     add_joint_friction_slopes(w, of_x, x, p, out, stride)
     add_actuators(w, of_x, x, out, stride)

@@ -49,12 +49,18 @@ def step_of_difference(seeds, row, source, count):
     """The step of a difference for such a row: in one component of ``source``, or along a direction; 0 if that is zero."""
     directions, width, many = seeds
     if many == 0:
-        here = read(source, row)
-        return (here + STEP * max(1.0, math.fabs(here))) - here  # (such that here + step is not rounded)
+        return STEP * max(1.0, math.fabs(read(source, row)))
     largest = 0.0
     for i in range(count):
         largest = max(largest, math.fabs(read(directions, width * row + i)) / max(1.0, math.fabs(read(source, i))))
     return STEP / largest if largest > 0.0 else 0.0
+
+
+@core
+def width_of_difference(seeds, row, source, step):
+    """How far apart the two sides of such a difference are: in one component, as they are rounded."""
+    here = read(source, row)
+    return (here + step) - (here - step) if seeds[2] == 0 else 2.0 * step
 
 
 @core

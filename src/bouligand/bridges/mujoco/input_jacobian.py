@@ -5,7 +5,7 @@ import math
 from ...core.compiler.intrinsics import call, read, read_int, write
 from ...core.compiler.jit import core
 from . import layout as at
-from .entries import COLUMNS, add_force, add_rate, displace, rows_for, step_of_difference
+from .entries import COLUMNS, add_force, add_rate, displace, rows_for, step_of_difference, width_of_difference
 from .inputs import FACTOR, KD, KP, PD_COLUMNS, Q_INDEX, V_INDEX, interval, of_gait
 
 
@@ -192,8 +192,9 @@ def _vary(w, seeds, t, x, p, varied, out, stride):
             if status != 0:
                 return status
         displace(seeds, row, source, count, 0.0, copy)
+        over = 1.0 / width_of_difference(seeds, row, source, step)
         for i in range(inputs):
-            change = (read(high, i) - read(low, i)) / (2.0 * step)
+            change = over * (read(high, i) - read(low, i))
             if change != 0.0:
                 _add_input(w, COLUMNS, i, x, row, change, out, stride)
     return 0

@@ -7,7 +7,7 @@ function alone (no motion is computed for that).
 from ...core.compiler.intrinsics import call, read, read_int, write
 from ...core.compiler.jit import core
 from . import layout as at
-from .entries import displace, rows_for, step_of_difference
+from .entries import displace, rows_for, step_of_difference, width_of_difference
 from .inputs import inputs_at, interval
 
 
@@ -64,5 +64,5 @@ def cost_row(w, seeds, t, x, p, varied, out, stride):
                 return status
             change += side * read(rate, 0)
         displace(seeds, j, source, count, 0.0, copy)
-        write(row, j, read(row, j) + change / (2.0 * step))
+        write(row, j, read(row, j) + change / width_of_difference(seeds, j, source, step))
     return 0
