@@ -1,4 +1,4 @@
-"""Compiled: how the forces of contacts change along a few directions (see `directions`); `contact_jacobian` has the same by each state."""
+"""Compiled: how the forces of contacts change along a few directions (see `directions`; by each state: `contact_jacobian`)."""
 
 from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
@@ -146,8 +146,8 @@ def _bristles(w, of_x, contact, q, slipped, out, stride):
 
 @core
 def _parameters(w, of_p, x, contact, spot, slipping, here, p, out, stride):
-    """The change of the force of a contact by the parameters of its laws; that of the rates of its bristles to ``out``. ``here``: the
-    normal force and e (see `force_slopes`), and which direction it is."""
+    """The change of the force of a contact by the parameters of its laws; that of the rates of its bristles to ``out``. ``here``:
+    the normal force and e (see `force_slopes`), and which direction it is."""
     load, e, q = here
     force, first = (0.0, 0.0, 0.0), read_int(contact, at.BRISTLE)
     for which in range(numbers_of_laws(contact)):

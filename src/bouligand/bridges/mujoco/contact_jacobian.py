@@ -172,8 +172,8 @@ def add_gravity_compensation(w):
 
 @core
 def add_contacts(w, x, b, p, out, n):
-    """To FORCES what all contacts of the mode b add, and to ``out`` (n, n) the rows of their bristles. (`contact_directions` has the
-    same along directions.)"""
+    """To FORCES what all contacts of the mode b add, and to ``out`` (n, n) the rows of their bristles. (Along a few directions:
+    `contact_directions`.)"""
     contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
     s = read_int(w, at.SCRATCH)
     for _ in range(read_int(w, at.CONTACT_COUNT)):

@@ -7,8 +7,8 @@ beside, ``dV = eta x V + v``, ``dA = eta x A + a``, ``dF = eta x* F + f``. Behin
     v = u + sum S_k dqvel_k                                               with u = v_before + sum S_k' dq_k
     a = a_before + sum (dq_k A_before + qvel_k u) x S_k + sum S_k' dqvel_k
 
-with sums over its own dofs. A body's own f is ``I a + v x* I V + V x* I v``, less what contacts add. From the ends of the tree to its
-root these are summed up, where a joint adds ``(sum S_k dq_k) x* F``; and S_k . f is the joint force that qacc has to make up for.
+with sums over its own dofs. A body's own f is ``I a + v x* I V + V x* I v``, less what contacts add. From the ends of the tree to
+its root these are summed up, where a joint adds ``(sum S_k dq_k) x* F``; S_k . f is the joint force that qacc has to make up for.
 """
 
 from ...core.compiler.intrinsics import read, read_int, read_int32, write
@@ -30,7 +30,7 @@ _STILL = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @core
 def _take_directions(w, x, tangents, stride, many):
-    """ALONG_X and ALONG_Q. Component i of direction q is tangents[i * stride + q]; joints that follow others do so here as well."""
+    """ALONG_X and ALONG_Q. Component i of direction q is tangents[i * stride + q]. Joints that follow others do so here, too."""
     n, nq, nv, column = read_int(w, at.N), read_int(w, at.NQ), read_int(w, at.NV), read_int(w, at.COLUMN)
     for q in range(many):
         dx = read_int(w, at.ALONG_X) + 8 * n * q

@@ -71,8 +71,8 @@ FORCES, SOLVED = next(_slot), next(_slot)  # rows of nv: joint forces by one sta
 GUARD_ROWS = next(_slot)  # Dh, Dp_h, p and h, where friction sticks exactly
 SHIFTED = next(_slot)  # a state, parameters and two rows of inputs, to vary a feedback function
 
-# --- derivatives along a few directions (see `directions`), a part for each: the direction, in x and in tangent coordinates of qpos;
-# rows of dofs and of bodies
+# --- derivatives along a few directions (see `directions`), a part for each: the direction, in x and in tangent coordinates of
+# qpos; rows of dofs and of bodies
 ALONG_X, ALONG_Q, ALONG_DOFS, ALONG_BODIES = (next(_slot) for _ in range(4))
 
 BLOCK_SIZE = next(_slot)
@@ -122,8 +122,8 @@ V_BEFORE, A_BEFORE, V_AFTER, A_AFTER, BY_SPEED, BY_ANGLE, INERTIAL, GYRAL, DOF_D
     45,
 )
 
-# --- a dof's row in ALONG_DOFS: behind its joint, the displacement, and what velocity and acceleration change beside being carried
-# along by that. A body's row in ALONG_BODIES: the change of the force that moves it
+# --- a dof's row in ALONG_DOFS: behind its joint, the displacement, and by what velocity and acceleration change beside being
+# carried along by that. A body's row in ALONG_BODIES: the same of the force that moves it
 SHIFT, V_CHANGE, A_CHANGE, ALONG_DOF_DOUBLES, ALONG_BODY_DOUBLES = 0, 6, 12, 18, 6
 
 # --- LAW_WORK: the derivatives of a contact's force in its depth (3), in the slip and in the normal (3, 3); those of the rates of

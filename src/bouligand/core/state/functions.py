@@ -9,8 +9,8 @@ _CHOICE = ("f_moving", "h_moving", "f_staying", "h_staying")
 _ENTERED = ("enter_jump", "enter_slide", "enter_stiff", "enter_judge")
 FUNCTIONS = record(*(f"{name}: int" for name in (*_CALLED, *_CHOICE, "context", *_ENTERED)))
 # addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced. A, of a
-# bridge, is a matrix near Df for stiff steps; it is called directly after f with the same arguments, and may use what f has left. So
-# is along, of a bridge: Df times a few tangents, for less than Df takes
+# bridge, is a matrix near Df for stiff steps; along is Df times a few tangents, in less time than Df takes. Both are called
+# directly after f with the same arguments, and may use what f has left
 JACOBIANS = record(
     *(
         f"{name}: int"

@@ -2,10 +2,10 @@
 
 A step is a smooth function of its start and of the parameters, as long as its word is frozen. Its derivative is the same
 formula over ``dK = Df dX + Dp_f dp``, stage by stage. Each row of ``D`` is a tangent: n components of the state, then
-those of the parameters, which do not change. With a given Df that is a product (of a bridge, for a few tangents, a function); else the formula is applied to dual numbers,
-which carry eight tangents at a time, or two, or one. Where f has neither (it is no Numba code, or does not compile for dual
-numbers), Df comes from central differences, column by column; for a large state the step is replayed a little to either side of
-the trajectory, and the difference is the tangent.
+those of the parameters, which do not change. With a given Df that is a product (of a few tangents, by a function of its own where
+a bridge has one); else the formula is applied to dual numbers, which carry eight tangents at a time, or two, or one. Where f has
+neither (it is no Numba code, or does not compile for dual numbers), Df comes from central differences, column by column; for a
+large state the step is replayed a little to either side of the trajectory, and the difference is the tangent.
 
 A hop uses the formula of its rung: without that the derivative would only be of first order in the hop's length. A step that
 was cut at a guard, or corrected to end on it, is replayed as one step of its final length.
