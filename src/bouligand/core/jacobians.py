@@ -19,8 +19,8 @@ def evaluate_jacobians(w, Df, Dp_f, t, x):
 
 @core(inline=True)
 def eval_along(w, D, of_p, t, x, tangents, out):
-    """out = Df times these tangents at x, plus Dp_f times the components of D along parameters, by a bridge's function. f has been
-    evaluated there just before. True if it failed."""
+    """out = Df times these tangents at x, plus Dp_f times the components of D along parameters, by a bridge's function. f has
+    just been evaluated there. True if it failed."""
     n, count, width = w.v.width, D.shape[0], D.shape[1]
     parameters = address(D) + 8 * n if of_p.shape[0] > 0 else 0
     at_x = (address(x), address(w.g.b), address(w.p), address(tangents))

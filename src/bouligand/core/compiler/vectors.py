@@ -136,14 +136,12 @@ if JIT:
                 for total, c in zip(totals, places, strict=True):
                     builder.store(builder.load(total), place(target, rows.index, c), align=8)
 
-            wide, eights = builder.and_(columns, INT64(-16)), builder.and_(columns, INT64(-8))
+            wide = builder.and_(columns, INT64(-16))
             with cgutils.for_range(builder, size) as rows:
                 start = builder.gep(matrix.data, [builder.mul(rows.index, size)])
                 with cgutils.for_range_slice(builder, INT64(0), wide, INT64(16)) as (c, _):
                     block(rows, start, c, 4)
-                with cgutils.for_range_slice(builder, wide, eights, INT64(8)) as (c, _):
-                    block(rows, start, c, 2)
-                with cgutils.for_range_slice(builder, eights, columns, INT64(4)) as (c, _):
+                with cgutils.for_range_slice(builder, wide, columns, INT64(4)) as (c, _):
                     block(rows, start, c, 1)
             return context.get_dummy_value()
 
