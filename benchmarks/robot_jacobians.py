@@ -68,31 +68,41 @@ def driven_solo(intervals=10, length=0.04):
 
 
 @njit
-def _calls(address, arguments, ctx, count):
+def _calls(f, other, states, of_f, of_other, ctx, count):
+    """f at two states in turn (at the same state again it would be cheaper), and another function after each."""
     failed = 0
-    for _ in range(count):
-        failed += call(address, 0.0, arguments, ctx)
+    for i in range(count):
+        failed += call(f, 0.0, (states[i % 2], *of_f), ctx)
+        if other != 0:
+            failed += call(other, 0.0, (states[i % 2], *of_other), ctx)
     return failed
 
 
 def microseconds(robot, word, count=200, rounds=40):
-    """Of one call of f, Df and Dp_f."""
-    x, p = robot.neutral(), np.array(robot.defaults)
-    x[robot.model.nq :] = 0.1
-    out, (address, keep) = np.zeros(robot.n * max(robot.n, len(p))), robot.memory()
-    ctx = np.array([robot.n, robot.m, len(p), address], dtype=np.int64)
-    arguments = tuple(array.ctypes.data for array in (x, word, p, out))
-    entries = [compiled.entries()["f"], jacobians.entry("Df"), jacobians.entry("Dp_f")]
-    best = [np.inf] * len(entries)
+    """Of one call of f, and of what follows it: Df, Dp_f, and the product of Df with one direction or with four."""
+    x, p, n = robot.neutral(), np.array(robot.defaults), robot.n
+    x[robot.model.nq : robot.model.nq + robot.model.nv] = 0.1
+    other, out, tangents = x + 1e-3, np.zeros(n * max(n, len(p), 4)), np.ones(4 * n)
+    address, keep = robot.memory()
+    ctx = np.array([n, robot.m, len(p), address], dtype=np.int64)
+    states, of_f = (x.ctypes.data, other.ctypes.data), tuple(array.ctypes.data for array in (word, p, out))
+    along = [(*of_f[:2], tangents.ctypes.data, 4, many, 0, 0, of_f[2]) for many in (1, 4)]
+    f = _address(compiled.entries()["f"])
+    arms = [(0, of_f), *((_address(jacobians.entry(name)), of_f) for name in ("Df", "Dp_f"))]
+    arms += [(_address(jacobians.entry("along")), arguments) for arguments in along]
+    best = [np.inf] * len(arms)
     for turn in range(rounds + 1):  # the first compiles
-        for i, entry in enumerate(entries):
-            function = ctypes.cast(entry, ctypes.c_void_p).value
+        for i, (function, arguments) in enumerate(arms):
             began = time.perf_counter()
-            assert _calls(function, arguments, ctx.ctypes.data, count) == 0
+            assert _calls(f, function, states, of_f, arguments, ctx.ctypes.data, count) == 0
             if turn:
                 best[i] = min(best[i], (time.perf_counter() - began) / count)
     del keep
-    return [1e6 * seconds for seconds in best]
+    return [1e6 * (seconds - (best[0] if i else 0.0)) for i, seconds in enumerate(best)]
+
+
+def _address(entry):
+    return ctypes.cast(entry, ctypes.c_void_p).value
 
 
 def seconds_of(task):
@@ -134,9 +144,10 @@ def main():
     for name, (file, options) in FILES.items():
         robot = robots.quietly(file, friction=FRICTION, **options)
         for label, word in (("air", -np.ones(robot.m)), ("pressed", np.ones(robot.m))):
-            f, Df, Dp_f = microseconds(robot, word)
+            f, Df, Dp_f, one, four = microseconds(robot, word)
             print(
                 f"{name:16} n = {robot.n} {label:8} f {f:5.1f} us, Df {Df / f:4.1f} f (differences: {2 * robot.n} f), "
+                f"along one direction {one / f:4.1f} f, four {four / f:4.1f} f, "
                 f"Dp_f {Dp_f / f:4.1f} f (differences: {2 * len(robot.defaults)} f)",
                 flush=True,
             )

@@ -7,8 +7,10 @@ import pytest
 
 import bouligand as bd
 from bouligand.bridges import mujoco as mj
+from bouligand.bridges.mujoco import compiled, jacobians
 
 from ..helpers import extrapolated, robots
+from .test_couplings import TWO, chain
 
 # every kind of joint, a body that is fixed to a moving one and one that is fixed to the world, three trees, five actuators
 MECHANISM = """<mujoco><option gravity="0.3 -0.2 -9.81"/><worldbody><geom name="floor" type="plane" size="3 3 .1"/>
@@ -174,6 +176,56 @@ def test_what_has_no_formula_is_differenced(old, new, reason):
     assert not robot.has("Dp_f")
 
 
+def along(robot, x, word, dx, dp, t=0.3):
+    """Df dx + Dp_f dp of a few directions (columns), by the function for these; called as the core does, directly after f."""
+    n, many, p = robot.n, dx.shape[1], np.array(robot.defaults)
+    D, tangents, out = np.zeros((many, n + len(p))), np.ascontiguousarray(dx), np.full((n, many), np.nan)
+    D[:, n:] = dp.T
+    address, keep = robot.memory()
+    ctx, dummy = np.array([n, robot.m, len(p), address], dtype=np.int64), np.empty(n)
+    here = [a.ctypes.data for a in (x, word, p)]
+    assert compiled.entries()["f"](t, *here, dummy.ctypes.data, ctx.ctypes.data) == 0
+    parameters = D.ctypes.data + 8 * n if dp.any() else 0
+    more = tangents.ctypes.data, many, many, parameters, n + len(p), out.ctypes.data
+    assert jacobians.entry("along")(t, *here, *more, ctx.ctypes.data) == 0
+    del keep
+    return out
+
+
+DIRECTED = {
+    "Solo12": lambda: robots.solo(law=mj.HuntCrossley(2e4, 0.4), friction=COULOMB, limits=None),
+    "bristles": lambda: robots.solo(law=SPRING, friction=LUGRE, limits=None, joint_friction=0.5),
+    "held inputs": lambda: robots.solo(control=mj.Hold([0.0, 0.2, 0.4], u=np.ones((3, 12))), friction=COULOMB),
+    "every kind": mechanism,
+    "feedback": lambda: mechanism(control=feedback),
+    "limits": lambda: mechanism('actuatorfrcrange="-2 2" actuatorfrclimited="true"', control=feedback),
+    "balls": lambda: mechanism(contacts=[("ball", "bead"), ("bead", "ball"), ("bead", "lid")]),
+    "a cost": lambda: mechanism(cost=lambda t, x, p, u: np.sum(x[:5] ** 2) * p[0] + u[0] ** 2, control=feedback),
+    "ANYmal": lambda: robots.quietly(
+        robots.ANYMAL_C, contacts="feet", friction=COULOMB, joint_friction=0.5, free_base=True
+    ),
+    "joints that follow": lambda: chain(TWO, contacts="tip", law=SPRING, limits=None),
+}
+
+
+@pytest.mark.parametrize("make", DIRECTED.values(), ids=DIRECTED)
+def test_a_few_directions_are_products_with_the_jacobians(make):
+    """One to four directions, in states alone and with parameters; beside differences of a user's function, to round-off."""
+    robot, rng = make(), np.random.default_rng(3)
+    p, by_user = np.array(robot.defaults), robot.memory.driver.function is not None
+    for seed in range(4):
+        x = state(robot, seed)
+        for word in (np.ones(robot.m), -np.ones(robot.m), np.where(rng.random(robot.m) < 0.5, 1.0, -1.0)):
+            Df = robot.function("Df")(0.3, x, word, p)
+            Dp_f = robot.function("Dp_f")(0.3, x, word, p) if len(p) else np.zeros((robot.n, 0))
+            for many in (1, 3, 4):
+                dx, dp = rng.normal(size=(robot.n, many)), rng.normal(size=(len(p), many)) * np.abs(p)[:, None]
+                dp *= rng.random(many) < 0.7  # some in states alone
+                exact, size = Df @ dx + Dp_f @ dp, np.abs(Df) @ np.abs(dx) + np.abs(Dp_f) @ np.abs(dp)
+                error = np.abs(along(robot, x, word, dx, dp) - exact).max() / size.max()
+                assert error < (1e-9 if by_user else 1e-13)
+
+
 def test_a_pickled_robot_keeps_them():
     robot = mechanism()
     again = pickle.loads(pickle.dumps(robot))
@@ -206,3 +258,28 @@ def test_the_derivative_of_the_flow_against_solves():
         assert in_x @ dx + in_p @ dp == pytest.approx(w @ B(dx, dp), rel=1e-6)
     matrix = B.matrix()
     assert matrix @ dx == pytest.approx(B(dx, np.zeros(parameters)), abs=1e-7 * np.abs(matrix @ dx).max())
+
+
+def test_a_few_perturbations_do_not_need_the_matrix():
+    """Two of them in one pass, one at several times, and with a parameter: as the matrix has it, without Df at each stage."""
+    robot = robots.solo(friction=mj.Coulomb(0.7, 0.05), control=mj.Hold([0.0, 0.05], u=np.zeros((2, 12))))
+    x = robots.above_floor(robot, 0.02)
+    x[3:7] += [0.0, 0.02, 0.01, 0.0]
+    x[3:7] /= np.linalg.norm(x[3:7])
+    sol = bd.solve(robot, (0.0, 0.09), x)
+    assert len(sol.events) > 3
+    rng, times = np.random.default_rng(2), np.array([0.03, 0.07, 0.09])
+    dx, dp = rng.normal(size=(2, robot.n)), np.zeros(len(robot.defaults))
+    dp[robot.held] = rng.normal(size=24)
+    B, at_times = sol.bderivative(params=True), sol.bderivative(times)
+    matrix, by_p, whole = B.matrix(), B.matrix(wrt="p"), at_times.matrix()
+    size = np.abs(matrix).max()
+    new = sol.bderivative(params=True)
+    assert new(dx) == pytest.approx(dx @ matrix.T, abs=1e-11 * size)
+    assert new._map._links is None
+    assert new(dx[0], dp) == pytest.approx(matrix @ dx[0] + by_p @ dp, abs=1e-11 * size)
+    for _ in range(2):
+        assert new(dx) == pytest.approx(dx @ matrix.T, abs=1e-11 * size)
+    assert new._map._links is not None or new._map.width > 100  # from the fifth on
+    assert sol.bderivative(times)(dx[0]) == pytest.approx(whole @ dx[0], abs=1e-11 * size)
+    assert sol.bderivative()(np.empty((0, robot.n))).shape == (0, robot.n)

@@ -17,6 +17,19 @@ def evaluate_jacobians(w, Df, Dp_f, t, x):
     return Dp_f.shape[1] > 0 and jacobian(w, jac.Dp_f, w.p, steps[w.v.width :], Dp_f, t, x)
 
 
+@core(inline=True)
+def eval_along(w, D, of_p, t, x, tangents, out):
+    """out = Df times these tangents at x, plus Dp_f times the components of D along parameters, by a bridge's function. f has
+    just been evaluated there. True if it failed."""
+    n, count, width = w.v.width, D.shape[0], D.shape[1]
+    parameters = address(D) + 8 * n if of_p.shape[0] > 0 else 0
+    at_x = (address(x), address(w.g.b), address(w.p), address(tangents))
+    arguments = (*at_x, tangents.shape[0] // n, count, parameters, width, address(out))
+    if call(w.tangents.jacobians.along, t, arguments, w.fn.context) != 0:
+        return failed(w, codes.DF_FAILED, t, x)
+    return False
+
+
 @core
 def jacobian(w, given, varied, steps, J, t, x):
     """J = the derivative of f at x in ``varied`` (x itself, or p). True if a function failed."""

@@ -136,12 +136,22 @@ class BDerivative(Structure, Generic[Gradient]):
         """
         batch = batch_of(dx, dp, dt0)
         if batch is not None:
-            self._map.expect(len(batch))
-            return np.array([self(*one) for one in batch]).reshape(-1, self.n)
+            return self._images(batch)
         z, start = self._perturbations.vector(dx, dp, dt0)  # type: ignore[arg-type]
         self._map.expect(1)
         self._map.propagate(z.reshape(1, -1), np.array([start]) if start else None)
         return z[: self.n].copy() if self.np else z
+
+    def _images(self, batch: list[tuple[Any, Any, Any]]) -> FloatArray:
+        """Of several perturbations: in one pass, or one after the other."""
+        self._map.expect(len(batch))
+        vectors = [self._perturbations.vector(*one) for one in batch]
+        D = np.array([z for z, _ in vectors]).reshape(len(batch), self.n + self.np)
+        starts = np.array([start for _, start in vectors])
+        each = [slice(None)] if self._map.together(len(batch)) else [slice(i, i + 1) for i in range(len(batch))]
+        for rows in each:
+            self._map.propagate(D[rows], starts[rows] if starts[rows].any() else None)
+        return D[:, : self.n].copy()
 
     def matrix(
         self,

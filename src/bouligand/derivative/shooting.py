@@ -251,7 +251,7 @@ class Shooting:
             return np.zeros((self.system.n, len(self.free)))
         B, dx, dp = self._derivative(solution)
         if self._params and self._states:
-            B._map.expect(2)  # (both matrices in one pass)
+            B._map.store_matrices_of_few_states()  # (both in one pass)
         by_parameter = B.matrix(dx, dp, wrt="p").T if self._params else None
         by_state = B.matrix(dx, dp).T if self._states else np.empty((self.system.n, self.system.n))
         return self._gather(by_state, by_parameter).T

@@ -1,7 +1,7 @@
 """The map of perturbations from the start to the outcome: tangents forwards, gradients backwards.
 
-Between corners it is linear. With few states these parts are stored as matrices once there is a second perturbation; else the
-steps of the record are replayed each time.
+Between corners it is linear. With few states these parts are stored as matrices once there is a second perturbation (of robots: a
+fifth one); else the steps of the record are replayed each time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.state import AT_END, AT_START, LANES, SHOWN, TO_GUARD, WITH_CROSSING
+from ..core.state import AT_END, AT_START, LANES, MOST_ALONG, SHOWN, TO_GUARD, WITH_CROSSING
 from .chain import Chain
 from .sliding_exit import exit_at, exits_among
 from .sliding_start import sliding_start
@@ -54,6 +54,7 @@ class TangentMap:
         self.chain = Chain(solution, *self._arguments, observers=False, rtol=rtol)
         self._links: list[Link] | None = None
         self._calls = 0
+        self._few = MOST_ALONG if "along" in solution.system._functions else 1
         self._sliding_start = sliding_start(self.chain.parts[0].walk)
         self.n, self.np, self.width = self.chain.n, self.chain.np, self.chain.n + self.chain.np
         guard = int(solution.record.events["guard"][outcome.row]) if left else -1
@@ -96,10 +97,15 @@ class TangentMap:
         return self.width <= _SMALL
 
     def expect(self, count: int) -> None:
-        """Store matrices if that pays for so many perturbations: from the second one on."""
+        """Store matrices if that pays for so many perturbations: from the second one on, or from the fifth where Df times a few
+        tangents takes much less time than Df."""
         self._calls += count
-        if self._calls > 1:
+        if self._calls > self._few:
             self.store_matrices_of_few_states()
+
+    def together(self, count: int) -> bool:
+        """Whether so many perturbations are propagated in one pass, as they are: a few, which no corner tells apart."""
+        return self._links is None and 1 < count <= self._few and not self.corners
 
     def alone(self, wrt: str) -> bool:
         """Whether the matrix in states, parameters or the start time is propagated without the others: where that takes fewer

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core import codes
 from ..core.entries import Kernel
-from ..core.state import AT_END, DUAL, FEW_LANES, SMALL, TANGENT_ROWS, TO_GUARD
+from ..core.state import AT_END, DUAL, FEW_LANES, MOST_ALONG, SMALL, TANGENT_ROWS, TO_GUARD
 from ..errors import GrazingError
 from ..memory.pool import pool_of
 from .differences import take_steps
@@ -224,7 +224,9 @@ class Walk:
         `core.tangents.step_tangents`), rounded up to a multiple of four."""
         has_Df, by_duals, *_ = self.memory.ways
         if has_Df or self.memory.at.frozen or (not by_duals and self.n <= SMALL):
-            width = self.n * -4 * (-tangents // 4)
+            few = has_Df and 0 < tangents <= MOST_ALONG and not self.memory.at.frozen
+            at_once = few and self.system._bind().take_along(self.system)
+            width = -4 * (-tangents * self.n // 4) if at_once else self.n * -4 * (-tangents // 4)
         else:
             size = self._size_of_duals(tangents) if by_duals else 2
             width = -4 * (-size * self.n // 4)

@@ -189,7 +189,9 @@ class Bound:
         with self._lock:
             mine = self._jacobians
             for name in JACOBIANS.names:
-                wanted = name in system._functions and name != "A" and (params or not name.startswith("Dp"))
+                wanted = (
+                    name in system._functions and name not in ("A", "along") and (params or not name.startswith("Dp"))
+                )
                 # (those of the user's f are not those of a sliding mode)
                 wanted = wanted and not (system._stays and name in ("Df", "Dp_f"))
                 if wanted and mine[name][0] == 0:
@@ -249,6 +251,14 @@ class Bound:
                 return False
             self.keep.append(keep)
         return True
+
+    def take_along(self, system: System) -> bool:
+        """Bind the product of Df with a few tangents. Returns whether there is one."""
+        user = system._functions.get("along")
+        if user is not None and self._jacobians["along"][0] == 0:
+            with self._lock:
+                self._take(system, user, self._jacobians, [])
+        return user is not None
 
     def dual_jump(self, system: System, user: UserFunction) -> int:
         """The address of a jump of dual numbers; 0 where its derivatives come from differences."""

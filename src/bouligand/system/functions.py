@@ -45,7 +45,8 @@ SHAPES: dict[str, tuple[Shape, ...]] = {
     "Dh_row": ("n", "k", "p", "n"),
     "Df": ("n", "m", "p", ("n", "n")),
     "A": ("n", "m", "p", ("n", "n")),  # of a bridge (see `core.state.JACOBIANS`),
-    "h_dual": ("1", "n", "p", "m"),  # as this one: of dual numbers
+    "along": ("n", "m", "p", "tangents", "k", "k", "parameters", "k", "tangents"),  # this one,
+    "h_dual": ("1", "n", "p", "m"),  # and this one: of dual numbers
     "Dt_h": ("n", "p", "m"),
     "Dp_f": ("n", "m", "p", ("n", "p")),
     "Dp_h": ("n", "p", ("m", "p")),

@@ -9,6 +9,7 @@ from ...core.compiler.intrinsics import read, read_int, read_int32, write
 from ...core.compiler.jit import core
 from . import laws
 from . import layout as at
+from .entries import COLUMNS, add_force, add_rate
 from .law_jacobian import force_slopes
 from .mechanics import lift_row
 from .pair_jacobian import pair_slopes, pair_turn
@@ -139,19 +140,25 @@ def act_on(w, body, phi, sign):
         write(row, q, read(row, q) - sign * phi[q])
 
 
+@core(inline=True)
+def compensation(w, body):
+    """The force that compensates the weight of a body, and the arm of its centre of mass."""
+    gravity, mass = read_int(w, at.GRAVITY), read(read_int(w, at.COMPENSATED), body)
+    force = (-mass * read(gravity, 0), -mass * read(gravity, 1), -mass * read(gravity, 2))
+    return force, arm(w, body, three_of(read_int(w, at.BODY_CENTRE) + 24 * body))
+
+
 @core
 def add_gravity_compensation(w):
     """Forces on the centres of mass of bodies (gravcomp), which keep their direction."""
     if read_int(w, at.HAS_COMPENSATION) == 0:
         return
-    gravity, cdof, parents = read_int(w, at.GRAVITY), read_int(w, at.CDOF), read_int(w, at.DOF_PARENT)
+    cdof, parents = read_int(w, at.CDOF), read_int(w, at.DOF_PARENT)
     forces, column, nv = read_int(w, at.FORCES), read_int(w, at.COLUMN), read_int(w, at.NV)
     for body in range(1, read_int(w, at.NBODY)):
-        mass = read(read_int(w, at.COMPENSATED), body)
-        if mass == 0.0:
+        if read(read_int(w, at.COMPENSATED), body) == 0.0:
             continue
-        force = (-mass * read(gravity, 0), -mass * read(gravity, 1), -mass * read(gravity, 2))
-        reach = arm(w, body, three_of(read_int(w, at.BODY_CENTRE) + 24 * body))
+        force, reach = compensation(w, body)
         phi = at_origin(force, reach)
         act_on(w, body, phi, 1.0)
         k = read_int(read_int(w, at.BODY_LAST_DOF), body)
@@ -165,32 +172,56 @@ def add_gravity_compensation(w):
 
 @core
 def add_contacts(w, x, b, p, out, n):
-    """To FORCES what all contacts of the mode b add, and to ``out`` (n, n) the rows of their bristles."""
+    """To FORCES what all contacts of the mode b add, and to ``out`` (n, n) the rows of their bristles. (Along a few directions:
+    `contact_directions`.)"""
     contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
     s = read_int(w, at.SCRATCH)
     for _ in range(read_int(w, at.CONTACT_COUNT)):
         if pushes(contact, b):
             place(w, x, contact, spot)
             if read_int(contact, at.KIND) == at.LIMIT:
-                _add_stop(w, contact, spot, read(s, at.DEPTH), closing(w, contact, spot), p)
+                add_stop(w, COLUMNS, contact, spot, read(s, at.DEPTH), closing(w, contact, spot), p)
             else:
                 _add_contact(w, x, contact, spot, p, out, n)
-        elif read_int(contact, at.FRICTION) == laws.LUGRE:  # in the air bristles relax
-            i, relax = read_int(contact, at.BRISTLE), read(p, read_int(contact, at.P_FRICTION) + 6)
-            write(out, n * i + i, -1.0 / relax)
-            write(out, n * (i + 1) + i + 1, -1.0 / relax)
+        else:
+            add_relaxation(COLUMNS, contact, p, out, n)
         contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
 
 
 @core
-def _add_stop(w, contact, spot, depth, rate, p):
+def add_stop(w, seeds, contact, spot, depth, rate, p):
     """The stop at a joint's limit: I k d (1 + c v) against the joint's motion."""
-    i, dof, nv = read_int(contact, at.P_NORMAL), read_int(contact, at.DOF), read_int(w, at.NV)
+    i, dof = read_int(contact, at.P_NORMAL), read_int(contact, at.DOF)
     scale, damping = read(spot, at.INERTIA) * read(p, i), read(p, i + 1)  # (the sign of the limit is there twice)
-    forces = read_int(w, at.FORCES)
-    q, v = nv * read_int(read_int(w, at.COLUMN), dof) + dof, nv * (read_int(w, at.NQ) + dof) + dof
-    write(forces, q, read(forces, q) - scale * (1.0 + damping * rate))
-    write(forces, v, read(forces, v) - scale * depth * damping)
+    add_force(w, seeds, read_int(read_int(w, at.COLUMN), dof), dof, -scale * (1.0 + damping * rate))
+    add_force(w, seeds, read_int(w, at.NQ) + dof, dof, -scale * depth * damping)
+
+
+@core
+def add_stop_parameters(w, seeds, contact, spot, depth, rate, p):
+    """The same by its parameters."""
+    i, dof = read_int(contact, at.P_NORMAL), read_int(contact, at.DOF)
+    scale = -read(spot, at.SIGN) * read(spot, at.INERTIA) * depth
+    add_force(w, seeds, i, dof, scale * (1.0 + read(p, i + 1) * rate))
+    add_force(w, seeds, i + 1, dof, scale * read(p, i) * rate)
+
+
+@core
+def add_relaxation(seeds, contact, p, out, stride):
+    """In the air bristles relax."""
+    if read_int(contact, at.FRICTION) == laws.LUGRE:
+        first, relax = read_int(contact, at.BRISTLE), read(p, read_int(contact, at.P_FRICTION) + 6)
+        for i in range(first, first + 2):
+            add_rate(seeds, out, stride, i, i, -1.0 / relax)
+
+
+@core
+def add_relaxation_parameters(seeds, contact, x, p, out, stride):
+    """The same by the time in which they do."""
+    if read_int(contact, at.FRICTION) == laws.LUGRE:
+        first, column = read_int(contact, at.BRISTLE), read_int(contact, at.P_FRICTION) + 6
+        for i in range(first, first + 2):
+            add_rate(seeds, out, stride, i, column, read(x, i) / read(p, column) ** 2)
 
 
 @core

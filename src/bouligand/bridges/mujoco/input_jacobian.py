@@ -5,24 +5,19 @@ import math
 from ...core.compiler.intrinsics import call, read, read_int, write
 from ...core.compiler.jit import core
 from . import layout as at
+from .entries import COLUMNS, add_force, add_rate, displace, rows_for, step_of_difference, width_of_difference
 from .inputs import FACTOR, KD, KP, PD_COLUMNS, Q_INDEX, V_INDEX, interval, of_gait
-
-STEP = 6e-6  # of differences of a feedback function, relative to max(1, |x|): the cube root of the unit round-off
-
-
-@core(inline=True)
-def _add(where, i, value):
-    write(where, i, read(where, i) + value)
 
 
 @core
-def add_joints(w):
-    """Springs and dampers of joints."""
-    forces, nq, nv = read_int(w, at.FORCES), read_int(w, at.NQ), read_int(w, at.NV)
+def add_joints(w, seeds):
+    """Springs and dampers of joints. (Balls have no springs here: see `formulas`.)"""
     stiffness, damping, column = read_int(w, at.STIFFNESS), read_int(w, at.DAMPING), read_int(w, at.COLUMN)
-    for k in range(nv):
-        _add(forces, nv * read_int(column, k) + k, -read(stiffness, k))
-        _add(forces, nv * (nq + k) + k, -read(damping, k))
+    for k in range(read_int(w, at.NV)):
+        if read(stiffness, k) != 0.0:
+            add_force(w, seeds, read_int(column, k), k, -read(stiffness, k))
+        if read(damping, k) != 0.0:
+            add_force(w, seeds, read_int(w, at.NQ) + k, k, -read(damping, k))
 
 
 @core(inline=True)
@@ -73,22 +68,21 @@ def passed_on(w, i, x):
 
 
 @core
-def add_actuators(w, x, out, n):
-    """Actuators by lengths, speeds and activations; rows of the activations themselves in ``out`` (n, n)."""
+def add_actuators(w, seeds, x, out, stride):
+    """Actuators by lengths, speeds and activations; rows of the activations themselves in ``out`` (n, stride)."""
     if read_int(w, at.HAS_ACTUATORS) == 0:
         return
-    forces, nq, nv = read_int(w, at.FORCES), read_int(w, at.NQ), read_int(w, at.NV)
     for i in range(read_int(w, at.NU)):
         row = read_int(w, at.ACTUATORS) + 8 * at.ACTUATOR_DOUBLES * i
         gear, drive, gain = passed_on(w, i, x)
         dof, act = int(read(row, at.DRIVEN)), int(read(row, at.ACTIVATION))
         by_length = read(row, at.GAIN + 1) * drive + read(row, at.BIAS + 1)
         by_speed = read(row, at.GAIN + 2) * drive + read(row, at.BIAS + 2)
-        _add(forces, nv * int(read(row, at.DRIVEN_Q)) + dof, gear * gear * by_length)
-        _add(forces, nv * (nq + dof) + dof, gear * gear * by_speed)
+        add_force(w, seeds, int(read(row, at.DRIVEN_Q)), dof, gear * gear * by_length)
+        add_force(w, seeds, read_int(w, at.NQ) + dof, dof, gear * gear * by_speed)
         if act >= 0:
-            _add(forces, nv * act + dof, gear * gain)
-            _add(out, n * act + act, -read(row, at.FOLLOWS))
+            add_force(w, seeds, act, dof, gear * gain)
+            add_rate(seeds, out, stride, act, act, -read(row, at.FOLLOWS))
 
 
 @core
@@ -109,17 +103,17 @@ def input_weight(w, i, x):
 
 
 @core
-def _add_input(w, i, x, column, value, out, width):
+def _add_input(w, seeds, i, x, column, value, out, stride):
     """The effect of a change of input i by one state or parameter: on FORCES, or on the row of its activation in ``out``."""
     dof, weight, act, rate = input_weight(w, i, x)
     if act >= 0:
-        _add(out, width * act + column, rate * value)
+        add_rate(seeds, out, stride, act, column, rate * value)
     else:
-        _add(read_int(w, at.FORCES), read_int(w, at.NV) * column + dof, weight * value)
+        add_force(w, seeds, column, dof, weight * value)
 
 
 @core
-def add_control(w, t, x, p, out, n):
+def add_control(w, seeds, t, x, p, out, stride):
     """The inputs by the state. Returns the status of a feedback function."""
     kind = read_int(w, at.CONTROL)
     if kind == at.PD:
@@ -128,15 +122,16 @@ def add_control(w, t, x, p, out, n):
             row = table + 8 * PD_COLUMNS * i
             if read(row, KP) >= 0.0:
                 factor = read(row, FACTOR)
-                _add_input(w, i, x, int(read(row, Q_INDEX)), -factor * read(p, int(read(row, KP))), out, n)
-                _add_input(w, i, x, int(read(row, V_INDEX)), -factor * read(p, int(read(row, KD))), out, n)
+                by_angle, by_speed = -factor * read(p, int(read(row, KP))), -factor * read(p, int(read(row, KD)))
+                _add_input(w, seeds, i, x, int(read(row, Q_INDEX)), by_angle, out, stride)
+                _add_input(w, seeds, i, x, int(read(row, V_INDEX)), by_speed, out, stride)
     elif kind == at.FEEDBACK:
-        return _vary(w, t, x, p, n, x, n, out, True)
+        return _vary(w, seeds, t, x, p, (x, read_int(w, at.N), True), out, stride)
     return 0
 
 
 @core
-def add_control_parameters(w, t, x, p, out, n, parameters):
+def add_control_parameters(w, seeds, t, x, p, count, out, stride):
     """The inputs by the parameters. Returns the status of a feedback function."""
     kind = read_int(w, at.CONTROL)
     if kind == at.PD:
@@ -146,19 +141,19 @@ def add_control_parameters(w, t, x, p, out, n, parameters):
             if read(row, KP) >= 0.0:
                 wanted, speed = of_gait(t, row)
                 late, slow = wanted - read(x, int(read(row, Q_INDEX))), speed - read(x, int(read(row, V_INDEX)))
-                _add_input(w, i, x, int(read(row, KP)), read(row, FACTOR) * late, out, parameters)
-                _add_input(w, i, x, int(read(row, KD)), read(row, FACTOR) * slow, out, parameters)
+                _add_input(w, seeds, i, x, int(read(row, KP)), read(row, FACTOR) * late, out, stride)
+                _add_input(w, seeds, i, x, int(read(row, KD)), read(row, FACTOR) * slow, out, stride)
     elif kind == at.HOLD:
         first = read_int(w, at.HELD)
         here = first + held_now(w, t)
         for i in range(read_int(w, at.NU)):
             dof, weight, act, rate = input_weight(w, i, x)
             if act >= 0:
-                _add(out, parameters * act + here + i, rate)
+                add_rate(seeds, out, stride, act, here + i, rate)
             else:  # (FORCES has rows for the inputs of one interval only: see `parameter_rows`)
-                _add(read_int(w, at.FORCES), read_int(w, at.NV) * (first + i) + dof, weight)
+                add_force(w, seeds, here + i if seeds[2] > 0 else first + i, dof, weight)
     elif kind == at.FEEDBACK:
-        return _vary(w, t, x, p, n, p, parameters, out, False)
+        return _vary(w, seeds, t, x, p, (p, count, False), out, stride)
     return 0
 
 
@@ -175,28 +170,31 @@ def parameter_rows(w, count):
 
 
 @core
-def _vary(w, t, x, p, n, source, count, out, is_state):
-    """A feedback function by central differences in the state or in the parameters. It alone is called, not f."""
+def _vary(w, seeds, t, x, p, varied, out, stride):
+    """A feedback function by central differences in ``varied``: the state or the parameters, their number, whether it is the
+    state. It alone is called, not f."""
+    source, count, is_state = varied
     inputs, copy = read_int(w, at.NU), read_int(w, at.SHIFTED)
     high, low = copy + 8 * count, copy + 8 * (count + inputs)
     for i in range(count):
         write(copy, i, read(source, i))
-    for column in range(count):
-        here = read(source, column)
-        step = STEP * max(1.0, math.fabs(here))
-        over = 1.0 / ((here + step) - (here - step))
+    for row in range(rows_for(seeds, count)):
+        step = step_of_difference(seeds, row, source, count)
+        if step == 0.0:
+            continue
         for side in range(2):
             u = low if side == 0 else high
-            write(copy, column, here - step if side == 0 else here + step)
+            displace(seeds, row, source, count, -step if side == 0 else step, copy)
             for i in range(inputs):
                 write(u, i, 0.0)
             arguments = (copy, p, u) if is_state else (x, copy, u)
             status: int = call(read_int(w, at.CONTROL_FN), t, arguments, read_int(w, at.CONTROL_CTX))
             if status != 0:
                 return status
-        write(copy, column, here)
+        displace(seeds, row, source, count, 0.0, copy)
+        over = 1.0 / width_of_difference(seeds, row, source, step)
         for i in range(inputs):
             change = over * (read(high, i) - read(low, i))
             if change != 0.0:
-                _add_input(w, i, x, column, change, out, count)
+                _add_input(w, COLUMNS, i, x, row, change, out, stride)
     return 0

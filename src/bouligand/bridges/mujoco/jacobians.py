@@ -1,4 +1,5 @@
-"""The Jacobians of a robot that the core calls: Df, Dp_f, Dp_h and Dt_h, by formulas; and Dh, where two geoms touch.
+"""The Jacobians of a robot that the core calls: Df, Dp_f, Dp_h and Dt_h, by formulas; and Dh, where two geoms touch. (For a few
+directions, `directions` has the product of Df and Dp_f with these.)
 
 FORCES gets a row for each state: the joint forces by which ``M qacc = forces`` is out of balance when that state changes and
 qacc does not. qacc then changes by M^-1 times that, with the factors of M that f has left in MuJoCo's data.
@@ -16,6 +17,8 @@ from .compiled import h as guards_of
 from .contact_jacobian import (
     add_contacts,
     add_gravity_compensation,
+    add_relaxation_parameters,
+    add_stop_parameters,
     add_to_chain,
     any_pushes,
     arm,
@@ -24,21 +27,18 @@ from .contact_jacobian import (
     three_of,
 )
 from .coupled import couple, fold_columns, substituted
+from .directions import along
+from .entries import COLUMNS
 from .guard_jacobian import add_closing_rows
 from .input_jacobian import add_actuators, add_control, add_control_parameters, add_joints, held_now, parameter_rows
 from .joint_friction import add_joint_friction_parameters, add_joint_friction_slopes
-from .law_jacobian import force_slopes, friction_by_parameter, normal_by_parameters
+from .law_jacobian import column_of_law, force_by_parameter, force_slopes, normal_by_parameters, numbers_of_laws
+from .mechanics import clear, quaternion_product
 from .running_cost import cost_row
 from .smooth_jacobian import bodies, subtract_motion, velocities
 from .sticking_jacobian import add_products, add_sticking_rows
 from .symbols import solve_inertia
 from .touching import closing, place, slip
-
-
-@core
-def _clear(where, count):
-    for i in range(count):
-        write(where, i, 0.0)
 
 
 @core
@@ -52,19 +52,12 @@ def _positions(w, x, out, n):
         for c in range(4):  # q' = q (0, omega) / 2 is linear in q, and in omega
             a, b = 0.5 * (c == 0), 0.5 * (c == 1)
             g, d = 0.5 * (c == 2), 0.5 * (c == 3)
-            _product(a, b, g, d, read(x, v), read(x, v + 1), read(x, v + 2), out + 8 * (n * j + j + c), n)
+            column = out + 8 * (n * j + j + c)
+            quaternion_product(a, b, g, d, read(x, v), read(x, v + 1), read(x, v + 2), column, n)
         a, b, g, d = 0.5 * read(x, j), 0.5 * read(x, j + 1), 0.5 * read(x, j + 2), 0.5 * read(x, j + 3)
         for c in range(3):
-            _product(a, b, g, d, 1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2), out + 8 * (n * j + v + c), n)
-
-
-@core
-def _product(a, b, c, d, p, q, r, out, stride):
-    """The quaternion (a, b, c, d) (0, p, q, r), into a column."""
-    write(out, 0, -b * p - c * q - d * r)
-    write(out, stride, a * p + c * r - d * q)
-    write(out, 2 * stride, a * q + d * p - b * r)
-    write(out, 3 * stride, a * r + b * q - c * p)
+            column = out + 8 * (n * j + v + c)
+            quaternion_product(a, b, g, d, 1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2), column, n)
 
 
 @core
@@ -96,7 +89,7 @@ def _solve_rows(w, rows):
         if i > first:
             solve_inertia(model, data, solved + 8 * nv * first, forces + 8 * nv * first, i - first)
         if i < rows:
-            _clear(solved + 8 * nv * i, nv)
+            clear(solved + 8 * nv * i, nv)
         first = i + 1
 
 
@@ -125,14 +118,14 @@ def _accelerate(w, count, rows, first, shift, out):
 def _with_inputs(w, t, x, p, out, n):
     """The rest, once FORCES has bodies, contacts and joints: dry friction of joints, actuators, control, what all of it does to
     qacc, and the running cost."""
-    add_joint_friction_slopes(w, x, p, out, n)
+    add_joint_friction_slopes(w, COLUMNS, x, p, out, n)
     _lift(w, x)
     # (what follows are derivatives in x itself, not in tangent coordinates)
-    add_actuators(w, x, out, n)
-    status = add_control(w, t, x, p, out, n)
+    add_actuators(w, COLUMNS, x, out, n)
+    status = add_control(w, COLUMNS, t, x, p, out, n)
     if status == 0:
         _accelerate(w, n, n, n, 0, out)
-        status = cost_row(w, t, x, p, x, n, out, True)
+        status = cost_row(w, COLUMNS, t, x, p, (x, n, True), out, n)
         fold_columns(w, out, n, n)
     return status
 
@@ -143,15 +136,15 @@ def _Df(t, x, b, p, out, ctx):
     status = motion(w, t, x, b, p, read_int(w, at.SOLVED))
     if status != 0:
         return status
-    _clear(out, n * n)
-    _clear(read_int(w, at.FORCES), n * read_int(w, at.NV))
+    clear(out, n * n)
+    clear(read_int(w, at.FORCES), n * read_int(w, at.NV))
     _positions(w, x, out, n)
     velocities(w)
     bodies(w)
     add_contacts(w, x, b, p, out, n)
     add_gravity_compensation(w)
     subtract_motion(w)
-    add_joints(w)
+    add_joints(w, COLUMNS)
     return _with_inputs(w, t, x, p, out, n)
 
 
@@ -159,13 +152,13 @@ def _A(t, x, b, p, out, ctx):
     """Df without what changes slowly, the inertia of the bodies in motion: for stiff steps, directly after f."""
     w, n = read_int(ctx, USER_DATA), read_int(ctx, 0)
     x = substituted(w, x)
-    _clear(out, n * n)
-    _clear(read_int(w, at.FORCES), n * read_int(w, at.NV))
+    clear(out, n * n)
+    clear(read_int(w, at.FORCES), n * read_int(w, at.NV))
     _positions(w, x, out, n)
     if any_pushes(w, b):
         velocities(w)
     add_contacts(w, x, b, p, out, n)
-    add_joints(w)
+    add_joints(w, COLUMNS)
     return _with_inputs(w, t, x, p, out, n)
 
 
@@ -173,34 +166,23 @@ def _A(t, x, b, p, out, ctx):
 def _add_law_parameters(w, x, contact, spot, p, out, count):
     """To FORCES the effect of the parameters of one contact that pushes; to ``out`` (n, count) that on its bristles."""
     s, forces, nv = read_int(w, at.SCRATCH), read_int(w, at.FORCES), read_int(w, at.NV)
-    depth, rate = read(s, at.DEPTH), closing(w, contact, spot)
-    i, one, two = read_int(contact, at.P_NORMAL), read_int(contact, at.BODY1), read_int(contact, at.BODY2)
     if read_int(contact, at.KIND) == at.LIMIT:
-        scale, dof = -read(spot, at.SIGN) * read(spot, at.INERTIA) * depth, read_int(contact, at.DOF)
-        q = nv * i + dof
-        write(forces, q, read(forces, q) + scale * (1.0 + read(p, i + 1) * rate))
-        write(forces, q + nv, read(forces, q + nv) + scale * read(p, i) * rate)
+        add_stop_parameters(w, COLUMNS, contact, spot, read(s, at.DEPTH), closing(w, contact, spot), p)
         return
+    one, two = read_int(contact, at.BODY1), read_int(contact, at.BODY2)
     slipping, where = slip(w, contact), three_of(s + 8 * at.WHERE)
     load, e = force_slopes(w, x, contact, spot, slipping, p)
     r1, r2 = arm(w, one, where), arm(w, two, where)
-    by = normal_by_parameters(contact, depth, rate, p)
-    law, first = read_int(contact, at.FRICTION), read_int(contact, at.P_FRICTION)
-    others = 0 if law == laws.NO_FRICTION else 2 if law == laws.COULOMB else 6
-    for q in range(3 + others):
-        if q < 3:
-            scale, change, column = by[q], e, i + q
-        else:
-            a, c, d, bend, bow = friction_by_parameter(w, x, contact, spot, slipping, q - 3, p)
-            scale, change, column = load, (a, c, d), first + q - 3
-            if law == laws.LUGRE:
-                z = count * read_int(contact, at.BRISTLE) + column
-                write(out, z, bend)
-                write(out, z + count, bow)
-        change = (scale * change[0], scale * change[1], scale * change[2])
-        add_to_chain(w, one, at_origin(change, r1), 1.0, forces + 8 * nv * column)
+    for which in range(numbers_of_laws(contact)):
+        column = column_of_law(contact, which)
+        a, b, c, bend, bow = force_by_parameter(w, x, contact, spot, slipping, which, load, e, p)
+        if read_int(contact, at.FRICTION) == laws.LUGRE:
+            z = count * read_int(contact, at.BRISTLE) + column
+            write(out, z, bend)
+            write(out, z + count, bow)
+        add_to_chain(w, one, at_origin((a, b, c), r1), 1.0, forces + 8 * nv * column)
         if two != 0:
-            add_to_chain(w, two, at_origin(change, r2), -1.0, forces + 8 * nv * column)
+            add_to_chain(w, two, at_origin((a, b, c), r2), -1.0, forces + 8 * nv * column)
 
 
 def _Dp_f(t, x, b, p, out, ctx):
@@ -209,31 +191,29 @@ def _Dp_f(t, x, b, p, out, ctx):
     status = move_with_inputs(w, t, x, p)
     if status != 0:
         return status
-    _clear(out, n * count)
+    clear(out, n * count)
     rows = parameter_rows(w, count)
-    _clear(read_int(w, at.FORCES), rows * read_int(w, at.NV))
+    clear(read_int(w, at.FORCES), rows * read_int(w, at.NV))
     contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
     for _ in range(read_int(w, at.CONTACT_COUNT)):
         if pushes(contact, b):
             place(w, x, contact, spot)
             _add_law_parameters(w, x, contact, spot, p, out, count)
-        elif read_int(contact, at.FRICTION) == laws.LUGRE:  # in the air bristles relax
-            i, column = read_int(contact, at.BRISTLE), read_int(contact, at.P_FRICTION) + 6
-            write(out, count * i + column, read(x, i) / read(p, column) ** 2)
-            write(out, count * (i + 1) + column, read(x, i + 1) / read(p, column) ** 2)
+        else:
+            add_relaxation_parameters(COLUMNS, contact, x, p, out, count)
         contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
-    add_joint_friction_parameters(w, x, p, out, count)
-    status = add_control_parameters(w, t, x, p, out, n, count)
+    add_joint_friction_parameters(w, COLUMNS, x, p, out, count)
+    status = add_control_parameters(w, COLUMNS, t, x, p, count, out, count)
     if status == 0:
         shift = held_now(w, t) if rows < count else 0
         _accelerate(w, count, rows, read_int(w, at.HELD), shift, out)
-        status = cost_row(w, t, x, p, p, count, out, False)
+        status = cost_row(w, COLUMNS, t, x, p, (p, count, False), out, count)
     return status
 
 
 def _Dp_h(t, x, p, out, ctx):
     w, m, count = read_int(ctx, USER_DATA), read_int(ctx, 1), read_int(ctx, 2)
-    _clear(out, m * count)
+    clear(out, m * count)
     _guards_by_parameters(w, substituted(w, x), p, out, count)
     return 0
 
@@ -258,7 +238,7 @@ def _guards_by_parameters(w, x, p, out, count):
 
 
 def _Dt_h(t, x, p, out, ctx):
-    _clear(out, read_int(ctx, 1))
+    clear(out, read_int(ctx, 1))
     return 0
 
 
@@ -297,7 +277,7 @@ def _h_dual(t, times, states, parameters, out, ctx):
     fold_columns(w, rows, m, n)
     add_products(rows, m, n, states, out)
     if by_parameters:
-        _clear(rows + 8 * m * n, m * count)
+        clear(rows + 8 * m * n, m * count)
         _guards_by_parameters(w, here, p, rows + 8 * m * n, count)
         add_products(rows + 8 * m * n, m, count, parameters, out)
     return 0
@@ -308,6 +288,7 @@ _FUNCTIONS = {
     "Dh": (_Dh_of_pairs, 3),
     "Df": (_Df, 4),
     "A": (_A, 4),
+    "along": (along, 9),
     "Dp_f": (_Dp_f, 4),
     "Dp_h": (_Dp_h, 3),
     "Dt_h": (_Dt_h, 3),

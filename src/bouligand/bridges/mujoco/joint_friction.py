@@ -12,6 +12,7 @@ import math
 from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
 from . import layout as at
+from .entries import add_force, add_rate
 
 
 @core(inline=True)
@@ -64,33 +65,30 @@ def speed_guards(w, x, out):
 
 
 @core
-def add_joint_friction_slopes(w, x, p, out, n):
-    """How it changes with the state: to FORCES, and to the rows of bristles in ``out`` (n, n)."""
-    row, forces, qvel = read_int(w, at.LOSSES), read_int(w, at.FORCES), read_int(w, at.QVEL)
-    nq, nv = read_int(w, at.NQ), read_int(w, at.NV)
+def add_joint_friction_slopes(w, seeds, x, p, out, stride):
+    """How it changes with the state: to FORCES, and to the rows of bristles in ``out`` (n, stride)."""
+    row, qvel, nq = read_int(w, at.LOSSES), read_int(w, at.QVEL), read_int(w, at.NQ)
     for _ in range(read_int(w, at.LOSS_COUNT)):
         dof, loss, soft = int(read(row, at.LOSS_DOF)), read(row, at.LOSS), read(row, at.LOSS_SPEED)
-        bristle, by_speed = int(read(row, at.LOSS_BRISTLE)), nv * (nq + dof) + dof
+        bristle = int(read(row, at.LOSS_BRISTLE))
         if bristle < 0:
             square = read(qvel, dof) ** 2 + soft * soft
-            write(forces, by_speed, read(forces, by_speed) - loss * soft * soft / (square * math.sqrt(square)))
+            add_force(w, seeds, nq + dof, dof, -loss * soft * soft / (square * math.sqrt(square)))
         else:
             fast, slope, z, rate, stiff, _, damping = _bristle(w, row, x, p)
             rate_by_v, rate_by_z = 1.0 - stiff * slope * z, -stiff * fast
             change = damping * rate_by_v - damping * damping * slope * rate
-            write(forces, by_speed, read(forces, by_speed) - loss * change)
-            by_z = nv * bristle + dof
-            write(forces, by_z, read(forces, by_z) - loss * (stiff + damping * rate_by_z))
-            write(out, n * bristle + nq + dof, rate_by_v)
-            write(out, n * bristle + bristle, rate_by_z)
+            add_force(w, seeds, nq + dof, dof, -loss * change)
+            add_force(w, seeds, bristle, dof, -loss * (stiff + damping * rate_by_z))
+            add_rate(seeds, out, stride, bristle, nq + dof, rate_by_v)
+            add_rate(seeds, out, stride, bristle, bristle, rate_by_z)
         row += 8 * at.LOSS_DOUBLES
 
 
 @core
-def add_joint_friction_parameters(w, x, p, out, count):
-    """How it changes with deflection and damping: to FORCES, and to the rows of bristles in ``out`` (n, count)."""
-    row, forces, nv = read_int(w, at.LOSSES), read_int(w, at.FORCES), read_int(w, at.NV)
-    first = read_int(w, at.LOSS_PARAMETERS)
+def add_joint_friction_parameters(w, seeds, x, p, out, stride):
+    """How it changes with deflection and damping: to FORCES, and to the rows of bristles in ``out`` (n, stride)."""
+    row, first = read_int(w, at.LOSSES), read_int(w, at.LOSS_PARAMETERS)
     for _ in range(read_int(w, at.LOSS_COUNT)):
         dof, loss, bristle = int(read(row, at.LOSS_DOF)), read(row, at.LOSS), int(read(row, at.LOSS_BRISTLE))
         if bristle >= 0:
@@ -98,8 +96,7 @@ def add_joint_friction_parameters(w, x, p, out, count):
             by_rest = (damping / at_rest) ** 2 * rate  # of the force, by the damping at rest
             rate_by_stiff = -fast * z
             by_stiff = z + damping * rate_by_stiff + by_rest * 0.5 * at_rest / stiff
-            place = nv * first + dof
-            write(forces, place, read(forces, place) + loss * by_stiff * stiff * stiff)
-            write(forces, place + nv, read(forces, place + nv) - loss * by_rest * at_rest / read(p, first + 1))
-            write(out, count * bristle + first, -rate_by_stiff * stiff * stiff)
+            add_force(w, seeds, first, dof, loss * by_stiff * stiff * stiff)
+            add_force(w, seeds, first + 1, dof, -loss * by_rest * at_rest / read(p, first + 1))
+            add_rate(seeds, out, stride, bristle, first, -rate_by_stiff * stiff * stiff)
         row += 8 * at.LOSS_DOUBLES

@@ -146,6 +146,33 @@ MOST_PARAMETERS = 7  # of a law
 
 
 @core
+def numbers_of_laws(contact):
+    """How many parameters the force of a contact that pushes depends on: three of the normal force, and those of friction."""
+    law = read_int(contact, at.FRICTION)
+    return 3 if law == laws.NO_FRICTION else 5 if law == laws.COULOMB else 9
+
+
+@core
+def column_of_law(contact, which):
+    """The place of one of them among the parameters."""
+    return read_int(contact, at.P_NORMAL) + which if which < 3 else read_int(contact, at.P_FRICTION) + which - 3
+
+
+@core
+def force_by_parameter(w, x, contact, spot, slip, which, load, e, p):
+    """How the force of a contact that has been placed changes with one of them, and (LuGre) how the rates of both bristles do.
+    ``load`` and e as from `force_slopes`."""
+    if which < 3:
+        s = read_int(w, at.SCRATCH)
+        n = (read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2))
+        by = normal_by_parameters(contact, read(s, at.DEPTH), -(n[0] * slip[0] + n[1] * slip[1] + n[2] * slip[2]), p)
+        scale = by[0] if which == 0 else by[1] if which == 1 else by[2]
+        return scale * e[0], scale * e[1], scale * e[2], 0.0, 0.0
+    a, b, c, bend, bow = friction_by_parameter(w, x, contact, spot, slip, which - 3, p)
+    return load * a, load * b, load * c, bend, bow
+
+
+@core
 def friction_by_parameter(w, x, contact, spot, slip, which, p):
     """How e changes with one parameter of the law of friction, and (LuGre) how the rates of both bristles do."""
     i, s = read_int(contact, at.P_FRICTION), read_int(w, at.SCRATCH)

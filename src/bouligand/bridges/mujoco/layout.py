@@ -71,6 +71,10 @@ FORCES, SOLVED = next(_slot), next(_slot)  # rows of nv: joint forces by one sta
 GUARD_ROWS = next(_slot)  # Dh, Dp_h, p and h, where friction sticks exactly
 SHIFTED = next(_slot)  # a state, parameters and two rows of inputs, to vary a feedback function
 
+# --- derivatives along a few directions (see `directions`), a part for each: the direction, in x and in tangent coordinates of
+# qpos; rows of dofs and of bodies
+ALONG_X, ALONG_Q, ALONG_DOFS, ALONG_BODIES = (next(_slot) for _ in range(4))
+
 BLOCK_SIZE = next(_slot)
 
 # --- dry friction of a dof: the dof, the friction, the speed below which |v| is rounded off, the index of its bristle in x (-1:
@@ -117,6 +121,10 @@ V_BEFORE, A_BEFORE, V_AFTER, A_AFTER, BY_SPEED, BY_ANGLE, INERTIAL, GYRAL, DOF_D
     42,
     45,
 )
+
+# --- a dof's row in ALONG_DOFS: behind its joint, the displacement, and by what velocity and acceleration change beside being
+# carried along by that. A body's row in ALONG_BODIES: the same of the force that moves it
+SHIFT, V_CHANGE, A_CHANGE, ALONG_DOF_DOUBLES, ALONG_BODY_DOUBLES = 0, 6, 12, 18, 6
 
 # --- LAW_WORK: the derivatives of a contact's force in its depth (3), in the slip and in the normal (3, 3); those of the rates of
 # its bristles in the slip (2, 3), of the force in the bristles (2, 3); those of a pair's normal and place in the motion of geom 1

@@ -8,6 +8,12 @@ from . import layout as at
 
 
 @core
+def clear(where, count):
+    for i in range(count):
+        write(where, i, 0.0)
+
+
+@core
 def set_positions(w, x):
     """qpos of x into MuJoCo's data, quaternions at norm 1: f then commutes with a scaling of them."""
     qpos = read_int(w, at.QPOS)
@@ -169,6 +175,32 @@ def lift_row(w, x, row, scale, out):
         write(out, j + 1, read(out, j + 1) + a * p + c * r - d * q)
         write(out, j + 2, read(out, j + 2) + a * q + d * p - b * r)
         write(out, j + 3, read(out, j + 3) + a * r + b * q - c * p)
+
+
+@core
+def project(w, x, dx, out):
+    """out (nv) = a change of x in tangent coordinates of qpos; the transpose of ``lift_row``."""
+    scalars = read_int(w, at.SCALARS)
+    for i in range(read_int(w, at.SCALAR_COUNT)):
+        write(out, read_int(scalars, 2 * i + 1), read(dx, read_int(scalars, 2 * i)))
+    quats = read_int(w, at.QUATS)
+    for i in range(read_int(w, at.QUAT_COUNT)):
+        j, v = read_int(quats, 2 * i), read_int(quats, 2 * i + 1)
+        a, b, c, d = read(x, j), read(x, j + 1), read(x, j + 2), read(x, j + 3)
+        over = 2.0 / (a * a + b * b + c * c + d * d)
+        da, db, dc, dd = read(dx, j), read(dx, j + 1), read(dx, j + 2), read(dx, j + 3)
+        write(out, v, over * (a * db - b * da + d * dc - c * dd))
+        write(out, v + 1, over * (a * dc - c * da + b * dd - d * db))
+        write(out, v + 2, over * (a * dd - d * da + c * db - b * dc))
+
+
+@core
+def quaternion_product(a, b, c, d, p, q, r, out, stride):
+    """Add the quaternion (a, b, c, d) (0, p, q, r) to a column."""
+    write(out, 0, read(out, 0) - b * p - c * q - d * r)
+    write(out, stride, read(out, stride) + a * p + c * r - d * q)
+    write(out, 2 * stride, read(out, 2 * stride) + a * q + d * p - b * r)
+    write(out, 3 * stride, read(out, 3 * stride) + a * r + b * q - c * p)
 
 
 @core

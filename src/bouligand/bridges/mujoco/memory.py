@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from ...core.state import MOST_ALONG
 from ...errors import PerformanceWarning
 from ...system.caught import Failures
 from ...system.reasons import name_error, undefined_name, why
@@ -227,7 +228,7 @@ class Memory:
         model, n, inputs = self.model, self.sizes["n"], len(self.driver.names)
         parameters = self.sizes["p"]
         held = self.driver.held
-        rows = max(n, parameters if held.stop == held.start else held.start + inputs)
+        rows = max(n, MOST_ALONG, parameters if held.stop == held.start else held.start + inputs)
         return {
             at.CDOF_DOT: data.cdof_dot,
             at.CINERT: data.cinert,
@@ -252,6 +253,10 @@ class Memory:
             at.SOLVED: np.zeros((rows, model.nv)),
             at.GUARD_ROWS: np.zeros(self._guards() * (n + parameters + 1) + parameters if self.sticks else 1),
             at.SHIFTED: np.zeros(max(n, parameters) + 2 * inputs + 1),
+            at.ALONG_X: np.zeros((MOST_ALONG, n)),
+            at.ALONG_Q: np.zeros((MOST_ALONG, model.nv)),
+            at.ALONG_DOFS: np.zeros((MOST_ALONG, model.nv, at.ALONG_DOF_DOUBLES)),
+            at.ALONG_BODIES: np.zeros((MOST_ALONG, model.nbody, at.ALONG_BODY_DOUBLES)),
         }
 
     def _guards(self) -> int:

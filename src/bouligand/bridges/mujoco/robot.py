@@ -228,7 +228,7 @@ class Robot(TangentCoordinates, System):
             self._no_jacobians = "in sliding modes, by which friction sticks exactly, f is differenced"
             self._functions["h_dual"] = Jacobian("h_dual", self._functions["f"].function, self._contexts)
             return
-        names = ("Df", "A", "Dp_f", "Dp_h", "Dt_h") if self.guards else ("Df", "A", "Dp_f")
+        names = ("Df", "A", "along", "Dp_f", "Dp_h", "Dt_h") if self.guards else ("Df", "A", "along", "Dp_f")
         if self._without_formula:
             self._no_jacobians = f"no formula for {self._without_formula}"
         else:

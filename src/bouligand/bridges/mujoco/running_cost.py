@@ -4,12 +4,10 @@ The cost may depend on the inputs, and these on the state: both are varied toget
 function alone (no motion is computed for that).
 """
 
-import math
-
 from ...core.compiler.intrinsics import call, read, read_int, write
 from ...core.compiler.jit import core
 from . import layout as at
-from .input_jacobian import STEP
+from .entries import displace, rows_for, step_of_difference, width_of_difference
 from .inputs import inputs_at, interval
 
 
@@ -37,32 +35,34 @@ def _cost_at(w, t, x, p, u, out):
 
 
 @core
-def cost_row(w, t, x, p, source, count, out, is_state):
-    """The row of the cost in ``out`` (n, count): its rate by the state (``source`` is x) or the parameters (p)."""
+def cost_row(w, seeds, t, x, p, varied, out, stride):
+    """The row of the cost in ``out`` (n, stride): its rate by ``varied`` (see `input_jacobian`), the state or the parameters."""
     cost = read_int(w, at.COST)
     if cost < 0:
         return 0
-    copy, row = read_int(w, at.SHIFTED), out + 8 * count * cost
+    source, count, is_state = varied
+    copy, row = read_int(w, at.SHIFTED), out + 8 * stride * cost
     u, rate = copy + 8 * count, copy + 8 * (count + read_int(w, at.NU))
     first, stop, here_first, here_stop = 0, 0, 0, 0
-    if not is_state and read_int(w, at.CONTROL) == at.HOLD:  # inputs of other intervals have no effect
+    if (
+        not is_state and seeds[2] == 0 and read_int(w, at.CONTROL) == at.HOLD
+    ):  # inputs of other intervals have no effect
         times, size = read_int(w, at.CONTROL_TABLE), read_int(w, at.CONTROL_SIZE)
         first, inputs = read_int(w, at.HELD), read_int(w, at.NU)
         stop, here_first = first + size * inputs, first + inputs * interval(t, times, size)
         here_stop = here_first + inputs
     for i in range(count):
         write(copy, i, read(source, i))
-    for j in range(count):
-        if first <= j < stop and not here_first <= j < here_stop:
+    for j in range(rows_for(seeds, count)):
+        step, change = step_of_difference(seeds, j, source, count), 0.0
+        if step == 0.0 or (first <= j < stop and not here_first <= j < here_stop):
             continue
-        here = read(source, j)
-        step, change = STEP * max(1.0, math.fabs(here)), 0.0
         for side in (-1.0, 1.0):
-            write(copy, j, here + side * step)
+            displace(seeds, j, source, count, side * step, copy)
             status = _cost_at(w, t, copy, p, u, rate) if is_state else _cost_at(w, t, x, copy, u, rate)
             if status != 0:
                 return status
             change += side * read(rate, 0)
-        write(copy, j, here)
-        write(row, j, change / ((here + step) - (here - step)))
+        displace(seeds, j, source, count, 0.0, copy)
+        write(row, j, read(row, j) + change / width_of_difference(seeds, j, source, step))
     return 0

@@ -23,18 +23,24 @@ from .spatial import cross, dot, inertia_times, keep, of_force, of_motion, plus,
 _STILL = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
+@core(inline=True)
+def falling(gravity):
+    """The acceleration of the world, with gravity."""
+    return 0.0, 0.0, 0.0, -read(gravity, 0), -read(gravity, 1), -read(gravity, 2)
+
+
 @core
 def velocities(w):
     """Velocity and acceleration before and after the joint of each dof, into DOF_WORK."""
     cdof, rates = read_int(w, at.CDOF), read_int(w, at.CDOF_DOT)
     qvel, qacc, gravity = read_int(w, at.QVEL), read_int(w, at.QACC), read_int(w, at.GRAVITY)
     parents, first_of, work = read_int(w, at.DOF_PARENT), read_int(w, at.DOF_FIRST), read_int(w, at.DOF_WORK)
-    falling = (0.0, 0.0, 0.0, -read(gravity, 0), -read(gravity, 1), -read(gravity, 2))
+    still = falling(gravity)
     for k in range(read_int(w, at.NV)):
         row, axis = work + 8 * at.DOF_DOUBLES * k, cdof + 48 * k
         before, last = read_int32(parents, read_int(first_of, k)), read_int32(parents, k)
         v = a = _STILL
-        u, c = _STILL, falling
+        u, c = _STILL, still
         if last >= 0:
             one = work + 8 * at.DOF_DOUBLES * last
             u, c = vector(one + 8 * at.V_AFTER), vector(one + 8 * at.A_AFTER)
@@ -42,12 +48,19 @@ def velocities(w):
             one = work + 8 * at.DOF_DOUBLES * before
             v, a = vector(one + 8 * at.V_AFTER), vector(one + 8 * at.A_AFTER)
         else:
-            a = falling
+            a = still
         speed = read(qvel, k)
         keep(row + 8 * at.V_BEFORE, v)
         keep(row + 8 * at.A_BEFORE, a)
         keep(row + 8 * at.V_AFTER, plus(u, speed, vector(axis)))
         keep(row + 8 * at.A_AFTER, plus(plus(c, read(qacc, k), vector(axis)), speed, vector(rates + 48 * k)))
+
+
+@core(inline=True)
+def force_and_momentum(inertia, v, a):
+    """Of a body with that velocity and acceleration."""
+    momentum = inertia_times(inertia, v)
+    return plus(inertia_times(inertia, a), 1.0, of_force(v, momentum)), momentum
 
 
 @core
@@ -63,8 +76,8 @@ def bodies(w):
                 write(row, q, 0.0)
             continue
         v, a = vector(cvel + 48 * i), vector(dofs + 8 * (at.DOF_DOUBLES * last + at.A_AFTER))
-        momentum = inertia_times(inertia, v)
-        keep(row + 8 * at.FORCE, plus(inertia_times(inertia, a), 1.0, of_force(v, momentum)))
+        force, momentum = force_and_momentum(inertia, v, a)
+        keep(row + 8 * at.FORCE, force)
         xx, yy, zz = read(inertia, 0), read(inertia, 1), read(inertia, 2)
         xy, xz, yz = read(inertia, 3), read(inertia, 4), read(inertia, 5)
         half = 0.5 * (xx + yy + zz)

@@ -33,6 +33,11 @@ def plus(a, scale, b):
 
 
 @core(inline=True)
+def scaled(scale, a):
+    return scale * a[0], scale * a[1], scale * a[2], scale * a[3], scale * a[4], scale * a[5]
+
+
+@core(inline=True)
 def dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 

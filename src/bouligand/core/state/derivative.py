@@ -169,6 +169,7 @@ FEW_DUAL = 1 + FEW_LANES  # and their size
 ONE_LANE = 1  # for a single direction
 ONE_DUAL = 1 + ONE_LANE
 DUAL_NAMES = {"dual ": LANES, "few ": FEW_LANES, "one ": ONE_LANE}  # in the shapes of arguments
+MOST_ALONG = 4  # tangents up to which a bridge's product of Df with these is faster than Df
 SMALL = 64  # up to this many states Df is formed as a matrix by differences
 WORTH = 1.7  # a step that is too long by less than this factor is not divided: dividing means copying the whole record
 DAMPED = 0.5  # of a damped mode, the largest ratio of frequency to decay

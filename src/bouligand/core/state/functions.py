@@ -9,11 +9,12 @@ _CHOICE = ("f_moving", "h_moving", "f_staying", "h_staying")
 _ENTERED = ("enter_jump", "enter_slide", "enter_stiff", "enter_judge")
 FUNCTIONS = record(*(f"{name}: int" for name in (*_CALLED, *_CHOICE, "context", *_ENTERED)))
 # addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced. A, of a
-# bridge, is a matrix near Df for stiff steps; it is called directly after f with the same arguments, and may use what f has left
+# bridge, is a matrix near Df for stiff steps; along is Df times a few tangents, in less time than Df takes. Both are called
+# directly after f with the same arguments, and may use what f has left
 JACOBIANS = record(
     *(
         f"{name}: int"
-        for name in ("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h", "f_dual", "f_few", "f_one", "h_dual", "A")
+        for name in ("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h", "f_dual", "f_few", "f_one", "h_dual", "A", "along")
     )
 )
 TIMELESS = -1  # in place of the address of Dt_h: h does not depend on t

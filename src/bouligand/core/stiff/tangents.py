@@ -9,9 +9,9 @@ from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.vectors import multiply
 from ..evaluate import eval_f, failed
-from ..jacobians import jacobian, without_tangents
+from ..jacobians import eval_along, jacobian, without_tangents
 from ..schemes.ros34pw2 import ALPHA, GAMMA, STAGES, WEIGHTS
-from ..state import DUAL, LANES
+from ..state import DUAL, LANES, MOST_ALONG
 from .dense import weight
 from .linear import solve_many, solve_transposed
 from .step import place, with_A
@@ -101,6 +101,8 @@ def slopes(w, D, of_p, tv, out, t, which, by_duals):
     first, last, many = which
     if by_duals:
         return slopes_by_duals(w, D, tv, out, t, which)
+    if w.tangents.jacobians.along != 0 and D.shape[0] <= MOST_ALONG:
+        return eval_f(w, t, v.x_trial, v.scratch) or eval_along(w, D, of_p, t, v.x_trial, tv.state, out)
     if Df_at(w, t, v.x_trial) or (of_p.shape[0] > 0 and Dp_f_at(w, t, v.x_trial)):
         return True
     multiply(w.stiff.A, tv.state, out)

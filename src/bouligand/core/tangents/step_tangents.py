@@ -2,10 +2,10 @@
 
 A step is a smooth function of its start and of the parameters, as long as its word is frozen. Its derivative is the same
 formula over ``dK = Df dX + Dp_f dp``, stage by stage. Each row of ``D`` is a tangent: n components of the state, then
-those of the parameters, which do not change. With a given Df that is a product; else the formula is applied to dual numbers,
-which carry eight tangents at a time, or two, or one. Where f has neither (it is no Numba code, or does not compile for dual
-numbers), Df comes from central differences, column by column; for a large state the step is replayed a little to either side of
-the trajectory, and the difference is the tangent.
+those of the parameters, which do not change. With a given Df that is a product (of a few tangents, by a function of its own where
+a bridge has one); else the formula is applied to dual numbers, which carry eight tangents at a time, or two, or one. Where f has
+neither (it is no Numba code, or does not compile for dual numbers), Df comes from central differences, column by column; for a
+large state the step is replayed a little to either side of the trajectory, and the difference is the tangent.
 
 A hop uses the formula of its rung: without that the derivative would only be of first order in the hop's length. A step that
 was cut at a guard, or corrected to end on it, is replayed as one step of its final length.
@@ -19,8 +19,8 @@ from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.vectors import add_transposed, clear, multiply
 from ..evaluate import eval_f, failed
-from ..jacobians import evaluate_jacobians, spread
-from ..state import DUAL, FEW_DUAL, LANES, ONE_DUAL, SMALL
+from ..jacobians import eval_along, evaluate_jacobians, spread
+from ..state import DUAL, FEW_DUAL, LANES, MOST_ALONG, ONE_DUAL, SMALL
 from .formulas import (
     FIRST,
     STAGES,
@@ -185,19 +185,23 @@ def propagate_tangents(w, D, of_p, tv, formula, length, known, inside):
         for a in range(tangents):
             bad = bad or difference_of_steps(w, D, a, tv, formula, length, inside)
         return bad
-    room = tv.width // n
+    room, along = tv.width // n, jac.along != 0 and tangents <= MOST_ALONG
     for a in range(tangents):
         for i in range(n):
             tv.own[i * room + a] = D[a, i]
     for stage in range(stages_of(formula, inside)):
         when = min(t + TIMES[formula, stage] * length, s.cap)
         combine_stages(v, length, first + stage)
-        if (stage > 0 or not known) and eval_f(w, when, v.x_trial, v.stages[stage]):
-            return True
-        if evaluate_jacobians(w, Df, Dp_f, when, v.x_trial):
+        if (stage > 0 or along or not known) and eval_f(w, when, v.x_trial, v.stages[stage]):
             return True
         out = tv.slopes[stage]
         combine_tangents(tv, length, first + stage)
+        if along:
+            if eval_along(w, D, of_p, when, v.x_trial, tv.state, out):
+                return True
+            continue
+        if evaluate_jacobians(w, Df, Dp_f, when, v.x_trial):
+            return True
         multiply(Df, tv.state, out)
         for q in range(of_p.shape[0]):
             a, j = of_p[q, 0], of_p[q, 1]
