@@ -84,7 +84,11 @@ def propagate_duals(w, D, first, tv, formula, length, inside):
         if D.shape[0] == 1:
             size, f_dual, P = ONE_DUAL, jac.f_one, w.tangents.one_p
     many = min(size - 1, D.shape[0] - first)
-    spread(v.x, tv.own, size)
+    if many < size - 1:
+        spread(v.x, tv.own, size)
+    else:  # (nothing is left to clear)
+        for i in range(n):
+            tv.own[size * i] = v.x[i]
     if D.shape[1] > n:
         P = w.tangents.dual_p
         spread(w.p, P, size)

@@ -1,0 +1,71 @@
+"""The states at the crossings inside spanning steps, from which perturbations go on.
+
+Perturbations take a step from crossing to crossing; the trajectory has taken one over all of them. Its state at each crossing is
+that of the former one after the same short step: two evaluations of f in most cases, and no memory of the contacts, where dense
+output would add up what all of them contribute. Each spanning step begins at its recorded state, so that errors do not add up.
+"""
+
+from .. import codes
+from ..clock import time_to_look
+from ..compiler.jit import core
+from ..compiler.tables import work
+from ..evaluate import copy_state, eval_f
+from ..recorded import cap_at_break, use_parameters
+from ..state import MARGIN, SPAN
+from ..unit import make_unit
+from .formulas import STAGES, TIMES, WEIGHTS, formula_of
+
+
+@core(entry=True)
+def span_states(table):
+    """division.states of the new rows inside spanning steps, but for one at the start of the stretch. Returns a code; LOOK when
+    some time has passed: the next call goes on.
+
+    g.b holds the word at the start of the stretch, and is changed along the way.
+    """
+    w = work(table)
+    s, g, d = w.s, w.g, w.tangents.division
+    plan, steps, events, owners, leg = d.plan, d.steps, d.events, d.owners, 0
+    use_parameters(w, leg)
+    while plan.row < plan.rows:
+        row, event = plan.row, plan.event
+        while event < events.shape[0] and events[event].record < row:
+            if events[event].shown != MARGIN:
+                g.b[events[event].guard] = events[event].sign
+            event += 1
+        plan.event = event
+        into = -1 - owners[row]  # the row of the record to which the step leads that it is inside of
+        if into > 0 and w.steps[into].kind == SPAN:
+            if s.f_calls >= s.look_at and time_to_look(w):
+                return codes.LOOK
+            while leg + 1 < w.legs.shape[0] and w.legs[leg + 1] < into:
+                leg += 1
+                use_parameters(w, leg)
+            cap_at_break(w, into)
+            s.t = steps[row - 1].t
+            copy_state(d.states[row - 1], w.v.x)
+            if step_again(w, formula_of(steps[row].kind), steps[row].t - s.t, d.states[row]):
+                return s.status
+            make_unit(w, d.states[row])
+        plan.row = row + 1
+    return codes.GO_ON
+
+
+@core
+def step_again(w, formula, length, out):
+    """out = the state after a step from v.x. True if f failed. (A loop over the table of weights: straight code for all formulas
+    would take longer to compile than this ever saves.)"""
+    s, v, stages = w.s, w.v, STAGES[formula]
+    for stage in range(stages + 1):
+        state = out if stage == stages else v.x_trial
+        for i in range(v.width):
+            state[i] = v.x[i]
+        for q in range(stage):
+            weight = length * WEIGHTS[formula, stage, q]
+            if weight != 0.0:
+                slope = v.stages[q]
+                for i in range(v.width):
+                    state[i] += weight * slope[i]
+        if stage < stages and eval_f(w, s.t + TIMES[formula, stage] * length, state, v.stages[stage]):
+            return True
+    return False
