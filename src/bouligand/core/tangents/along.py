@@ -61,10 +61,12 @@ def push(table, D, of_p, tv, times, crossings, merge):
     spread_parameters(w)
     # the crossing that has been examined: its row is guard_rows[slot], x' before it f_before[slot]
     slot, looked, u = 0, -1, 0.0
-    known = False  # v.f is x' at this record
+    known, here = False, -1  # v.f is x' at this record; the record whose state is in v.x
     while True:
         record, event = at.record, at.event
-        go_to_record(w, record)
+        if here != record:
+            go_to_record(w, record)
+            here = record
         if event < events.shape[0] and events[event].record == record:
             # --- a crossing at this record
             skipped = passive(w, event)
