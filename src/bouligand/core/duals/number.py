@@ -26,7 +26,7 @@ class Dual(types.Type):
 
     @property
     def vector(self):
-        """LLVM's type of the tangents (a single one is a plain number: loops over vectors of one would not become vector code),"""
+        """LLVM's type of the tangents (loops over vectors of one number would not become vector code: that is a plain one),"""
         return DOUBLE if self.lanes == 1 else ir.VectorType(DOUBLE, self.lanes)
 
     @property

@@ -22,6 +22,7 @@ from ..unit import without_scaling
 from .formulas import formula_of
 from .frozen import end_of_span, propagate_frozen
 from .guard_rows import time_of
+from .large_states import subtract_jump
 from .near_ties import (
     MOST_NEAR,
     apply_event,
@@ -240,8 +241,7 @@ def cross(w, D, times, crossings, event, slot):
         if times.shape[0] > 0:
             times[event, a] = when
         if crosses:
-            for i in range(n):
-                D[a, i] -= (v.f[i] - before[i]) * when
+            subtract_jump(D[a], before, v.f, when)
     if w.fn.project != 0 and begins_to_slide(w, event) and move_tangents(w, D):
         return codes.F_FAILED
     return codes.GO_ON

@@ -8,6 +8,7 @@ from ..evaluate import eval_h, failed
 from ..jacobians import seed, spread_parameters, without_tangents
 from ..recorded import use_parameters
 from ..state import DUAL, LANES, TIMELESS
+from .large_states import MANY_STATES, blocks_of_zeros
 from .sparse_rows import eval_h_dual, evaluate_by_colours, row_by_colours
 
 
@@ -171,10 +172,9 @@ def jacobian_of_h(w, varied, steps, J, t):
 def find_reach(w, slot):
     """w.tangents.reach of a row: a guard may depend on a few of a thousand states, and sums leave out the others."""
     row, reach, first, last = w.tangents.guard_rows[slot], w.tangents.reach[slot], 0, w.v.width
-    while first < last and row[first] == 0.0:
-        first += 1
-    while last > first and row[last - 1] == 0.0:
-        last -= 1
+    if last > MANY_STATES:
+        first = blocks_of_zeros(row, 0, last, 1)
+        last -= blocks_of_zeros(row, first, last, -1)
     reach[0], reach[1] = first, last
 
 

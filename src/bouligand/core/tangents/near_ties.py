@@ -7,9 +7,9 @@ from ..compiler.vectors import copy
 from ..evaluate import copy_state, eval_f
 from ..state import MARGIN, SHOWN, SWITCH, WITH_CROSSING
 from .guard_rows import approach, find_reach, guard_row, uncertainty
+from .large_states import MANY_STATES
 
 LONGEST = 1e-3  # largest uncertainty of a time, for guards that are nearly grazed
-MANY_STATES = 64  # from which on memory is copied as a block
 MOST_NEAR = 16  # crossings after one that are examined: is its order with one of them uncertain, and does it matter?
 
 
