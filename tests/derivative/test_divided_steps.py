@@ -124,7 +124,11 @@ def test_rows_of_divided_steps():
     inside = record.t[(record.t > since)]
     within = (sol.events.t > since) & (sol.events.t < until)
     assert np.array_equal(t, np.unique(np.concatenate([[since, until], inside, sol.events.t[sol.events.t > since]])))
-    assert np.array_equal(stretch.states, sol(t))
+    spanned = (record.kind[np.searchsorted(record.t, t)] == SPAN) & ~np.isin(t, record.t)
+    assert np.count_nonzero(spanned) > 100
+    assert np.array_equal(stretch.states[~spanned], sol(t)[~spanned])
+    scale = np.abs(record.states).max(axis=0)
+    assert np.abs((stretch.states - sol(t))[spanned] / scale).max() < 2e-6
     assert np.array_equal(stretch.events["record"], np.searchsorted(t, stretch.events["t"], side="right") - 1)
     assert np.count_nonzero(within) > 100
     # a part of a step has the formula with the fewest stages that is accurate enough for its length

@@ -32,11 +32,16 @@ class Pattern:
     colours: IntArray
     check: FloatArray
 
+    @property
+    def count(self) -> int:
+        """Number of colours."""
+        return int(self.colours.max()) + 1
+
     def seeds(self) -> FloatArray:
         """A row for each evaluation of h: the states as dual numbers, each with a tangent for its colour; the last tangent is for
         the check."""
         at_once, states = LANES - 1, np.arange(self.colours.size)
-        out = np.zeros((int(self.colours.max()) // at_once + 1, self.colours.size, DUAL))
+        out = np.zeros((-(-self.count // at_once), self.colours.size, DUAL))
         out[self.colours // at_once, states, 1 + self.colours % at_once] = 1.0
         out[:, :, LANES] = self.check
         return out.reshape(len(out), -1)
