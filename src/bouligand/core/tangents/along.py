@@ -22,7 +22,7 @@ from ..unit import without_scaling
 from .formulas import formula_of
 from .frozen import end_of_span, propagate_frozen
 from .guard_rows import time_of
-from .large_states import subtract_jump
+from .large_states import MANY_STATES, subtract_jump
 from .near_ties import (
     MOST_NEAR,
     apply_event,
@@ -240,8 +240,11 @@ def cross(w, D, times, crossings, event, slot):
         when = time_of(w, slot, D[a]) / hdot
         if times.shape[0] > 0:
             times[event, a] = when
-        if crosses:
+        if crosses and n >= MANY_STATES:
             subtract_jump(D[a], before, v.f, when)
+        elif crosses:
+            for i in range(n):
+                D[a, i] -= (v.f[i] - before[i]) * when
     if w.fn.project != 0 and begins_to_slide(w, event) and move_tangents(w, D):
         return codes.F_FAILED
     return codes.GO_ON
