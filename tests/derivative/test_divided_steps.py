@@ -114,6 +114,32 @@ def test_steps_without_known_modes_are_divided_evenly():
     np.testing.assert_allclose(out[:2], [np.cos(100.0), -100.0 * np.sin(100.0)], atol=1e-2, rtol=1e-3)
 
 
+@pytest.mark.parametrize("rtol", [1e-6, 1e-9])
+def test_from_inside_a_spanning_step(rtol):
+    """The state there is dense output; those at the crossings behind it follow from it, step by step."""
+    system = bd.models.plate(100)
+    sol, true = (bd.solve(system, (0.0, 0.8), START, rtol=r) for r in (rtol, 1e-12))
+    row = np.flatnonzero(sol.record.kind == SPAN)[-1] if rtol > 1e-8 else len(sol.record) - 2
+    since = sol.record.t[row - 1] + 0.3 * (sol.record.t[row] - sol.record.t[row - 1])
+    B, known = (s.bderivative(since=since).matrix() for s in (sol, true))
+    assert pytest.approx(known, abs=10.0 * rtol * np.abs(known).max()) == B
+    stretch = sol.bderivative(since=since)._map.chain.stretch
+    assert np.array_equal(stretch.states[0], sol(since))
+
+
+def test_states_inside_spanning_steps_take_few_evaluations():
+    count = 200
+    start = np.concatenate([np.linspace(-0.5, -0.4, count), np.ones(count)])
+    sol = bd.solve(bd.models.oscillators(count), (0.0, 2.0), start, rtol=1e-6)
+    assert sol.record.spans
+    sol.bderivative()  # (the search for fast modes)
+    walk = sol.bderivative()._map.chain.parts[0].walk
+    plan = walk.memory.tangents.division.now
+    assert plan.rows == len(walk.stretch.steps) == plan.row > count
+    assert plan.fresh == 0  # no dense output
+    assert walk.memory.s.f_calls <= 4 * plan.rows
+
+
 def test_rows_of_divided_steps():
     sol = bd.solve(bd.models.plate(100), (0.0, 0.8), START, rtol=1e-6)
     record, since, until = sol.record, 0.11, 0.77
@@ -124,7 +150,11 @@ def test_rows_of_divided_steps():
     inside = record.t[(record.t > since)]
     within = (sol.events.t > since) & (sol.events.t < until)
     assert np.array_equal(t, np.unique(np.concatenate([[since, until], inside, sol.events.t[sol.events.t > since]])))
-    assert np.array_equal(stretch.states, sol(t))
+    spanned = (record.kind[np.searchsorted(record.t, t)] == SPAN) & ~np.isin(t, record.t)
+    assert np.count_nonzero(spanned) > 100
+    assert np.array_equal(stretch.states[~spanned], sol(t)[~spanned])
+    scale = np.abs(record.states).max(axis=0)
+    assert np.abs((stretch.states - sol(t))[spanned] / scale).max() < 2e-6
     assert np.array_equal(stretch.events["record"], np.searchsorted(t, stretch.events["t"], side="right") - 1)
     assert np.count_nonzero(within) > 100
     # a part of a step has the formula with the fewest stages that is accurate enough for its length

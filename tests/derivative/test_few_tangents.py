@@ -44,7 +44,8 @@ def test_one_direction_is_the_same(name, monkeypatch):
     after = sol.bderivative()(dx), sol.bderivative(params=True)(dx, dp)
     assert has_few(system)
     for one, other in zip(before, after, strict=True):
-        assert np.array_equal(one, other)
+        # (the plate's sums are compiled to be taken in any order)
+        assert np.array_equal(one, other) if name == "hopper" else other == pytest.approx(one, rel=1e-12, abs=1e-12)
     B = sol.bderivative(params=True)
     matrices = B.matrix(dx) @ dx + B.matrix(dx, wrt="p") @ dp
     assert after[1] == pytest.approx(matrices, rel=1e-10, abs=1e-10 * np.abs(matrices).max())

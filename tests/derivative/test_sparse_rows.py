@@ -27,6 +27,31 @@ def test_oscillators_agree_with_the_rows_that_were_given():
     assert exact.jacobians.Dh == "exact"
 
 
+@pytest.mark.parametrize("places", [(0, 149), (70, 140), (63, 64), (64, 128), (149, 149)])
+def test_a_guard_of_few_of_many_states(places):
+    """Sums over the states of a guard leave out blocks of others."""
+    first, last = places
+
+    def f(t, x, b, p, dx):
+        for i in range(x.size):
+            dx[i] = 1.0 + 0.01 * i + (0.5 * np.cos(i) if b[0] > 0 else 0.0)
+
+    def h(t, x, p, out):
+        out[0] = x[first] + 2.0 * x[last] - 1.0
+
+    n = 150
+    system = bd.System(f, h, n=n, m=1)
+    B = bd.solve(system, (0.0, 1.0), np.zeros(n), rtol=1e-9).bderivative()
+    before, jump, row = 1.0 + 0.01 * np.arange(n), 0.5 * np.cos(np.arange(n)), np.zeros(n)
+    row[first] += 1.0
+    row[last] += 2.0
+    dx = np.sin(np.arange(1.0, n + 1.0))
+    S = bd.saltation(before, before + jump, row)
+    assert B(dx) == pytest.approx(S @ dx, abs=1e-12)
+    w = np.cos(np.arange(n))
+    assert B.vjp(w) == pytest.approx(S.T @ w, abs=1e-12)
+
+
 def _f(t, x, b, p, dx):
     dx[0] = 1.0
     for i in range(1, x.size):

@@ -43,6 +43,7 @@ DERIVATIVE = (
     Part("corners", "tangents.corner_passage", "pass_corner", "i F2 F1 I1 F2 F2"),
     Part("derivatives: the record", "tangents.prepare", "prepare"),
     Part("derivatives: divided steps", "tangents.divided_rows", "divide_rows"),
+    Part("derivatives: across many contacts", "tangents.span_states", "span_states"),
     Part("derivatives: long steps", "tangents.long_steps", "find_long_steps"),
     Part("derivatives: decaying modes", "tangents.graded_steps", "divide_steps"),
     Part("derivatives: many states", "tangents.sparse_rows", "mark_columns", "i i i f"),

@@ -37,6 +37,15 @@ class Pattern:
         """Number of colours."""
         return int(self.colours.max()) + 1
 
+    def seeds(self) -> FloatArray:
+        """A row for each evaluation of h: the states as dual numbers, each with a tangent for its colour; the last tangent is for
+        the check."""
+        at_once, states = LANES - 1, np.arange(self.colours.size)
+        out = np.zeros((-(-self.count // at_once), self.colours.size, DUAL))
+        out[self.colours // at_once, states, 1 + self.colours % at_once] = 1.0
+        out[:, :, LANES] = self.check
+        return out.reshape(len(out), -1)
+
 
 def take_pattern(system: System, memory: TangentMemory) -> None:
     """Give the workspace, in which a record is open, the pattern of Dh where that pays."""

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core import codes
 from ..core.entries import Kernel
 from ..memory.tables import Placed
 from ..solution.dense import sample_parts
 from ..solution.record import word_after
+from .failures import raise_failed
 from .refinement import open_division
+from .turns import in_turns
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray, RecordArray
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from .refinement import Rates
 
 _divide_rows = Kernel("tangents.divided_rows", "divide_rows", "what derivatives need", direct=True)
+_span_states = Kernel("tangents.span_states", "span_states", "what derivatives need", direct=True)
 _NONE = np.empty(0)
 
 
@@ -86,13 +90,14 @@ def cut(
         last = int(events["t"].searchsorted(until, side="right"))
     wanted = -1 if wanted is None else wanted - first
     after = events[first:] if first else events
+    word = word_after(record.word_start, events[:first]) if first else record.word_start
     divided = rates is not None and rates.times is not None
     if divided or record.spans or not (from_start and to_end) or (solution.system._special and record.inside.any()):
         plan = memory.tangents.division.now
         plan.since, plan.until, plan.wanted, plan.observers = since, until, wanted, observers
         plan.first = 0 if from_start else record.t.searchsorted(since)
         after = after.copy()
-        steps, states = _with_rows(solution, rates, memory, lease, after)
+        steps, states = _with_rows(solution, rates, memory, lease, after, word)
     t = steps["t"]
     leg_p, legs = record.parameters
     breaks, leg = record.breaks, 0
@@ -113,7 +118,7 @@ def cut(
         events=after,
         before=events[:first],
         rows=slice(first, last),
-        word=word_after(record.word_start, events[:first]) if first else record.word_start,
+        word=word,
         breaks=breaks,
         leg_p=leg_p,
         legs=legs,
@@ -125,11 +130,16 @@ def cut(
 
 
 def _with_rows(
-    solution: Solution, rates: Rates | None, memory: TangentMemory, lease: Bound | Lease, events: RecordArray
+    solution: Solution,
+    rates: Rates | None,
+    memory: TangentMemory,
+    lease: Bound | Lease,
+    events: RecordArray,
+    word: FloatArray,
 ) -> tuple[RecordArray, FloatArray]:
-    """Steps and states of the stretch that is planned in ``memory``, whose events these are (their rows change): with rows at
-    its ends, at events inside a step, and where steps are divided. The parts of a divided step keep its kind, or get a cheaper
-    one."""
+    """Steps and states of the stretch that is planned in ``memory``, whose events these are (their rows change) and which begins
+    with this word: with rows at its ends, at events inside a step, and where steps are divided. The parts of a divided step keep
+    its kind, or get a cheaper one."""
     record, division = solution.record, memory.tangents.division
     plan, times = division.now, _NONE if rates is None or rates.times is None else rates.times
     if rates is None:
@@ -145,4 +155,9 @@ def _with_rows(
         there, moments, spanning = np.empty((fresh, states.shape[1])), division.fresh_times[:fresh], plan.inside_spans
         sample_parts(solution.system, record, moments, there, spanning, None if record.stiff else (memory, lease))
         states[division.fresh[:fresh]] = there
+    if record.spans:
+        memory.g.b[:] = word
+        code = in_turns(solution.system, _span_states, memory.address)
+        if code != codes.GO_ON:
+            raise_failed(solution.system, code, memory)
     return steps, states

@@ -222,6 +222,7 @@ class TangentMemory(Working):
             columns=np.zeros(0, dtype=np.int64),
             colours=np.zeros(0, dtype=np.int64),
             check=np.zeros(0),
+            coloured=np.zeros((0, 0)),
             dual_rows=np.zeros((by_duals[0], DUAL * m)),
             dual_rows_p=np.zeros((by_duals[1], DUAL * m)),
             Dp_h=np.zeros((0 if by_duals[1] else m, of_p)),
@@ -229,6 +230,7 @@ class TangentMemory(Working):
             Df=np.zeros((n, n if n <= SMALL or system.has("Df") else 0)),
             Dp_f=np.zeros((n, of_p)),
             guard_rows=np.zeros((3, n + of_p)),
+            reach=np.zeros((3, 2), dtype=np.int64),
             sides=np.empty((2, parameters)),
             dual_t=np.zeros(DUAL),
             dual_x=np.zeros(DUAL * n),
@@ -263,8 +265,9 @@ class TangentMemory(Working):
         if self.tangents.row_starts is not pattern.row_starts:
             for name in ("row_starts", "columns", "colours", "check"):
                 self.tangents.put(name, getattr(pattern, name))
-            rows = -(-pattern.count // (LANES - 1))  # (one tangent is for the check)
-            self.tangents.put("dual_rows", np.zeros((rows, DUAL * (len(pattern.row_starts) - 1))))
+            seeds = pattern.seeds()
+            self.tangents.put("coloured", seeds)
+            self.tangents.put("dual_rows", np.zeros((len(seeds), DUAL * (len(pattern.row_starts) - 1))))
 
     def open_stretch(self, stretch: Stretch) -> None:
         """Prepare the replay of a stretch of that record."""

@@ -26,8 +26,8 @@ class Dual(types.Type):
 
     @property
     def vector(self):
-        """LLVM's type of the tangents,"""
-        return ir.VectorType(DOUBLE, self.lanes)
+        """LLVM's type of the tangents (loops over vectors of one number would not become vector code: that is a plain one),"""
+        return DOUBLE if self.lanes == 1 else ir.VectorType(DOUBLE, self.lanes)
 
     @property
     def in_memory(self):
@@ -122,13 +122,15 @@ def parts(context, builder, kind, number):
 
 def splat(builder, value, vector):
     """A vector of this type with this value in all lanes."""
+    if vector == DOUBLE:
+        return value
     first, places = builder.insert_element(vector(ir.Undefined), value, _I32(0)), ir.VectorType(_I32, vector.count)
     return builder.shuffle_vector(first, vector(ir.Undefined), ir.Constant(places, [0] * vector.count))
 
 
 def zeros(vector):
     """Tangents of this type that are zero."""
-    return ir.Constant(vector, [0.0] * vector.count)
+    return DOUBLE(0.0) if vector == DOUBLE else ir.Constant(vector, [0.0] * vector.count)
 
 
 @lower_cast(types.Float, Dual)

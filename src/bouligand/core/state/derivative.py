@@ -84,8 +84,11 @@ DIVISION_PLAN = record(
     "first: int",  # the row of the record at or after its start,
     "wanted: int",  # the row of its events at which the outcome is taken; -1: at a fixed time
     "observers: int",  # 1: events of observers get a row
-    "fresh: int",  # its rows that are new,
-    "inside_spans: int",  # of which so many are inside spanning steps
+    "fresh: int",  # its new rows whose states are dense output,
+    "inside_spans: int",  # of which so many (the first one, or none) are inside spanning steps
+    "rows: int",  # all of its rows,
+    "row: int",  # and, of the states inside spanning steps: the next row,
+    "event: int",  # and the next of its events
 )
 DIVISION = Table(
     "division",
@@ -100,7 +103,7 @@ DIVISION = Table(
     times="vector",  # at which steps are divided
     moments="vector",  # other times at which there are rows
     # a stretch with rows at all of these: its rows, its events, the row of the record that each row is (-1 - row: it is new, and
-    # inside the step to that row), and the new ones with their times, those inside spanning steps first
+    # inside the step to that row), and the new ones whose states are dense output, with their times
     steps=[STEP],
     states="matrix",
     events=[EVENT],
@@ -122,7 +125,8 @@ TANGENTS = Table(
     Dt_h="vector",
     Df="matrix",
     Dp_f="matrix",
-    guard_rows="matrix",  # rows of Dh and Dp_h of up to three guards that are examined
+    guard_rows="matrix",  # rows of Dh and Dp_h of up to three guards that are examined;
+    reach="indices",  # the states that each depends on are from the first of these up to the second
     sides="matrix",  # parameters perturbed to either side
     # the pattern of Dh, for systems with many states: row k has entries in columns[row_starts[k]:row_starts[k + 1]]; columns of
     # one colour have no row in common
@@ -130,6 +134,7 @@ TANGENTS = Table(
     columns="integers",
     colours="integers",
     check="vector",  # a vector whose product with a row shows whether the pattern holds
+    coloured="matrix",  # a row for each evaluation of h: the state as dual numbers, whose tangents are those of its colours
     # Dh and Dp_h as h_dual leaves them, a row for each evaluation: with many states, a tangent for each colour and that product
     dual_rows="matrix",
     dual_rows_p="matrix",

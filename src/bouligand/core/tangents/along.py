@@ -21,6 +21,8 @@ from ..stiff.tangents import pull_stiff, push_stiff
 from ..unit import without_scaling
 from .formulas import formula_of
 from .frozen import end_of_span, propagate_frozen
+from .guard_rows import time_of
+from .large_states import MANY_STATES, subtract_jump
 from .near_ties import (
     MOST_NEAR,
     apply_event,
@@ -60,10 +62,12 @@ def push(table, D, of_p, tv, times, crossings, merge):
     spread_parameters(w)
     # the crossing that has been examined: its row is guard_rows[slot], x' before it f_before[slot]
     slot, looked, u = 0, -1, 0.0
-    known = False  # v.f is x' at this record
+    known, here = False, -1  # v.f is x' at this record; the record whose state is in v.x
     while True:
         record, event = at.record, at.event
-        go_to_record(w, record)
+        if here != record:
+            go_to_record(w, record)
+            here = record
         if event < events.shape[0] and events[event].record == record:
             # --- a crossing at this record
             skipped = passive(w, event)
@@ -157,7 +161,7 @@ def note_time(w, D, times, event, record):
     if examine(w, event, record, 2) < 0.0:
         return True
     for a in range(D.shape[0]):
-        times[event, a] = time_of(w.tangents.guard_rows[2], D[a]) / w.g.hdot[row.guard]
+        times[event, a] = time_of(w, 2, D[a]) / w.g.hdot[row.guard]
     return False
 
 
@@ -222,12 +226,9 @@ def cross(w, D, times, crossings, event, slot):
         apply_event(w, q)
     if eval_f(w, s.t, v.x, v.f):
         return s.status
-    hdot, size, change = w.g.hdot[events[event].guard], 0.0, 0.0
-    for i in range(n):
-        size = max(size, abs(before[i]), abs(v.f[i]))
-        change = max(change, abs(v.f[i] - before[i]))
+    hdot = w.g.hdot[events[event].guard]
     crosses = events[event].sign * hdot > 0.0
-    if not crosses and change > 1e-13 * size and at.frozen == 0:
+    if not crosses and at.frozen == 0 and jumps(before, v.f):
         at.culprit = events[event].guard
         return codes.GRAZING
     if crossings.shape[0] > 0:
@@ -236,10 +237,12 @@ def cross(w, D, times, crossings, event, slot):
         for i in range(n):
             crossings[event, D.shape[1] + i] = (v.f[i] - before[i]) / hdot if crosses else 0.0
     for a in range(D.shape[0]):
-        when = time_of(row, D[a]) / hdot
+        when = time_of(w, slot, D[a]) / hdot
         if times.shape[0] > 0:
             times[event, a] = when
-        if crosses:
+        if crosses and n >= MANY_STATES:
+            subtract_jump(D[a], before, v.f, when)
+        elif crosses:
             for i in range(n):
                 D[a, i] -= (v.f[i] - before[i]) * when
     if w.fn.project != 0 and begins_to_slide(w, event) and move_tangents(w, D):
@@ -247,13 +250,15 @@ def cross(w, D, times, crossings, event, slot):
     return codes.GO_ON
 
 
-@core(inline=True)
-def time_of(row, tangent):
-    """The derivative of the crossing time along a tangent, times hdot."""
-    total = 0.0
-    for i in range(tangent.shape[0]):
-        total -= row[i] * tangent[i]
-    return total
+@core
+def jumps(before, behind):
+    """Whether two values of x' differ by more than round-off."""
+    compact()
+    size, change = 0.0, 0.0
+    for i in range(before.shape[0]):
+        size = max(size, abs(before[i]), abs(behind[i]))
+        change = max(change, abs(behind[i] - before[i]))
+    return change > 1e-13 * size
 
 
 @core(entry=True)

@@ -14,7 +14,8 @@ _DOPRI5 = METHODS["dopri5"]
 def divide_rows(table):
     """division.steps = the rows from ``plan.first`` on of the record that is open, with rows where `collect_moments` says and at
     division.times (one for times that have a row already, or come twice); division.events, which are those from there on, with
-    their rows; division.states but for those of new rows, which are listed. Returns the number of rows.
+    their rows; division.states but for those of new rows: these are dense output, and are listed, or those of
+    `span_states`. Returns the number of rows.
 
     A spanning step is dopri5 between its crossings. A part of a step that is short enough has a formula of lower order, with
     fewer stages: division.rungs has the longest of each, times the rate of the fastest mode, or times that for which the whole
@@ -51,6 +52,7 @@ def divide_rows(table):
                     steps[part].kind = cheaper_kind(steps[part].kind, z, rungs)
     number_events(steps, count, d.events)
     fill_states(w, count)
+    plan.rows, plan.row, plan.event = count, 1, 0
     return count
 
 
@@ -110,18 +112,20 @@ def number_events(steps, count, events):
 
 @core
 def fill_states(w, count):
-    """The states of all rows that are not new, and the list of those that are, those inside spanning steps first."""
+    """The states of all rows that are not new, and the list of those that are: those inside a spanning step only at the start,
+    from where `span_states` goes on."""
     compact()
     d = w.tangents.division
     plan, owners, found = d.plan, d.owners, 0
-    for spanning in range(1, -1, -1):
-        for row in range(count):
-            if owners[row] >= 0:
-                if spanning == 1:
-                    copy_state(w.states[owners[row]], d.states[row])
-            elif int(w.steps[-1 - owners[row]].kind == SPAN) == spanning:
-                d.fresh[found], d.fresh_times[found] = row, d.steps[row].t
-                found += 1
-        if spanning == 1:
-            plan.inside_spans = found
+    plan.inside_spans = 0
+    for row in range(count):
+        if owners[row] >= 0:
+            copy_state(w.states[owners[row]], d.states[row])
+            continue
+        spanning = w.steps[-1 - owners[row]].kind == SPAN
+        if row == 0 and spanning:
+            plan.inside_spans = 1
+        if row == 0 or not spanning:
+            d.fresh[found], d.fresh_times[found] = row, d.steps[row].t
+            found += 1
     plan.fresh = found

@@ -8,6 +8,7 @@ from ..evaluate import eval_h, failed
 from ..jacobians import seed, spread_parameters, without_tangents
 from ..recorded import use_parameters
 from ..state import DUAL, LANES, TIMELESS
+from .large_states import MANY_STATES, blocks_of_zeros
 from .sparse_rows import eval_h_dual, evaluate_by_colours, row_by_colours
 
 
@@ -95,9 +96,7 @@ def slopes_in_time(w, t):
     compact()
     s, v, g, out, jac = w.s, w.v, w.g, w.tangents.Dt_h, w.tangents.jacobians
     if jac.Dt_h == TIMELESS:
-        for k in range(g.width):
-            out[k] = 0.0
-        return False
+        return False  # (it is zero)
     if jac.Dt_h != 0:
         if call(jac.Dt_h, t, (address(v.x), address(w.p), address(out)), w.fn.context) != 0:
             return failed(w, codes.DH_FAILED, t, v.x)
@@ -105,7 +104,7 @@ def slopes_in_time(w, t):
     if jac.h_dual != 0:
         without_tangents(v.x, w.tangents.dual_x)
         w.tangents.dual_t[1] = 1.0
-        bad = eval_h_dual(w, t, w.tangents.plain_p, w.tangents.dual_out)
+        bad = eval_h_dual(w, t, w.tangents.dual_x, w.tangents.plain_p, w.tangents.dual_out)
         w.tangents.dual_t[1] = 0.0
         for k in range(g.width):
             out[k] = w.tangents.dual_out[DUAL * k + 1]
@@ -143,7 +142,7 @@ def rows_by_duals(w, of_p, t):
     for q in range(rows.shape[0]):
         many = min(LANES, columns - LANES * q)
         seed(seeded, LANES * q, many, 1.0)
-        if eval_h_dual(w, t, P, rows[q]):
+        if eval_h_dual(w, t, X, P, rows[q]):
             return True
         seed(seeded, LANES * q, many, 0.0)
     return False
@@ -170,22 +169,45 @@ def jacobian_of_h(w, varied, steps, J, t):
 
 
 @core(inline=True)
-def approach(w, k, row, slope):
-    """hdot of guard k, from its row and x' in ``slope``; kept in g.hdot."""
+def find_reach(w, slot):
+    """w.tangents.reach of a row: a guard may depend on a few of a thousand states, and sums leave out the others."""
+    row, reach, first, last = w.tangents.guard_rows[slot], w.tangents.reach[slot], 0, w.v.width
+    if last > MANY_STATES:
+        first = blocks_of_zeros(row, 0, last, 1)
+        last -= blocks_of_zeros(row, first, last, -1)
+    reach[0], reach[1] = first, last
+
+
+@core(inline=True)
+def approach(w, k, slot):
+    """hdot of guard k, from its row and x' before the crossing, which are in a slot; kept in g.hdot."""
+    row, slope, reach = w.tangents.guard_rows[slot], w.tangents.rows.f_before[slot], w.tangents.reach[slot]
     total = w.tangents.Dt_h[k]
-    for i in range(w.v.width):
+    for i in range(reach[0], reach[1]):
         total += row[i] * slope[i]
     w.g.hdot[k] = total
     return total
 
 
 @core(inline=True)
-def uncertainty(w, row, hdot, t):
+def time_of(w, slot, tangent):
+    """The derivative of the crossing time along a tangent, times hdot; the guard's row is in a slot."""
+    row, reach = w.tangents.guard_rows[slot], w.tangents.reach[slot]
+    total = 0.0
+    for i in range(reach[0], reach[1]):
+        total -= row[i] * tangent[i]
+    for i in range(w.v.width, tangent.shape[0]):
+        total -= row[i] * tangent[i]
+    return total
+
+
+@core(inline=True)
+def uncertainty(w, slot, hdot, t):
     """The uncertainty of a crossing time: the change of h over the error of the state, divided by |hdot|, plus the relative
     tolerance of time itself. (The error of a state is relative to its largest value so far, not to the present one.)
     """
     s, v, largest = w.s, w.v, w.tangents.rows.largest
-    size = 0.0
-    for i in range(v.width):
+    row, reach, size = w.tangents.guard_rows[slot], w.tangents.reach[slot], 0.0
+    for i in range(reach[0], reach[1]):
         size += abs(row[i]) * (v.atol[i] + s.rtol * largest[i])
     return size / max(abs(hdot), 1e-300) + s.rtol * (t - s.t0) + 8e-16 * abs(t)

@@ -3,9 +3,11 @@
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
+from ..compiler.vectors import copy
 from ..evaluate import copy_state, eval_f
 from ..state import MARGIN, SHOWN, SWITCH, WITH_CROSSING
-from .guard_rows import approach, guard_row, uncertainty
+from .guard_rows import approach, find_reach, guard_row, uncertainty
+from .large_states import MANY_STATES
 
 LONGEST = 1e-3  # largest uncertainty of a time, for guards that are nearly grazed
 MOST_NEAR = 16  # crossings after one that are examined: is its order with one of them uncertain, and does it matter?
@@ -126,14 +128,14 @@ def examine_inline(w, event, record, slot):
     where the word was changed by a jump of h itself, which no perturbation moves; -1 on failure."""
     compact()
     s, event_row = w.s, w.events[event]
-    row, f_before = w.tangents.guard_rows[slot], w.tangents.rows.f_before[slot]
     k, t = event_row.guard, s.t
-    if guard_row(w, t, k, record, row) or eval_f(w, t, w.v.x, f_before):
+    if guard_row(w, t, k, record, w.tangents.guard_rows[slot]) or eval_f(w, t, w.v.x, w.tangents.rows.f_before[slot]):
         return -1.0
-    hdot = approach(w, k, row, f_before)
+    find_reach(w, slot)
+    hdot = approach(w, k, slot)
     if event_row.jumped == 1:
         return 0.0
-    u, off = uncertainty(w, row, hdot, t), abs(event_row.residual) / max(abs(hdot), 1e-300)
+    u, off = uncertainty(w, slot, hdot, t), abs(event_row.residual) / max(abs(hdot), 1e-300)
     return min(u + off, LONGEST * (s.tf - s.t0))
 
 
@@ -219,9 +221,13 @@ def undo_events(w, first, last):
             undo_event(w, q)
 
 
-@core(inline=True)
+@core
 def go_to_record(w, record):
     """Go to a record: its time and state."""
+    compact()
     s = w.s
     s.t, s.cap = w.steps[record].t, 1e300
-    copy_state(w.states[record], w.v.x)
+    if w.v.width < MANY_STATES:
+        copy_state(w.states[record], w.v.x)
+    else:
+        copy(w.states[record], w.v.x)

@@ -18,11 +18,11 @@ COLOURS_AT_ONCE = LANES - 1  # the last tangent is for the check
 
 
 @core(inline=True)
-def eval_h_dual(w, t, P, out):
-    """out = h of the dual numbers dual_t and dual_x of w.tangents, with the parameters P; True if it failed."""
+def eval_h_dual(w, t, X, P, out):
+    """out = h of the dual numbers X, with the time w.tangents.dual_t and the parameters P; True if it failed."""
     compact()
     tangents, when = w.tangents, min(t, w.s.cap)
-    T, X = tangents.dual_t, tangents.dual_x
+    T = tangents.dual_t
     T[0] = when
     if call(tangents.jacobians.h_dual, when, (address(T), address(X), address(P), address(out)), w.fn.context) != 0:
         return failed(w, codes.DH_FAILED, t, w.v.x)
@@ -31,18 +31,14 @@ def eval_h_dual(w, t, P, out):
 
 @core
 def evaluate_by_colours(w, t):
-    """All rows of Dh at v.x, a tangent for each colour, and the check of each. True if h failed."""
+    """All rows of Dh at v.x, a tangent for each colour, and the check of each. True if h failed. (The tangents are there.)"""
     compact()
-    v, X, colours, check, rows = w.v, w.tangents.dual_x, w.tangents.colours, w.tangents.check, w.tangents.dual_rows
+    v, rows = w.v, w.tangents.dual_rows
     for q in range(rows.shape[0]):
-        first = q * COLOURS_AT_ONCE
-        clear(X, 0, DUAL * v.width)
+        X = w.tangents.coloured[q]
         for i in range(v.width):
             X[DUAL * i] = v.x[i]
-            if first <= colours[i] < first + COLOURS_AT_ONCE:
-                X[DUAL * i + 1 + colours[i] - first] = 1.0
-            X[DUAL * i + LANES] = check[i]
-        if eval_h_dual(w, t, w.tangents.plain_p, rows[q]):
+        if eval_h_dual(w, t, X, w.tangents.plain_p, rows[q]):
             return True
     return False
 
@@ -69,7 +65,7 @@ def row_by_colours(w, t, k, out):
     for first in range(0, w.v.width, LANES):
         many = min(LANES, w.v.width - first)
         seed(X, first, many, 1.0)
-        if eval_h_dual(w, t, w.tangents.plain_p, dual_out):
+        if eval_h_dual(w, t, X, w.tangents.plain_p, dual_out):
             return True
         seed(X, first, many, 0.0)
         for q in range(many):
@@ -88,4 +84,4 @@ def mark_columns(table, first, many, mark):
     without_tangents(w.v.x, w.tangents.dual_x)
     without_tangents(w.p, w.tangents.dual_p)
     seed(w.tangents.dual_x, first, many, mark)
-    return eval_h_dual(w, w.steps[0].t, w.tangents.dual_p, w.tangents.dual_out)
+    return eval_h_dual(w, w.steps[0].t, w.tangents.dual_x, w.tangents.dual_p, w.tangents.dual_out)

@@ -32,6 +32,7 @@ from .formulas import (
     stages_of,
     weight_inside,
 )
+from .large_states import tangent_of, weave
 
 
 @core
@@ -84,15 +85,19 @@ def propagate_duals(w, D, first, tv, formula, length, inside):
         if D.shape[0] == 1:
             size, f_dual, P = ONE_DUAL, jac.f_one, w.tangents.one_p
     many = min(size - 1, D.shape[0] - first)
-    spread(v.x, tv.own, size)
     if D.shape[1] > n:
         P = w.tangents.dual_p
         spread(w.p, P, size)
-    for q in range(many):
-        for i in range(n):
-            tv.own[size * i + 1 + q] = D[first + q, i]
-        for i in range(n, D.shape[1]):
-            P[size * (i - n) + 1 + q] = D[first + q, i]
+        for q in range(many):
+            for i in range(n, D.shape[1]):
+                P[size * (i - n) + 1 + q] = D[first + q, i]
+    if size == ONE_DUAL:
+        weave(v.x, D[first], tv.own)
+    else:
+        spread(v.x, tv.own, size)
+        for q in range(many):
+            for i in range(n):
+                tv.own[size * i + 1 + q] = D[first + q, i]
     b, p, stages = address(w.g.b), address(P), stages_of(formula, inside)
     for stage in range(stages):
         when, state = min(s.t + TIMES[formula, stage] * length, s.cap), tv.own
@@ -107,6 +112,9 @@ def propagate_duals(w, D, first, tv, formula, length, inside):
     if inside > 0:
         write_inside(w, D, first, first + many, tv, (formula, length, inside), (1, size, 1))
     combine_tangents(tv, length, FIRST[formula] + STAGES[formula])
+    if size == ONE_DUAL:
+        tangent_of(tv.state, D[first, :n])
+        return False
     for q in range(many):
         for i in range(n):
             D[first + q, i] = tv.state[size * i + 1 + q]
