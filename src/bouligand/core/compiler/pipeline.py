@@ -57,13 +57,17 @@ class _Passes(PassManager):
             _in_order(postproc.PostProcessor(state.func_ir))
 
 
+def _is_plain(code):
+    """Whether there are no closures, and neither ``with`` nor ``try``."""
+    return not code.co_exceptiontable and not any(isinstance(constant, python.CodeType) for constant in code.co_consts)
+
+
 class CoreCompiler(CompilerBase):
     """Numba's pipeline, for functions of the core."""
 
     def define_pipelines(self):
         usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        code = self.state.func_id.code
-        if not _short or any(isinstance(constant, python.CodeType) for constant in code.co_consts):
+        if not _short or not _is_plain(self.state.func_id.code):
             return [usual]
         passes = _Passes(usual.pipeline_name)
         for one, text in usual.passes:

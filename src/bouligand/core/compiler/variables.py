@@ -6,9 +6,7 @@ from numba.core import ir, ssa
 
 from .once import replaced
 
-_PLAIN = frozenset(
-    {str, int, float, bool, type(None), ir.Loc, type(len)}
-)  # of what instructions consist, beside variables
+_PLAIN = frozenset({str, int, float, bool, type(None), ir.Loc, type(len)})  # what instructions have beside variables
 
 
 def _add(found, parts):
