@@ -252,7 +252,7 @@ def test_nor_do_exceptions_get_lost():
     def caught(x):
         try:
             if x > 1.0:
-                raise ValueError
+                raise ValueError("too large")
             return x
         except Exception:
             return -1.0
