@@ -9,13 +9,14 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from numba.core import base, ir, ssa
 from numba.core.base import BaseContext
 from numba.core.codegen import JITCodeLibrary
 from numba.core.cpu import CPUContext
 from numba.core.lowering import Lower
 from numba.core.typing.context import BaseContext as TypingContext
 
-from bouligand.core.compiler import compiling
+from bouligand.core.compiler import compiling, pipeline
 from bouligand.core.compiler.intrinsics import compact
 from bouligand.core.compiler.jit import core
 from bouligand.core.compiler.whole import Part
@@ -34,7 +35,18 @@ def patched():
         numba.types.Function.get_call_type,
         TypingContext.resolve_getattr,
         BaseContext.get_abi_sizeof,
+        BaseContext.refresh,
+        TypingContext.refresh,
+        base._has_loc,
+        ir.Stmt.list_vars,
+        ir.Expr.list_vars,
+        ssa._run_ssa,
+        ssa._run_block_rewrite,
+        ssa._run_ssa_block_pass,
         numba.core.event.broadcast,
+        numba.core.event.start_event,
+        numba.core.event.end_event,
+        str(pipeline._short),
     )
 
 
@@ -189,3 +201,99 @@ def test_an_index_out_of_bounds_is_still_an_exception_where_it_was():
     checked = numba.njit(lambda x, i: x[i], boundscheck=True)
     with compiling.compiling(), compiling.shortcuts(), pytest.raises(IndexError):
         checked(np.zeros(3), 3)
+
+
+def loops_and_branches(x, n):
+    """Variables that are assigned in some branches, used before and after, swapped, and left as they were."""
+    a, b, count = 0.0, 1.0, 0
+    for i in range(n):
+        if x[i] < 0.0:
+            continue
+        a, b = b, a + x[i]
+        last = x[i]
+        while b > 10.0:
+            b *= 0.5
+            count += 1
+            if count > 5:
+                break
+        else:
+            last -= 1.0
+        a += last
+    return a, b, count, n * 2 - count, -a if a > b else b, (a < b) + (count == n)
+
+
+def test_results_are_the_same_with_fewer_passes():
+    x = np.array([3.0, -1.0, 7.5, 40.0, 0.25, -2.0, 90.0])
+    plain: Any = loops_and_branches
+    with compiling.compiling(), compiling.shortcuts():
+        compiled: Any = part_of_the_core(loops_and_branches)
+        compiled.compile((numba.float64[::1], numba.int64))
+    assert isinstance(next(iter(compiled.overloads.values())).library, Part)
+    through = numba.njit(lambda x, n: compiled(x, n))
+    for n in range(len(x) + 1):
+        assert through(x, n) == plain(x.tolist(), n)
+
+
+def test_a_function_with_a_closure_goes_through_all_passes():
+    @part_of_the_core
+    def outer(x):
+        def inner(y):
+            return y + x
+
+        return inner(2.0) * 3.0
+
+    with compiling.compiling(), compiling.shortcuts():
+        outer.compile((numba.float64,))
+    assert numba.njit(lambda x: outer(x))(1.0) == 9.0
+
+
+def test_nor_do_exceptions_get_lost():
+    @part_of_the_core
+    def caught(x):
+        try:
+            if x > 1.0:
+                raise ValueError("too large")
+            return x
+        except Exception:
+            return -1.0
+
+    with compiling.compiling(), compiling.shortcuts():
+        caught.compile((numba.float64,))
+    through = numba.njit(lambda x: caught(x))
+    assert (through(0.5), through(2.0)) == (0.5, -1.0)
+
+
+def test_the_passes_that_are_needed_exist():
+    seen = {name.partition("_")[2] for name in passes_of(numba.njit(lambda x: x + 1.0))}
+    assert set(pipeline._NEEDED) <= seen
+
+
+def passes_of(dispatcher):
+    dispatcher.compile((numba.float64,))
+    (times,) = dispatcher.get_metadata(dispatcher.signatures[0])["pipeline_times"].values()
+    return times
+
+
+def test_variables_are_found_in_the_same_order_with_shortcuts():
+    from numba.core.compiler import run_frontend
+
+    statements = [one for block in run_frontend(loops_and_branches).blocks.values() for one in block.body]
+    expressions = [one.value for one in statements if isinstance(one, ir.Assign) and isinstance(one.value, ir.Expr)]
+    usual = [[variable.name for variable in one.list_vars()] for one in statements + expressions]
+    with compiling.compiling(), compiling.shortcuts():
+        assert [[variable.name for variable in one.list_vars()] for one in statements + expressions] == usual
+    assert len(usual) > 50
+
+
+def test_a_rule_that_is_added_between_two_functions_is_seen():
+    def twice(x):
+        return 2.0 * x
+
+    with compiling.compiling(), compiling.shortcuts():
+        numba.njit(lambda x: x + 1.0).compile((numba.float64,))
+
+        def plain(x):
+            raise AssertionError("not compiled")
+
+        numba.extending.overload(plain)(lambda x: twice)
+        assert numba.njit(lambda x: plain(x))(4.0) == 8.0

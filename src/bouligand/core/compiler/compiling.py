@@ -16,11 +16,13 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from .cache import JIT
 from .indexing import short_indexing
-from .once import sizes_found_once, typed_once, undisturbed
+from .once import rules_read_once, sizes_found_once, typed_once, undisturbed
+from .pipeline import needed_passes
+from .variables import found_fast
 from .whole import as_a_whole
 
 KNOWN = (0, 61), (0, 68)  # versions of Numba, the first and the last with which the shortcuts are tested
-SHORTCUTS = ("blas", "parts", "optimise", "types", "arrays", "sizes", "idle")
+SHORTCUTS = ("blas", "parts", "optimise", "passes", "variables", "types", "rules", "arrays", "sizes", "idle")
 
 
 def _allowed():
@@ -32,7 +34,15 @@ def _allowed():
 
 
 ALLOWED = _allowed()
-_WHILE_COMPILING = {"types": typed_once, "arrays": short_indexing, "sizes": sizes_found_once, "idle": undisturbed}
+_WHILE_COMPILING = {
+    "passes": needed_passes,
+    "variables": found_fast,
+    "types": typed_once,
+    "rules": rules_read_once,
+    "arrays": short_indexing,
+    "sizes": sizes_found_once,
+    "idle": undisturbed,
+}
 
 
 def _import_array_functions():

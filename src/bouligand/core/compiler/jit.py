@@ -1,14 +1,15 @@
 """The decorator of every compiled function of the core.
 
 The files of this folder know Numba's and LLVM's internals, and (with ``schemes.stages``) no other does: this one; ``compiling``,
-how an entry is compiled, with ``whole``, ``indexing`` and ``once``; ``cache``, its machine code on disk; ``intrinsics``,
-instructions that Python does not have (calls by address, bare memory); ``vectors``, whole rows at once; ``tables``, memory by
-name; and ``wrapping``, which turns a user's function into an address.
+how an entry is compiled, with ``pipeline``, ``lowering``, ``indexing``, ``variables``, ``once`` and ``whole``; ``cache``, its
+machine code on disk; ``intrinsics``, instructions that Python does not have (calls by address, bare memory); ``vectors``, whole
+rows at once; ``tables``, memory by name; and ``wrapping``, which turns a user's function into an address.
 """
 
 from numba import njit, types
 
 from .cache import JIT, STAMP, keep_on_disk
+from .pipeline import CoreCompiler
 
 
 def core(function=None, *, entry=False, inline=False, fastmath=False):
@@ -25,6 +26,7 @@ def core(function=None, *, entry=False, inline=False, fastmath=False):
         options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "_nrt": False, "no_cfunc_wrapper": True}
         # (the core has no expressions of whole arrays, which rewriting is for)
         options["no_rewrites"] = True
+        options["pipeline_class"] = CoreCompiler
         # (given in any case: otherwise it is inherited from the function that is compiled first)
         options["forceinline"] = inline
         if entry:

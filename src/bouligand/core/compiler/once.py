@@ -5,9 +5,10 @@ They change nothing of what is found. See `compiling` for when they are taken.
 
 import contextlib
 import gc
+import sys
 
 from numba import types
-from numba.core import event
+from numba.core import base, event
 from numba.core.base import BaseContext
 from numba.core.typing.context import BaseContext as TypingContext
 
@@ -81,6 +82,44 @@ def sizes_found_once():
         yield
 
 
+def _rules(context):
+    """How many modules there are, and rules that a context knows or could know."""
+    kept = context._registries.items()
+    return len(sys.modules), sum(len(getattr(rules, kind)) for rules, loader in kept for kind in loader.registry_items)
+
+
+@contextlib.contextmanager
+def rules_read_once():
+    """Look for new rules only if there are some, and once whether an implementation wants to know the place of a call ("rules").
+
+    Numba asks all its modules before each function, and wherever it has no rule for a constant index.
+    """
+    target, typing, has_loc = BaseContext.refresh, TypingContext.refresh, base._has_loc
+    known, wants = {}, {}
+
+    def refresh(context):
+        if known.get(type(context)) != _rules(context):
+            target(context)
+            known[type(context)] = _rules(context)
+
+    def refresh_types(context):
+        if known.get(type(context)) != _rules(context):
+            typing(context)
+            known[type(context)] = _rules(context)
+
+    def asks_for_place(function):
+        if function not in wants:
+            wants[function] = has_loc(function)
+        return wants[function]
+
+    with (
+        replaced(BaseContext, "refresh", refresh),
+        replaced(TypingContext, "refresh", refresh_types),
+        replaced(base, "_has_loc", asks_for_place),
+    ):
+        yield
+
+
 @contextlib.contextmanager
 def undisturbed():
     """No search for garbage in what was there before, and seldom in what is new; no messages that nobody hears ("idle")."""
@@ -90,7 +129,9 @@ def undisturbed():
         gc.freeze()
     gc.set_threshold(*(max(a, b) for a, b in zip(thresholds, (20_000, 10, 50), strict=True)))
     try:
-        with replaced(event, "broadcast", lambda message: None) if alone else contextlib.nullcontext():
+        with contextlib.ExitStack() as stack:
+            for name in ("start_event", "end_event", "broadcast") if alone else ():
+                stack.enter_context(replaced(event, name, lambda *args, **kwargs: None))
             yield
     finally:
         gc.set_threshold(*thresholds)
