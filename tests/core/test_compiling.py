@@ -4,18 +4,20 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
-from numba.core import base, ir, ssa
+from numba.core import base, event, ir, ssa
 from numba.core.base import BaseContext
 from numba.core.codegen import JITCodeLibrary
 from numba.core.cpu import CPUContext
 from numba.core.lowering import Lower
 from numba.core.typing.context import BaseContext as TypingContext
 
+import bouligand as bd
 from bouligand.core.compiler import compiling, pipeline
 from bouligand.core.compiler.intrinsics import compact
 from bouligand.core.compiler.jit import core
@@ -297,3 +299,33 @@ def test_a_rule_that_is_added_between_two_functions_is_seen():
 
         numba.extending.overload(plain)(lambda x: twice)
         assert numba.njit(lambda x: plain(x))(4.0) == 8.0
+
+
+def halves(t, x, b, p):
+    out = np.empty(4)
+    out[:2] = x[2:]
+    out[2:] = x[: int(p[0])]
+    return out
+
+
+def test_slices_of_users_functions_compile_nothing_of_texts():
+    new = time.time()  # (so that it is not on disk)
+
+    def f(t, x, b, p):
+        out = np.empty(4)
+        out[:2], out[2:] = x[2:], x[:2] + 0.0 * new
+        return out
+
+    listener = event.RecordingListener()
+    with event.install_listener("numba:compile", listener):
+        sol = bd.solve(bd.System(f, n=4, m=0), (0.0, 1.0), np.ones(4))
+    compiled = {one.data["dispatcher"].py_func.__module__ for _, one in listener.buffer}
+    assert __name__ in compiled
+    assert not {name for name in compiled if name.startswith("numba.cpython.unicode")}
+    np.testing.assert_allclose(sol.x[-1], np.exp(1.0), rtol=1e-5)
+
+
+def test_slices_of_another_shape_are_the_functions_own_exception():
+    system = bd.System(halves, n=4, m=0, params={"count": 2.0})
+    with pytest.raises(ValueError, match=r"could not broadcast .* \(3,\)"):
+        bd.solve(system, (0.0, 1.0), np.ones(4), {"count": 3.0})

@@ -177,16 +177,27 @@ class UserFunction:
             values = np.full(shape, 0.0 if self.name in self.ADDING else fill)
             if self.name in self.CHANGING:
                 values[:] = mine[0]
-            returned = self.function(t, *mine, values)
+            returned = self._run(t, *mine, values)
             if self.name in self.CHANGING:
                 refuse_returned(self.name, returned, values)
         else:
-            values = real_values(self.name, self.function(t, *mine))
+            values = real_values(self.name, self._run(t, *mine))
             if any(np.shares_memory(values, a) for a in mine if isinstance(a, np.ndarray)):
                 values = values.copy()
         if any(not isinstance(a, int | np.integer) and a.tobytes() != b for a, b in zip(mine, before, strict=True)):
             raise WritesArgumentError(writes_argument(self.name))
         return values
+
+    def _run(self, *arguments: Any) -> Any:
+        """Call it. (Machine code does not tell the shapes of slices that differ: plain Python does.)"""
+        try:
+            return self.function(*arguments)
+        except ValueError as error:
+            from ..core.compiler.messages import SHAPES_DIFFER
+
+            if str(error) != SHAPES_DIFFER or not hasattr(self.function, "py_func"):
+                raise
+        return self.function.py_func(*arguments)
 
     def _copy(self, argument: Any, kind: Shape) -> Any:
         """An argument as an array of its own, of the kind for which the function was compiled."""

@@ -16,13 +16,26 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from .cache import JIT
 from .indexing import short_indexing
+from .messages import short_messages
 from .once import rules_read_once, sizes_found_once, typed_once, undisturbed
 from .pipeline import needed_passes
 from .variables import found_fast
 from .whole import as_a_whole
 
 KNOWN = (0, 61), (0, 68)  # versions of Numba, the first and the last with which the shortcuts are tested
-SHORTCUTS = ("blas", "parts", "optimise", "passes", "variables", "types", "rules", "arrays", "sizes", "idle")
+SHORTCUTS = (
+    "blas",
+    "parts",
+    "optimise",
+    "passes",
+    "variables",
+    "types",
+    "rules",
+    "arrays",
+    "sizes",
+    "idle",
+    "messages",
+)
 
 
 def _allowed():
@@ -83,9 +96,14 @@ def compile_for_types(dispatcher, types):
         dispatcher.compile(types)
 
 
+def users_shortcuts():
+    """Those for functions of users. Within `compiling()`."""
+    return short_messages() if "messages" in ALLOWED else contextlib.nullcontext()
+
+
 @contextlib.contextmanager
 def shortcuts():
-    """All that are allowed, while something is compiled. Within `compiling()`."""
+    """All those for the core that are allowed, while something is compiled. Within `compiling()`."""
     with contextlib.ExitStack() as stack:
         for name, shortcut in _WHILE_COMPILING.items():
             if name in ALLOWED:

@@ -1,10 +1,10 @@
 """The decorator of every compiled function of the core.
 
 The files of this folder know Numba's and LLVM's internals, and (with ``schemes.stages``) no other does: this one; ``compiling``,
-how an entry is compiled, with ``pipeline``, ``lowering``, ``indexing``, ``variables``, ``once`` and ``whole``; ``cache``, its
-machine code on disk, with ``checked`` and ``shipped``, ``kept``, that of users' functions; ``intrinsics``, instructions that
-Python does not have (calls by address, bare memory); ``vectors``, whole rows at once; ``tables``, memory by name; and
-``wrapping``, which turns a user's function into an address.
+how an entry is compiled, with ``pipeline``, ``lowering``, ``indexing``, ``variables``, ``messages``, ``once`` and ``whole``;
+``cache``, its machine code on disk, with ``checked`` and ``shipped``; ``kept``, that of users' functions; ``intrinsics``,
+instructions that Python does not have (calls by address, bare memory); ``vectors``, whole rows at once; ``tables``, memory by
+name; and ``wrapping``, which turns a user's function into an address.
 """
 
 from numba import njit, types

@@ -14,7 +14,7 @@ from numba.np.arrayobj import populate_array
 
 from ..state import DUAL_NAMES
 from .cache import JIT, keep_on_disk
-from .compiling import compiling, shortcuts
+from .compiling import compiling, shortcuts, users_shortcuts
 from .intrinsics import DOUBLE, INT32, INT64
 from .kept import new_name
 
@@ -166,7 +166,8 @@ def c_function(dispatcher, shapes, in_place, read_only, kept=None):
 
 
 def _compile(dispatcher, kinds):
-    dispatcher.compile(kinds)
+    with users_shortcuts():
+        dispatcher.compile(kinds)
     return dispatcher.overloads[kinds]
 
 

@@ -14,4 +14,5 @@ def layout(n, m, parameters):
     return fields, duals, forces, forces + parameters
 
 
-compiled_layout = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(layout)
+_NO_WRAPPERS: dict = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # (only compiled code calls it)
+compiled_layout = njit(**_NO_WRAPPERS)(layout)
