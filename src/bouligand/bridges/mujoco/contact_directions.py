@@ -21,10 +21,8 @@ from .contact_jacobian import (
 )
 from .law_jacobian import column_of_law, force_by_parameter, force_slopes, numbers_of_laws
 from .pair_jacobian import pair_slopes, pair_turn
-from .spatial import cross, of_force, of_motion, plus, vector
+from .spatial import STILL, cross, of_force, of_motion, plus, vector
 from .touching import closing, place, slip
-
-_STILL = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @core(inline=True)
@@ -32,7 +30,7 @@ def _of_body(w, q, body):
     """Along direction q: the displacement of a body, and the change of its velocity."""
     last = read_int(read_int(w, at.BODY_LAST_DOF), body)
     if last < 0:
-        return _STILL, _STILL
+        return STILL, STILL
     row = read_int(w, at.ALONG_DOFS) + 8 * at.ALONG_DOF_DOUBLES * (read_int(w, at.NV) * q + last)
     shift = vector(row + 8 * at.SHIFT)
     carried = of_motion(shift, vector(read_int(w, at.CVEL) + 48 * body))

@@ -21,11 +21,10 @@ from .joint_friction import add_joint_friction_parameters, add_joint_friction_sl
 from .mechanics import clear, project, quaternion_product
 from .running_cost import cost_row
 from .smooth_jacobian import falling, force_and_momentum
-from .spatial import dot, inertia_times, keep, of_force, of_motion, plus, scaled, vector
+from .spatial import STILL, dot, inertia_times, keep, of_force, of_motion, plus, scaled, vector
 from .symbols import solve_inertia
 
 _USER_DATA, _PARAMETERS = 3, 2  # in the context
-_STILL = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @core
@@ -54,7 +53,7 @@ def _accelerations(w):
     """The acceleration behind each dof, into DOF_WORK."""
     cdof, rates, parents = read_int(w, at.CDOF), read_int(w, at.CDOF_DOT), read_int(w, at.DOF_PARENT)
     qvel, qacc, work = read_int(w, at.QVEL), read_int(w, at.QACC), read_int(w, at.DOF_WORK) + 8 * at.A_AFTER
-    a = _STILL
+    a = STILL
     for k in range(read_int(w, at.NV)):
         parent = read_int32(parents, k)
         if parent < 0:
@@ -73,11 +72,11 @@ def _displace_dofs(w, q):
     nv, size = read_int(w, at.NV), 8 * at.ALONG_DOF_DOUBLES
     rows, angles = read_int(w, at.ALONG_DOFS) + size * nv * q, read_int(w, at.ALONG_Q) + 8 * nv * q
     speeds = read_int(w, at.ALONG_X) + 8 * (read_int(w, at.N) * q + read_int(w, at.NQ))
-    first, shift, v, a = 0, _STILL, _STILL, _STILL
+    first, shift, v, a = 0, STILL, STILL, STILL
     while first < nv:
         parent, before = read_int32(parents, first), falling(read_int(w, at.GRAVITY))
         if parent < 0:
-            shift, v, a = _STILL, _STILL, _STILL
+            shift, v, a = STILL, STILL, STILL
         else:
             before = vector(work + 8 * (at.DOF_DOUBLES * parent + at.A_AFTER))
         if 0 <= parent != first - 1:
@@ -108,13 +107,13 @@ def _push_bodies(w, many):
     nbody, nv, last_of = read_int(w, at.NBODY), read_int(w, at.NV), read_int(w, at.BODY_LAST_DOF)
     for i in range(1, nbody):
         inertia, last, v = cinert + 80 * i, read_int(last_of, i), vector(cvel + 48 * i)
-        force, momentum = _STILL, _STILL
+        force, momentum = STILL, STILL
         if last >= 0:  # (otherwise it is fixed to the world)
             a = vector(dofs + 8 * (at.DOF_DOUBLES * last + at.A_AFTER))
             force, momentum = force_and_momentum(inertia, v, a)
         keep(read_int(w, at.BODY_WORK) + 8 * (at.BODY_DOUBLES * i + at.FORCE), force)
         for q in range(many):
-            change = _STILL
+            change = STILL
             if last >= 0:
                 one = read_int(w, at.ALONG_DOFS) + 8 * at.ALONG_DOF_DOUBLES * (nv * q + last)
                 dv = vector(one + 8 * at.V_CHANGE)
@@ -128,11 +127,11 @@ def _subtract_motion(w, q):
     """Subtract from a row of FORCES the joint forces that all this takes: from the ends of the tree to its root."""
     parents, last_of, nbody = read_int(w, at.BODY_PARENT), read_int(w, at.BODY_LAST_DOF), read_int(w, at.NBODY)
     size, work = 8 * at.ALONG_BODY_DOUBLES, read_int(w, at.BODY_WORK) + 8 * at.FORCE
-    rows, below = read_int(w, at.ALONG_BODIES) + size * nbody * q, _STILL
+    rows, below = read_int(w, at.ALONG_BODIES) + size * nbody * q, STILL
     for i in range(nbody - 1, 0, -1):
         parent, force = read_int32(parents, i), vector(work + 8 * at.BODY_DOUBLES * i)
         change = plus(vector(rows + size * i), 1.0, below)
-        change, below = _subtract_joints(w, q, i, read_int(last_of, i), force, change), _STILL
+        change, below = _subtract_joints(w, q, i, read_int(last_of, i), force, change), STILL
         if parent == i - 1:
             below = change
         elif parent > 0:
@@ -143,11 +142,11 @@ def _subtract_motion(w, q):
 def _sum_forces(w):
     """In BODY_WORK, the force that moves each body and all that hang on it."""
     parents, work = read_int(w, at.BODY_PARENT), read_int(w, at.BODY_WORK) + 8 * at.FORCE
-    size, below = 8 * at.BODY_DOUBLES, _STILL
+    size, below = 8 * at.BODY_DOUBLES, STILL
     for i in range(read_int(w, at.NBODY) - 1, 0, -1):
         parent, force = read_int32(parents, i), plus(vector(work + size * i), 1.0, below)
         keep(work + size * i, force)
-        below = force if parent == i - 1 else _STILL
+        below = force if parent == i - 1 else STILL
         if 0 < parent != i - 1:
             keep(work + size * parent, plus(vector(work + size * parent), 1.0, force))
 
@@ -160,7 +159,7 @@ def _subtract_joints(w, q, body, dof, force, change):
     parents, nv = read_int(w, at.DOF_PARENT), read_int(w, at.NV)
     forces, angles = read_int(w, at.FORCES) + 8 * nv * q, read_int(w, at.ALONG_Q) + 8 * nv * q
     while dof >= 0 and read_int32(bodies_of, dof) == body:
-        first, moved = read_int(first_of, dof), _STILL
+        first, moved = read_int(first_of, dof), STILL
         for k in range(first, dof + 1):
             axis = vector(cdof + 48 * k)
             write(forces, k, read(forces, k) - dot(axis, change))

@@ -18,24 +18,23 @@ STEP = 6e-6  # of differences of a user's function, relative to max(1, |x|): the
 @core
 def add_force(w, seeds, column, dof, value):
     """To the force on a dof, what it changes with one state or parameter."""
-    forces, nv = read_int(w, at.FORCES), read_int(w, at.NV)
-    directions, width, many = seeds
-    if many == 0:
-        write(forces, nv * column + dof, read(forces, nv * column + dof) + value)
-    for q in range(many):
-        change = value * read(directions, width * q + column)
-        write(forces, nv * q + dof, read(forces, nv * q + dof) + change)
+    _add(seeds, read_int(w, at.FORCES) + 8 * dof, read_int(w, at.NV), column, value)
 
 
 @core
 def add_rate(seeds, out, stride, row, column, value):
     """The same to the rate of a state, a row of ``out`` (n, stride)."""
+    _add(seeds, out + 8 * stride * row, 1, column, value)
+
+
+@core
+def _add(seeds, first, step, column, value):
+    """To a table at ``first``, whose columns (or directions) are ``step`` numbers apart."""
     directions, width, many = seeds
     if many == 0:
-        write(out, stride * row + column, read(out, stride * row + column) + value)
+        write(first, step * column, read(first, step * column) + value)
     for q in range(many):
-        change = value * read(directions, width * q + column)
-        write(out, stride * row + q, read(out, stride * row + q) + change)
+        write(first, step * q, read(first, step * q) + value * read(directions, width * q + column))
 
 
 @core

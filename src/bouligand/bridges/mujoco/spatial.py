@@ -3,6 +3,8 @@
 from ...core.compiler.intrinsics import read, write
 from ...core.compiler.jit import core
 
+STILL = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
 
 @core(inline=True)
 def vector(at):
