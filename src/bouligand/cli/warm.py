@@ -53,7 +53,7 @@ DERIVATIVE = (
         "tabulate_differences",
         "i b i I1 I1 F1 F2 F3",
     ),
-    Part("differences: steps", "tangents.difference_steps", "guess_steps"),
+    Part("derivatives: records", "tangents.prepare", "open_record"),
 )
 OTHER = (
     Part("sliding modes", "sliding.modes", "slide"),

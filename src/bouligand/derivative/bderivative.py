@@ -99,9 +99,9 @@ class BDerivative(Structure, Generic[Gradient]):
         outcome = outcome_of(solution, t, since, event)
         check_options(solution, params, merge, rtol, outcome.since, outcome.t)
         self.since, self.t, self.event = outcome.since, outcome.t, outcome.event
-        warn_of_jumps(solution, self.since, self.t)
         self.solution, self.system, self.params = solution, solution.system, bool(params)
         self._map = TangentMap(solution, outcome, self.params, merge, None if rtol is None else float(rtol))
+        warn_of_jumps(solution, self.since, self.t)
         self.n, self.np = self._map.n, self._map.np
         self._perturbations = Perturbations(self.system, self.n, self.np, self.params)
 

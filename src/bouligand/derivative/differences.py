@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ..memory.extras import TangentMemory
     from ..solution.solution import Solution
 
-_guess = Kernel("tangents.difference_steps", "guess_steps", "what derivatives need", direct=True)
 _tabulate = Kernel("tangents.difference_steps", "tabulate_differences", "differences that know their error")
 
 _LARGEST = DERIVATIVE_ROWS.places["largest"][0]
@@ -48,16 +47,12 @@ class Steps:
 
 
 def take_steps(solution: Solution, memory: TangentMemory, params: bool) -> None:
-    """Fill the steps of differences into the workspace in which the record of this solution is open."""
-    if not memory.ways.differenced:
-        _guess(memory.address)  # (as units of length)
-        return
+    """Measure the steps of differences in the workspace in which the record of this solution is open; it holds guesses."""
     tangents, known = memory.tangents, solution._difference_steps
     if known is None:
         known = solution._difference_steps = {}
     largest, steps = tangents.rows[_LARGEST], known.get(params)
     if steps is None:
-        _guess(memory.address)
         error, worst = _measure(solution, memory, params)
         f, h = tangents.differences.copy(), tangents.differences_h.copy()
         known[params] = Steps(f, h, largest.copy(), error, worst)

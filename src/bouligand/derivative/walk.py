@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     # times; the tangents there (a row for each time and tangent) or, backwards, the gradients (a row for each time)
     Requested: TypeAlias = tuple[FloatArray, FloatArray]
 
+_open_record = Kernel("tangents.prepare", "open_record", "what derivatives need", direct=True)
 _prepare = Kernel("tangents.prepare", "prepare", "what derivatives need", direct=True)
 _push = Kernel("tangents.along", "push", "derivatives", direct=True)
 _pull = Kernel("tangents.along", "pull", "gradients", direct=True)
@@ -77,7 +78,9 @@ def walk_along(
         if params not in system._jacobians_probed:
             system._probe_jacobians(record.t[0], record.states[0], record.word_start, record.parameters[0][0], params)
         memory.open(system, record, own_rtol, atol, lease.fn, jacobians)
-        take_steps(solution, memory, params)
+        record.learn(_open_record(memory.address), memory.g.b)
+        if memory.ways.differenced:
+            take_steps(solution, memory, params)
         take_pattern(system, memory)
         if record.stiff:
             memory.take_stiff(system.n)

@@ -245,14 +245,14 @@ class TangentMemory(Working):
     def open(
         self, system: System, record: Record, rtol: float, atol: FloatArray, fn: RecordArray, jacobians: RecordArray
     ) -> None:
-        """Prepare the replay of a record with these functions, from its start."""
+        """Prepare the replay of a record with these functions. (g.b holds the word at its end: see `core.tangents.prepare`.)"""
         self.fill()
         self.bind(fn, False)
         self.tangents.put("jacobians", jacobians)
         s, g = self.s, self.g
         s.rtol, s.cap, s.t0, s.tf = rtol, 1e300, record.t[0], record.t[-1]
         self.v.atol[:] = atol
-        g.observer[:], g.b[:] = system.observers, record.word_start
+        g.observer[:], g.b[:] = system.observers, record.word_end
         self.put_record(record.placed)
 
     def take_stiff(self, n: int) -> None:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.schemes import STIFF
-from ..core.state import BACK, JUMP, MARGIN, SHOWN, SPAN
-from ..memory.tables import Placed
+from ..core.state import BACK, HAS_SPANS, HAS_STIFF_STEPS, JUMP, JUMPS_AT_GRAZES, MARGIN, SHOWN, SPAN
+from ..memory.tables import Placed, place_of
+from ..memory.working import IntegrationMemory
 from .lazy import lazy
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..integration.stepper import Stepper
 
 _FIRST_LEG = np.zeros(1, dtype=np.int64)
+_AT_FIRST_LEG = place_of(_FIRST_LEG)
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Record:
 
     def __getstate__(self) -> dict[str, Any]:
         # (addresses are not pickled)
-        return {key: value for key, value in self.__dict__.items() if key != "placed"}
+        return {key: value for key, value in self.__dict__.items() if key not in ("placed", "_workspace")}
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -91,6 +93,11 @@ class Record:
     def stiff(self) -> bool:
         """Whether there are stiff steps."""
         return bool((self.kind == STIFF).any())
+
+    @lazy
+    def jumps_at_grazes(self) -> bool:
+        """Whether f has a finite jump at some near-grazing."""
+        return bool((self.events["effect"] > 1.0).any())
 
     @lazy
     def jump_rows(self) -> IntArray:
@@ -158,7 +165,17 @@ class Record:
     @lazy
     def placed(self) -> Placed:
         """The arrays that a replay needs, with their addresses."""
-        return Placed.of(self.steps, self.states, self.events, self.breaks, *self.parameters)
+        arrays = self.steps, self.states, self.events, self.breaks, *self.parameters
+        workspace = self.__dict__.get("_workspace")
+        return Placed.of(*arrays) if workspace is None else Placed.in_workspace(workspace, arrays, _AT_FIRST_LEG)
+
+    def learn(self, found: int, word_start: FloatArray) -> None:
+        """Keep what the core has found in it (see `core.tangents.prepare`): many microseconds less than NumPy takes for that."""
+        known = self.__dict__
+        if "word_start" not in known:
+            known["word_start"] = word_start.copy()
+            known["spans"], known["stiff"] = bool(found & HAS_SPANS), bool(found & HAS_STIFF_STEPS)
+            known["jumps_at_grazes"] = bool(found & JUMPS_AT_GRAZES)
 
     def copy(self) -> Record:
         """A copy, which does not change when the integration goes on."""
@@ -181,7 +198,7 @@ def record_of(stepper: Stepper) -> Record:
     """The record in the workspace of an integration."""
     memory = stepper._memory
     rows, legs = memory.s.record_count, stepper._legs
-    return Record(
+    record = Record(
         steps=memory.steps[:rows],
         states=memory.states[:rows],
         events=events_of(stepper),
@@ -190,6 +207,9 @@ def record_of(stepper: Stepper) -> Record:
         p=stepper._p.copy(),
         legs=None if legs is None else tuple(legs),
     )
+    if legs is None and isinstance(memory, IntegrationMemory):
+        record.__dict__["_workspace"] = memory  # (whose table knows where these arrays are)
+    return record
 
 
 def word_after(word: FloatArray, events: RecordArray) -> FloatArray:

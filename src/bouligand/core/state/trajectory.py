@@ -31,4 +31,6 @@ BACK = 100
 SPAN = 20
 # A jump of the state is a row of its own, at the same time as the row before, which has the state before the jump.
 JUMP = 30
+# what there is in a record: spanning steps, stiff steps, and near-grazings at which f jumps (by more than the tolerance)
+HAS_SPANS, HAS_STIFF_STEPS, JUMPS_AT_GRAZES = 1, 2, 4
 ORDERS = {**{HOP + rung: rung for rung in range(1, 6)}, SPAN: 5}  # of the formulas of these; a scheme has its own

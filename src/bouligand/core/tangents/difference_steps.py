@@ -12,15 +12,14 @@ from ..state import OF_T, OF_X, STEP_RATIO
 EPS = 2.2e-16
 
 
-@core(entry=True)
-def guess_steps(table):
+@core
+def guess_steps(w):
     """For each state, each parameter and time, the step at which the error of a central difference is least if nothing but the
     trajectory is known; and the largest value of each state. The whole trajectory is open.
 
     Its round-off is ``eps |x| / step``, its truncation error ``(step / scale)^2``; the scale is how far the trajectory moves.
     """
     compact()
-    w = work(table)
     s, v, out, largest, states = w.s, w.v, w.tangents.differences, w.tangents.rows.largest, w.states
     eps, n, last = EPS, v.width, states.shape[0] - 1
     for i in range(n):
