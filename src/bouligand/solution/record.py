@@ -136,7 +136,8 @@ class Record:
     def parameters(self) -> tuple[FloatArray, IntArray]:
         """The parameters, a row for each set of values, and the first row of ``steps`` for which each set holds."""
         if self.legs is None:
-            return self.p.reshape(1, -1).copy(), _FIRST_LEG
+            workspace = self.__dict__.get("_workspace")
+            return (self.p.copy() if workspace is None else workspace.p).reshape(1, -1), _FIRST_LEG
         values = np.array([p for _, p in self.legs]).reshape(len(self.legs), -1)
         return values, np.array([row for row, _ in self.legs], dtype=np.int64)
 
