@@ -135,7 +135,8 @@ class BDerivativeAtTimes(StructureAtTimes, Generic[Gradient]):
         """The tangents ``start`` (rows; the first selects the piece) at each moment, array (moments, rows, n); and how they
         passed the corners of each part. ``dt0``: perturbations of the start time, None if all are zero."""
         n, rows, D = self.n, len(start), start.copy()
-        out, read = np.empty((len(self._moments), rows, n)), np.empty((len(self._on_way) * rows, n))
+        # (zeros: what is not on the way is written behind the projection, which must not see chance values)
+        out, read = np.zeros((len(self._moments), rows, n)), np.empty((len(self._on_way) * rows, n))
         requested = (self._moments[self._on_way], read) if len(self._on_way) else ()
         passages = [self._whole._map.propagate(D, dt0, jumps=jumps, requested=requested)]
         out[self._on_way] = read.reshape(len(self._on_way), rows, n)
