@@ -31,8 +31,8 @@ class Perturbations:
         z = np.zeros(self.width)
         if dx is not None:
             dx = dx if type(dx) is np.ndarray and dx.dtype == float else numbers("dx", dx)
-            # (a finite product shows faster that all values are finite)
-            if dx.shape != (self._n,) or not (math.isfinite(dx.dot(dx)) or np.isfinite(dx).all()):
+            # (of a few values, a finite sum shows faster that all are finite)
+            if dx.shape != (self._n,) or not (math.isfinite(sum(dx.tolist())) or np.isfinite(dx).all()):
                 raise ValueError(f"dx must have {self._n} finite values, one for each state; got {described(dx)}")
             z[: self._n] = dx
         if dp is not None:

@@ -98,7 +98,7 @@ def cut(
         plan.first = 0 if from_start else record.t.searchsorted(since)
         after = after.copy()
         steps, states = _with_rows(solution, rates, memory, lease, after, word)
-    t = steps["t"]
+    t = record.t if steps is record.steps else steps["t"]
     leg_p, legs = record.parameters
     breaks, leg = record.breaks, 0
     if record.legs is not None:
@@ -112,21 +112,9 @@ def cut(
         placed = Placed.of(steps, states, after, breaks, leg_p, legs)
     elif steps is not record.steps or after is not events:
         placed = placed.with_rows(steps, states, after)
-    return Stretch(
-        steps=steps,
-        states=states,
-        events=after,
-        before=events[:first],
-        rows=slice(first, last),
-        word=word,
-        breaks=breaks,
-        leg_p=leg_p,
-        legs=legs,
-        leg=leg,
-        wanted=wanted,
-        end=len(t) - 1 if until == t[-1] else int(np.searchsorted(t, until)),
-        placed=placed,
-    )
+    end = len(t) - 1 if until == t[-1] else int(np.searchsorted(t, until))
+    parameters, rows = (leg_p, legs, leg), slice(first, last)
+    return Stretch(steps, states, after, events[:first], rows, word, breaks, *parameters, wanted, end, placed)
 
 
 def _with_rows(

@@ -225,15 +225,16 @@ class Walk:
     def _rows_of_tangents(self, tangents: int) -> FloatArray:
         """The workspace of the stages: a row holds the state as dual numbers, all tangents at once, or both sides of one (see
         `core.tangents.step_tangents`), rounded up to a multiple of four."""
-        has_Df, by_duals, *_ = self.memory.ways
-        if has_Df or self.memory.at.frozen or (not by_duals and self.n <= SMALL):
-            few = has_Df and 0 < tangents <= MOST_ALONG and not self.memory.at.frozen
+        memory, ways = self.memory, self.memory.ways
+        frozen = memory.at.frozen
+        if ways.Df or frozen or (not ways.by_duals and self.n <= SMALL):
+            few = ways.Df and 0 < tangents <= MOST_ALONG and not frozen
             at_once = few and self.system._bind().take_along(self.system)
             width = -4 * (-tangents * self.n // 4) if at_once else self.n * -4 * (-tangents // 4)
         else:
-            size = self._size_of_duals(tangents) if by_duals else 2
+            size = self._size_of_duals(tangents) if ways.by_duals else 2
             width = -4 * (-size * self.n // 4)
-        return self.memory.rows_of_tangents(width)
+        return memory.rows_of_tangents(width)
 
     def _size_of_duals(self, tangents: int) -> int:
         """The size of the dual numbers that propagate so many tangents."""

@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 _RECORD = ("steps", "states", "events", "breaks", "leg_p", "legs")  # adjacent entries of `core.state.WORK`
 _write = struct.Struct("3q").pack_into
-_read_record = struct.Struct("12q").unpack_from  # (of the first four)
-_read_address = struct.Struct("q").unpack_from
 _pack_rows = struct.Struct("9q").pack
-_pack_record = struct.Struct(f"{3 * len(_RECORD)}q").pack
+pack_record = struct.Struct(f"{3 * len(_RECORD)}q").pack
 
 
 class Placed(NamedTuple):
@@ -41,24 +39,7 @@ class Placed(NamedTuple):
         legs: IntArray,
     ) -> Placed:
         arrays: tuple[NDArray[Any], ...] = (steps, states, events, breaks, leg_p, legs)
-        return cls(arrays, _pack_record(*(number for array in arrays for number in place_of(array))))
-
-    @classmethod
-    def in_workspace(cls, memory: TableMemory, arrays: tuple[NDArray[Any], ...], legs: Place) -> Placed:
-        """The same, where these are the first rows of the arrays of a workspace, whose table has their addresses. ``legs``: the
-        place of the last one."""
-        places, (steps, states, events, _, leg_p, _) = memory.kind.places, arrays
-        at = _read_record(memory._bytes, 24 * places[_RECORD[0]])
-        rows, parameters = len(steps), _read_address(memory._bytes, 24 * places["p"])
-        entries = _pack_record(
-            *(at[0], rows, 1),
-            *(at[3], rows, states.shape[1]),
-            *(at[6], len(events), 1),
-            *at[9:],
-            *(*parameters, 1, leg_p.shape[1]),
-            *legs,
-        )
-        return cls(arrays, entries)
+        return cls(arrays, pack_record(*(number for array in arrays for number in place_of(array))))
 
     def with_rows(self, steps: RecordArray, states: FloatArray, events: RecordArray) -> Placed:
         """The same, with other rows."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.state import EVENT, FUNCTIONS, GUARD_ROWS, SCALARS, START_SIZE, STATE_ROWS, STEP, WORD, WORK
 from ..core.views import KeptRowsView, RowsView, quick_rows, record_view
-from .tables import TableMemory, place_of
+from .tables import Placed, TableMemory, pack_record, place_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..core.state import Rows
     from ..system.system import System
     from ..system.user_memory import Lease
+    from .tables import Place
 
     Declared: TypeAlias = tuple[memoryview[Any], list[tuple[str, int]]]
 
@@ -43,6 +44,9 @@ NOTHING_GIVEN: dict[str, NDArray[Any]] = {
 }  # fmt: skip
 
 Scalars = record_view(SCALARS)
+_read_address = struct.Struct("q").unpack_from
+_read_places = struct.Struct("12q").unpack_from  # of steps, states, events and breaks
+_AT_P, _AT_STEPS = 24 * WORK.places["p"], 24 * WORK.places["steps"]
 
 
 class Working(TableMemory):
@@ -161,6 +165,14 @@ class IntegrationMemory(Working):
     def bind(self, fn: RecordArray, has_jacobian: bool) -> None:
         super().bind(fn, has_jacobian)
         self.usual |= {"fn": fn, "Dh": self.Dh}
+
+    def placed(self, arrays: tuple[NDArray[Any], ...], legs: Place) -> Placed:
+        """As `Placed.of`, of a record of this integration, with these parameters from its start on: the table has the addresses.
+        ``legs``: the place of the last array."""
+        steps, states, events, _, leg_p, _ = arrays
+        at, rows, parameters = _read_places(self._bytes, _AT_STEPS), len(steps), _read_address(self._bytes, _AT_P)
+        of_rows = (at[0], rows, 1, at[3], rows, states.shape[1], at[6], len(events), 1)
+        return Placed(arrays, pack_record(*of_rows, *at[9:], *parameters, 1, leg_p.shape[1], *legs))
 
     def contents(self) -> tuple[FloatArray, dict[str, NDArray[Any]]]:
         """Copies of all that it holds, to be written to another memory of the same system with `restore`."""

@@ -168,7 +168,7 @@ class Record:
         """The arrays that a replay needs, with their addresses."""
         arrays = self.steps, self.states, self.events, self.breaks, *self.parameters
         workspace = self.__dict__.get("_workspace")
-        return Placed.of(*arrays) if workspace is None else Placed.in_workspace(workspace, arrays, _AT_FIRST_LEG)
+        return Placed.of(*arrays) if workspace is None else workspace.placed(arrays, _AT_FIRST_LEG)
 
     def learn(self, found: int, word_start: FloatArray) -> None:
         """Keep what the core has found in it (see `core.tangents.prepare`): many microseconds less than NumPy takes for that."""
@@ -198,18 +198,20 @@ def events_of(stepper: Stepper) -> RecordArray:
 def record_of(stepper: Stepper) -> Record:
     """The record in the workspace of an integration."""
     memory = stepper._memory
-    rows, legs = memory.s.record_count, stepper._legs
-    record = Record(
+    s, legs = memory.s, stepper._legs
+    rows = s.record_count
+    record = object.__new__(Record)  # (its own constructor sets one attribute after the other, in three times the time)
+    record.__dict__.update(
         steps=memory.steps[:rows],
         states=memory.states[:rows],
-        events=events_of(stepper),
+        events=memory.events[: s.event_count],
         word_end=memory.g.b.copy(),
         breaks=memory.breaks,
         p=stepper._p.copy(),
         legs=None if legs is None else tuple(legs),
+        # (whose table knows where these arrays are)
+        _workspace=memory if legs is None and isinstance(memory, IntegrationMemory) else None,
     )
-    if legs is None and isinstance(memory, IntegrationMemory):
-        record.__dict__["_workspace"] = memory  # (whose table knows where these arrays are)
     return record
 
 

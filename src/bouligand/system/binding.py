@@ -96,6 +96,7 @@ class Bound:
         self._no_duals: dict[str, str] = {}  # functions that do not compile for dual numbers, and why
         # of f of dual numbers with one tangent, or with two: states evaluated so far without it (inf: it does not compile)
         self._evaluated: dict[str, float] = {"f_one": 0.0, "f_few": 0.0}
+        self._few_tangents: set[int] = set()  # of which there are dual numbers that have no more, compiled
         self.space: FloatArray | None = None  # working memory of sliding modes
         if system._stays:
             self._let_stay(system)
@@ -237,9 +238,9 @@ class Bound:
     def expect_few_tangents(self, system: System, tangents: int, evaluations: int) -> bool:
         """Whether one or two tangents are propagated by dual numbers that have no more. These are compiled once so many states
         have been evaluated without them that it pays."""
-        name, lanes = ("f_one", ONE_LANE) if tangents == ONE_LANE else ("f_few", FEW_LANES)
-        if self._jacobians[name][0]:
+        if tangents in self._few_tangents:
             return True
+        name, lanes = ("f_one", ONE_LANE) if tangents == ONE_LANE else ("f_few", FEW_LANES)
         self._evaluated[name] += evaluations
         if not WORTH_COMPILING < self._evaluated[name] < math.inf:
             return False
@@ -250,6 +251,7 @@ class Bound:
                 self._evaluated[name] = math.inf
                 return False
             self.keep.append(keep)
+            self._few_tangents.add(lanes)
         return True
 
     def take_along(self, system: System) -> bool:
