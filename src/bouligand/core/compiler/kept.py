@@ -22,7 +22,7 @@ from numba.core.typing.templates import builtin_registry
 from .cache import CACHED, STAMP
 from .checked import read_checked, write_checked
 from .compiling import compiling
-from .shipped import settings
+from .settings import settings
 
 _MONTH = 30 * 86400.0  # seconds that a file is kept without being read
 _entries: dict = {}  # those read in this process, by their paths: none is put into LLVM's engine twice

@@ -19,23 +19,10 @@ from numba import config
 from numba.core.compiler import CompileResult
 
 from .checked import read_checked
+from .settings import settings
 
 FOLDER = pathlib.Path(__file__).parents[2] / "machine_code"
 MADE_FOR = FOLDER / "made_for.json"
-_SETTINGS = (
-    "OPT",
-    "LOOP_VECTORIZE",
-    "SLP_VECTORIZE",
-    "ENABLE_AVX",
-    "BOUNDSCHECK",
-    "DEBUGINFO_DEFAULT",
-    "LLVM_PASS_TIMINGS",
-)
-
-
-def settings():
-    """Numba's settings that change machine code."""
-    return [str(getattr(config, name, None)) for name in _SETTINGS]
 
 
 def compiler():

@@ -25,7 +25,7 @@ _INDICES = types.Array(types.int64, 1, "C")
 _MATRIX = types.Array(types.float64, 2, "C")
 _INTP = types.intp
 
-_NO_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+NO_WRAPPERS: dict = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # of functions that only compiled code calls
 
 
 def _kind(shape, read_only=False):
@@ -158,7 +158,7 @@ def c_function(dispatcher, shapes, in_place, read_only, kept=None):
         return types.void(), codegen
 
     # (Numba compiles functions of Python only: one that is never called brings the other along)
-    holder = njit(lambda: entry(), **_NO_WRAPPERS)
+    holder = njit(lambda: entry(), **NO_WRAPPERS)
     holder.compile(())
     if kept is not None:
         kept.save_entry(name, holder.overloads[()], *how)
@@ -184,8 +184,8 @@ def _as_dual_array(dispatcher, count, kind):
 
     array = MAKERS[kind][np.array]
     if count == 3:
-        return njit(lambda t, a, b: array(dispatcher(t, a, b)), error_model="numpy", **_NO_WRAPPERS)
-    return njit(lambda t, a, b, c: array(dispatcher(t, a, b, c)), error_model="numpy", **_NO_WRAPPERS)
+        return njit(lambda t, a, b: array(dispatcher(t, a, b)), error_model="numpy", **NO_WRAPPERS)
+    return njit(lambda t, a, b, c: array(dispatcher(t, a, b, c)), error_model="numpy", **NO_WRAPPERS)
 
 
 def _store(context, builder, status, returned, result, out, kind_of_item):

@@ -4,16 +4,16 @@ import numpy as np
 from numba import njit
 
 from ..compiler.intrinsics import address, call, compact, read, read_int, write
+from ..compiler.wrapping import NO_WRAPPERS
 from ..state import DUAL, LANES, USERS_H, USERS_H_DUAL
 from .space import compiled_layout
 
 STEP = 1e-5  # of differences of h, relative to the state
 LONGEST = 1e-5  # step in time of these differences
-LATE = 1e-10  # of the time: at least so long is it, as functions of a late time have few digits of it
+LATE = 1e-10  # of the time: at least so long is a step in time, as functions of a late time have few digits of it
 
 # (unlike the rest of the core the functions of this folder allocate a few small arrays, in sliding modes and at rest only)
-_NO_WRAPPERS: dict = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # (only compiled code calls them)
-compiled = njit(error_model="numpy", nogil=True, **_NO_WRAPPERS)
+compiled = njit(error_model="numpy", nogil=True, **NO_WRAPPERS)
 
 
 @compiled

@@ -13,11 +13,10 @@ import numpy as np
 
 from ..compiler.intrinsics import address, call, compact, read, read_int
 from ..state import JUMP_MANY, JUMPS, RESTS, USERS_F
-from .rates import compiled, guard_rates
+from .rates import LATE, compiled, guard_rates
 
 STEP = 1e-3  # of differences of rates, relative to the state: the formula is of sixth order
 LONGEST = 1e-4  # first step in time of these differences
-LATE = 1e-10  # of the time: at least so long is that first step, as functions of a late time have few digits of it
 RESOLVED = 8e-15  # of the time: the shortest step
 PLACES = (-3.0, -2.0, -1.0, 1.0, 2.0, 3.0)
 WEIGHTS = (-1.0 / 60.0, 9.0 / 60.0, -45.0 / 60.0, 45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)

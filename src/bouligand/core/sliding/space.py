@@ -2,6 +2,7 @@
 
 from numba import njit
 
+from ..compiler.wrapping import NO_WRAPPERS
 from ..state import DUAL
 
 
@@ -14,5 +15,4 @@ def layout(n, m, parameters):
     return fields, duals, forces, forces + parameters
 
 
-_NO_WRAPPERS: dict = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # (only compiled code calls it)
-compiled_layout = njit(**_NO_WRAPPERS)(layout)
+compiled_layout = njit(**NO_WRAPPERS)(layout)
