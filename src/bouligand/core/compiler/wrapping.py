@@ -1,5 +1,6 @@
 """A user's function, compiled, as an address with the core's C signature (see ``intrinsics``)."""
 
+import contextlib
 import ctypes
 
 import numpy as np
@@ -14,7 +15,7 @@ from numba.np.arrayobj import populate_array
 
 from ..state import DUAL_NAMES
 from .cache import JIT, keep_on_disk
-from .compiling import compiling, shortcuts, users_shortcuts
+from .compiling import ALLOWED, compiling, shortcuts, users_shortcuts
 from .intrinsics import DOUBLE, INT32, INT64
 from .kept import new_name
 
@@ -114,7 +115,7 @@ def c_function(dispatcher, shapes, in_place, read_only, kept=None):
     """
     outputs = 0 if not in_place else 2 if len(shapes) == 5 else 1  # (fh has two)
     kinds = argument_types(shapes if in_place else shapes[:-1], outputs, read_only)
-    compiled = _compile(dispatcher, kinds)
+    compiled = _compile(dispatcher, kinds, is_dual(shapes[-1]))
     how = shapes, in_place, read_only
     if kept is not None and (found := kept.load_entry(*how)) is not None:
         address, library = found
@@ -126,7 +127,7 @@ def c_function(dispatcher, shapes, in_place, read_only, kept=None):
             dispatcher = _as_dual_array(dispatcher, len(kinds), _dual(shapes[-1]))
         else:
             dispatcher = _as_float_array(dispatcher, len(kinds))
-        compiled = _compile(dispatcher, kinds)
+        compiled = _compile(dispatcher, kinds, is_dual(shapes[-1]))
         returned = compiled.signature.return_type
 
     name = new_name()
@@ -165,8 +166,13 @@ def c_function(dispatcher, shapes, in_place, read_only, kept=None):
     return holder.overloads[()].library.get_pointer_to_function(name), (holder, dispatcher)
 
 
-def _compile(dispatcher, kinds):
-    with users_shortcuts():
+def _compile(dispatcher, kinds, dual):
+    marks = contextlib.nullcontext()
+    if dual and "marks" in ALLOWED:
+        from ..duals.marks import marked
+
+        marks = marked()
+    with users_shortcuts(), marks:
         dispatcher.compile(kinds)
     return dispatcher.overloads[kinds]
 

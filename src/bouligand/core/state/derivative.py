@@ -88,7 +88,9 @@ DIVISION_PLAN = record(
     "inside_spans: int",  # of which so many (the first one, or none) are inside spanning steps
     "rows: int",  # all of its rows,
     "row: int",  # and, of the states inside spanning steps: the next row,
-    "event: int",  # and the next of its events
+    "event: int",  # the next of its events,
+    "span: int",  # the row of the record to which a spanning step leads that was measured,
+    "pace",  # and how fast the slope of the trajectory changes in it, as the rate of a mode
 )
 DIVISION = Table(
     "division",

@@ -44,11 +44,14 @@ def weave(values, tangent, out):
 
 
 @core
-def tangent_of(duals, out):
-    """out = the tangent of dual numbers that have one, as many as there is room for."""
+def add_tangents(slopes, weights, length, out):
+    """out += length times the tangents of some slopes, which are dual numbers with one tangent, with these weights."""
     apart()
-    for i in range(out.shape[0]):
-        out[i] = duals[2 * i + 1]
+    for stage in range(weights.shape[0]):
+        weight = length * weights[stage]
+        if weight != 0.0:
+            for i in range(out.shape[0]):
+                out[i] += weight * slopes[stage, 2 * i + 1]
 
 
 @core
