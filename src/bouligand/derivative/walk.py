@@ -78,7 +78,7 @@ def walk_along(
             system._probe_jacobians(record.t[0], record.states[0], record.word_start, record.parameters[0][0], params)
         memory.open(system, record, own_rtol, atol, lease.fn, jacobians)
         take_steps(solution, memory, params)
-        take_pattern(system, memory)
+        take_pattern(system, memory, len(record.events))
         if record.stiff:
             memory.take_stiff(system.n)
         rates = None if frozen else solution._rates
