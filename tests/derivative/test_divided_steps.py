@@ -137,7 +137,43 @@ def test_states_inside_spanning_steps_take_few_evaluations():
     plan = walk.memory.tangents.division.now
     assert plan.rows == len(walk.stretch.steps) == plan.row > count
     assert plan.fresh == 0  # no dense output
-    assert walk.memory.s.f_calls <= 4 * plan.rows
+    # one part of each spanning step, of higher order, shows that second order is enough for the others
+    kinds, spans = walk.stretch.steps["kind"], np.count_nonzero(sol.record.kind == SPAN)
+    assert np.count_nonzero(kinds == HOP + 2) >= count - spans
+    assert walk.memory.s.f_calls <= 2 * plan.rows + 3 * spans
+
+
+def driven_relays(frequency, count=200):
+    """Masses with a force that changes with time; no mode is faster than 5 per unit of time. Each guard takes 1 off its force."""
+
+    def f0(t, x, p, dx):
+        m = x.size // 2
+        for i in range(m):
+            dx[i] = x[m + i]
+            dx[m + i] = 1.0 + p[0] * np.cos(p[0] * t) * (1.0 + 0.1 * x[i] * x[i])
+
+    def g(t, x, k, p, dx):
+        dx[x.size // 2 + k] -= 1.0
+
+    def h(t, x, p, out):
+        for i in range(out.size):
+            out[i] = x[i]
+
+    return bd.System(h=h, f0=f0, g=g, n=2 * count, m=count, params={"frequency": frequency})
+
+
+@pytest.mark.parametrize(("frequency", "second_order"), [(1.0, True), (20.0, False)])
+def test_order_of_short_steps_where_the_field_changes_fast(frequency, second_order):
+    count, rtol = 200, 1e-6
+    system = driven_relays(frequency, count)
+    start = np.concatenate([np.linspace(-0.5, -0.4, count), np.full(count, 2.0)])
+    sol, true = (bd.solve(system, (0.0, 1.0), start, rtol=r) for r in (rtol, 1e-12))
+    assert sol.record.spans
+    dx = np.linspace(1.0, -1.0, 2 * count)
+    B, known = sol.bderivative(), true.bderivative()(dx)
+    kinds = B._map.chain.stretch.steps["kind"]
+    assert (np.count_nonzero(kinds == HOP + 2) > 0.8 * count) == second_order
+    assert B(dx) == pytest.approx(known, abs=2.0 * rtol * np.abs(known).max())
 
 
 def test_rows_of_divided_steps():

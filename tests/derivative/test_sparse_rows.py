@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import bouligand as bd
+from bouligand.core.state import DUAL, FEW_DUAL
+from bouligand.system import binding
 
 M = 20
 
@@ -76,3 +78,35 @@ def test_a_pattern_that_changes_on_the_way_is_noticed():
     pattern = exact._bind().pattern
     assert pattern.columns.tolist() == [0, 3, 0, 7]
     assert pytest.approx(known, abs=1e-9) == B
+
+
+def _f_apart(t, x, b, p, dx):
+    for i in range(x.size):
+        dx[i] = 1.0 - 0.1 * i * x[i] + 0.5 * (b[0] > 0) + 0.2 * (b[1] > 0)
+
+
+def _h_apart(t, x, p, out):
+    """Each guard depends on one state; but the second one on two more, behind a tenth of a second."""
+    out[0] = x[0] - 0.3
+    out[1] = x[1] - 0.35 if x[0] < 0.1 else x[1] + 0.2 * x[2] - 0.5 + 0.1 * x[4]
+
+
+def test_two_tangents_where_each_guard_depends_on_one_state(monkeypatch):
+    n = 30
+    system = bd.System(_f_apart, _h_apart, n=n, m=2)
+    x0 = np.concatenate([[0.0, -0.2], np.linspace(0.1, 0.5, n - 2)])
+    sol, dx = bd.solve(system, (0.0, 2.0), x0, rtol=1e-9), np.sin(np.arange(float(n)))
+    assert len(sol.events) == 2
+
+    def derivative(size):
+        B = sol.bderivative()
+        assert B._map.chain.parts[0].walk.memory.tangents.coloured.shape == (1, size * n)
+        return B(dx)
+
+    many = derivative(DUAL)
+    monkeypatch.setattr(binding, "WORTH_COMPILING", 0)
+    few = derivative(FEW_DUAL)
+    assert system._bind().pattern.columns.tolist() == [0, 1]  # found at the start, and wrong where guard 1 is crossed
+    assert few == pytest.approx(many, rel=1e-12, abs=1e-12)
+    ends = [bd.solve(system, (0.0, 2.0), x0 + step * dx, rtol=1e-12).x[-1] for step in (1e-5, -1e-5)]
+    assert few == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-6, abs=1e-6)

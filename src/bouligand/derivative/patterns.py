@@ -2,7 +2,7 @@
 
 A tangent that is NaN stays NaN through every operation, so that the guards that it reaches depend on its state, whatever the
 values are. States that no guard has in common get the same colour; the rows of Dh then take one evaluation of h for seven
-colours, instead of one for eight states.
+colours, instead of one for eight states. Where each guard depends on one state, h of dual numbers with two tangents does as well.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.entries import Kernel
-from ..core.state import DUAL, LANES
+from ..core.state import DUAL, FEW_DUAL, FEW_LANES, LANES
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray
@@ -37,24 +37,25 @@ class Pattern:
         """Number of colours."""
         return int(self.colours.max()) + 1
 
-    def seeds(self) -> FloatArray:
-        """A row for each evaluation of h: the states as dual numbers, each with a tangent for its colour; the last tangent is for
-        the check."""
-        at_once, states = LANES - 1, np.arange(self.colours.size)
-        out = np.zeros((-(-self.count // at_once), self.colours.size, DUAL))
+    def seeds(self, size: int) -> FloatArray:
+        """A row for each evaluation of h: the states as dual numbers of this size, each with a tangent for its colour; the last
+        tangent is for the check."""
+        at_once, states = size - 2, np.arange(self.colours.size)
+        out = np.zeros((-(-self.count // at_once), self.colours.size, size))
         out[self.colours // at_once, states, 1 + self.colours % at_once] = 1.0
-        out[:, :, LANES] = self.check
+        out[:, :, size - 1] = self.check
         return out.reshape(len(out), -1)
 
 
-def take_pattern(system: System, memory: TangentMemory) -> None:
-    """Give the workspace, in which a record is open, the pattern of Dh where that pays."""
+def take_pattern(system: System, memory: TangentMemory, events: int) -> None:
+    """Give the workspace, in which a record with so many events is open, the pattern of Dh where that pays."""
     if not memory.ways.by_colours or not system.m:
         return
     bound = system._bind()
     if bound.pattern is None:
         bound.pattern = _find(system, memory)
-    memory.use_pattern(bound.pattern)
+    few = bound.pattern.count < FEW_LANES and bound.expect_few_colours(system, events * system.n)
+    memory.use_pattern(bound.pattern, FEW_DUAL if few else DUAL)
 
 
 def _find(system: System, memory: TangentMemory) -> Pattern:

@@ -81,7 +81,7 @@ def walk_along(
         record.learn(_open_record(memory.address), memory.g.b)
         if memory.ways.differenced:
             take_steps(solution, memory, params)
-        take_pattern(system, memory)
+        take_pattern(system, memory, len(record.events))
         if record.stiff:
             memory.take_stiff(system.n)
         rates = None if frozen else solution._rates

@@ -260,14 +260,15 @@ class TangentMemory(Working):
         if not hasattr(self, "stiff"):
             self.put("stiff", StiffTable(n))
 
-    def use_pattern(self, pattern: Pattern) -> None:
-        """Let the core evaluate Dh by colours."""
-        if self.tangents.row_starts is not pattern.row_starts:
+    def use_pattern(self, pattern: Pattern, size: int) -> None:
+        """Let the core evaluate Dh by colours, with dual numbers of this size."""
+        width = size * len(pattern.colours)
+        if self.tangents.row_starts is not pattern.row_starts or self.tangents.coloured.shape[1] != width:
             for name in ("row_starts", "columns", "colours", "check"):
                 self.tangents.put(name, getattr(pattern, name))
-            seeds = pattern.seeds()
+            seeds = pattern.seeds(size)
             self.tangents.put("coloured", seeds)
-            self.tangents.put("dual_rows", np.zeros((len(seeds), DUAL * (len(pattern.row_starts) - 1))))
+            self.tangents.put("dual_rows", np.zeros((len(seeds), size * (len(pattern.row_starts) - 1))))
 
     def open_stretch(self, stretch: Stretch) -> None:
         """Prepare the replay of a stretch of that record."""

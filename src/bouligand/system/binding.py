@@ -94,9 +94,9 @@ class Bound:
             int, int
         ] = {}  # the addresses of jumps of dual numbers; 0: they do not compile for these
         self._no_duals: dict[str, str] = {}  # functions that do not compile for dual numbers, and why
-        # of f of dual numbers with one tangent, or with two: states evaluated so far without it (inf: it does not compile)
-        self._evaluated: dict[str, float] = {"f_one": 0.0, "f_few": 0.0}
-        self._few_tangents: set[int] = set()  # of which there are dual numbers that have no more, compiled
+        # of f and h of dual numbers with one tangent, or with two: states evaluated so far without it (inf: it does not compile)
+        self._evaluated: dict[str, float] = {"f_one": 0.0, "f_few": 0.0, "h_few": 0.0}
+        self._few: set[str] = set()  # those of them that are compiled
         self.space: FloatArray | None = None  # working memory of sliding modes
         if system._stays:
             self._let_stay(system)
@@ -238,20 +238,26 @@ class Bound:
     def expect_few_tangents(self, system: System, tangents: int, evaluations: int) -> bool:
         """Whether one or two tangents are propagated by dual numbers that have no more. These are compiled once so many states
         have been evaluated without them that it pays."""
-        if tangents in self._few_tangents:
+        return self._expect(system, "f_one" if tangents == ONE_LANE else "f_few", tangents, evaluations)
+
+    def expect_few_colours(self, system: System, evaluations: int) -> bool:
+        """Whether rows of Dh with one entry each come from dual numbers with two tangents. These are compiled as those above."""
+        return self._expect(system, "h_few", FEW_LANES, evaluations)
+
+    def _expect(self, system: System, name: str, lanes: int, evaluations: int) -> bool:
+        if name in self._few:
             return True
-        name, lanes = ("f_one", ONE_LANE) if tangents == ONE_LANE else ("f_few", FEW_LANES)
         self._evaluated[name] += evaluations
         if not WORTH_COMPILING < self._evaluated[name] < math.inf:
             return False
         with self._lock:
             try:
-                self._jacobians[name], keep = dual_function(system._functions["f"], lanes)
+                self._jacobians[name], keep = dual_function(system._functions[name[0]], lanes)
             except TypeError:  # (what compiles for many tangents does for few; if not, many do as well)
                 self._evaluated[name] = math.inf
                 return False
             self.keep.append(keep)
-            self._few_tangents.add(lanes)
+            self._few.add(name)
         return True
 
     def take_along(self, system: System) -> bool:

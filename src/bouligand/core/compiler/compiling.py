@@ -35,6 +35,7 @@ SHORTCUTS = (
     "sizes",
     "idle",
     "messages",
+    "marks",
 )
 
 

@@ -1,5 +1,6 @@
 """A user's function, compiled, as an address with the core's C signature (see ``intrinsics``)."""
 
+import contextlib
 import ctypes
 
 import numpy as np
@@ -14,7 +15,7 @@ from numba.np.arrayobj import populate_array
 
 from ..state import DUAL_NAMES
 from .cache import JIT, keep_on_disk
-from .compiling import compiling, shortcuts, users_shortcuts
+from .compiling import ALLOWED, compiling, shortcuts, users_shortcuts
 from .intrinsics import DOUBLE, INT32, INT64
 from .kept import new_name
 
@@ -30,11 +31,11 @@ NO_WRAPPERS: dict = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # of
 
 def _kind(shape, read_only=False):
     """Numba's type of an argument: "k" is an index, "ks" several, a string a vector of that size, a pair a matrix; "dual n" is a
-    vector of dual numbers, "dual t" one of them; "few n" and "one n" vectors of dual numbers with few tangents, or with one."""
+    vector of dual numbers, "dual t" one of them; "few n" and "one n" have fewer tangents, or one."""
     if shape == "k":
         return _INTP
     if is_dual(shape):
-        return _dual(shape) if shape == "dual t" else types.Array(_dual(shape), 1, "C", readonly=read_only)
+        return _dual(shape) if _is_number(shape) else types.Array(_dual(shape), 1, "C", readonly=read_only)
     kind = _INDICES if shape == "ks" else _MATRIX if isinstance(shape, tuple) else _VECTOR
     return kind.copy(readonly=True) if read_only else kind
 
@@ -42,6 +43,11 @@ def _kind(shape, read_only=False):
 def is_dual(shape):
     """Whether an argument consists of dual numbers."""
     return isinstance(shape, str) and shape.startswith(tuple(DUAL_NAMES))
+
+
+def _is_number(shape):
+    """Whether an argument is a single dual number: the time."""
+    return is_dual(shape) and shape.endswith(" t")
 
 
 def _dual(shape):
@@ -66,7 +72,7 @@ def _view(context, builder, address, shape, ctx):
     elif is_dual(shape):
         dual = _dual(shape)
         names, item, bytes_each = (shape.split()[1],), dual.in_memory, INT64(8 * (1 + dual.lanes))
-        if shape == "dual t":
+        if _is_number(shape):
             place = builder.inttoptr(address, item.as_pointer())
             return context.unpack_value(builder, dual, place)
     sizes = [_size(context, builder, ctx, name) for name in names]
@@ -100,7 +106,7 @@ def argument_types(shapes, outputs, read_only):
     """The Numba types a function with arguments ``t, *shapes`` is compiled for, the last ones its outputs."""
     inputs = len(shapes) - outputs
     kinds = [_kind(shape, read_only and i < inputs) for i, shape in enumerate(shapes)]
-    return tuple(kinds) if shapes[0] == "dual t" else (types.float64, *kinds)
+    return tuple(kinds) if _is_number(shapes[0]) else (types.float64, *kinds)
 
 
 @compiling()
@@ -114,7 +120,7 @@ def c_function(dispatcher, shapes, in_place, read_only, kept=None):
     """
     outputs = 0 if not in_place else 2 if len(shapes) == 5 else 1  # (fh has two)
     kinds = argument_types(shapes if in_place else shapes[:-1], outputs, read_only)
-    compiled = _compile(dispatcher, kinds)
+    compiled = _compile(dispatcher, kinds, is_dual(shapes[-1]))
     how = shapes, in_place, read_only
     if kept is not None and (found := kept.load_entry(*how)) is not None:
         address, library = found
@@ -126,7 +132,7 @@ def c_function(dispatcher, shapes, in_place, read_only, kept=None):
             dispatcher = _as_dual_array(dispatcher, len(kinds), _dual(shapes[-1]))
         else:
             dispatcher = _as_float_array(dispatcher, len(kinds))
-        compiled = _compile(dispatcher, kinds)
+        compiled = _compile(dispatcher, kinds, is_dual(shapes[-1]))
         returned = compiled.signature.return_type
 
     name = new_name()
@@ -143,7 +149,7 @@ def c_function(dispatcher, shapes, in_place, read_only, kept=None):
                 for address, shape in zip(addresses, shapes, strict=True)
             ]
             values = values if in_place else values[:-1]
-            values = values if shapes[0] == "dual t" else [t, *values]
+            values = values if _is_number(shapes[0]) else [t, *values]
             status, result = context.call_internal_no_propagate(inside, compiled.fndesc, compiled.signature, values)
             code = status.code
             if not in_place:
@@ -165,8 +171,13 @@ def c_function(dispatcher, shapes, in_place, read_only, kept=None):
     return holder.overloads[()].library.get_pointer_to_function(name), (holder, dispatcher)
 
 
-def _compile(dispatcher, kinds):
-    with users_shortcuts():
+def _compile(dispatcher, kinds, dual):
+    marks = contextlib.nullcontext()
+    if dual and "marks" in ALLOWED:
+        from ..duals.marks import marked
+
+        marks = marked()
+    with users_shortcuts(), marks:
         dispatcher.compile(kinds)
     return dispatcher.overloads[kinds]
 

@@ -88,7 +88,9 @@ DIVISION_PLAN = record(
     "inside_spans: int",  # of which so many (the first one, or none) are inside spanning steps
     "rows: int",  # all of its rows,
     "row: int",  # and, of the states inside spanning steps: the next row,
-    "event: int",  # and the next of its events
+    "event: int",  # the next of its events,
+    "span: int",  # the row of the record to which a spanning step leads that was measured,
+    "pace",  # and how fast the slope of the trajectory changes in it, as the rate of a mode
 )
 DIVISION = Table(
     "division",
@@ -134,7 +136,8 @@ TANGENTS = Table(
     columns="integers",
     colours="integers",
     check="vector",  # a vector whose product with a row shows whether the pattern holds
-    coloured="matrix",  # a row for each evaluation of h: the state as dual numbers, whose tangents are those of its colours
+    # a row for each evaluation of h: the state as dual numbers (with many tangents, or few), whose tangents are those of its colours
+    coloured="matrix",
     # Dh and Dp_h as h_dual leaves them, a row for each evaluation: with many states, a tangent for each colour and that product
     dual_rows="matrix",
     dual_rows_p="matrix",

@@ -8,13 +8,16 @@ _CHOICE = ("f_moving", "h_moving", "f_staying", "h_staying")
 # entries of the core that the loop calls; 0: not compiled yet
 _ENTERED = ("enter_jump", "enter_slide", "enter_stiff", "enter_judge")
 FUNCTIONS = record(*(f"{name}: int" for name in (*_CALLED, *_CHOICE, "context", *_ENTERED)))
-# addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given. 0: differenced. A, of a
-# bridge, is a matrix near Df for stiff steps; along is Df times a few tangents, in less time than Df takes. Both are called
-# directly after f with the same arguments, and may use what f has left
+# addresses; f_dual and h_dual are f and h of dual numbers, for the Jacobians that were not given (0: differenced), f_few, f_one
+# and h_few of those with fewer tangents. A, of a bridge, is a matrix near Df for stiff steps; along is Df times a few tangents,
+# in less time than Df takes. Both are called directly after f with the same arguments, and may use what f has left
 JACOBIANS = record(
     *(
         f"{name}: int"
-        for name in ("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h", "f_dual", "f_few", "f_one", "h_dual", "A", "along")
+        for name in (
+            *("Df", "Dp_f", "Dh", "Dh_row", "Dt_h", "Dp_h"),
+            *("f_dual", "f_few", "f_one", "h_dual", "h_few", "A", "along"),
+        )
     )
 )
 TIMELESS = -1  # in place of the address of Dt_h: h does not depend on t

@@ -35,6 +35,14 @@ def subtract_jump(tangent, before, behind, when):
 
 
 @core
+def put_values(values, size, out):
+    """out = dual numbers of this size with these values; their tangents stay."""
+    apart()
+    for i in range(values.shape[0]):
+        out[size * i] = values[i]
+
+
+@core
 def weave(values, tangent, out):
     """out = these values and this tangent as dual numbers with one tangent."""
     apart()
@@ -44,11 +52,14 @@ def weave(values, tangent, out):
 
 
 @core
-def tangent_of(duals, out):
-    """out = the tangent of dual numbers that have one, as many as there is room for."""
+def add_tangents(slopes, weights, length, out):
+    """out += length times the tangents of some slopes, which are dual numbers with one tangent, with these weights."""
     apart()
-    for i in range(out.shape[0]):
-        out[i] = duals[2 * i + 1]
+    for stage in range(weights.shape[0]):
+        weight = length * weights[stage]
+        if weight != 0.0:
+            for i in range(out.shape[0]):
+                out[i] += weight * slopes[stage, 2 * i + 1]
 
 
 @core

@@ -3,6 +3,10 @@
 Perturbations take a step from crossing to crossing; the trajectory has taken one over all of them. Its state at each crossing is
 that of the former one after the same short step: two evaluations of f in most cases, and no memory of the contacts, where dense
 output would add up what all of them contribute. Each spanning step begins at its recorded state, so that errors do not add up.
+
+The first short step of higher order in a spanning step shows how fast x' changes there (the length of the spanning step does not,
+which is often limited by the times of its crossings). Where the formula of second order is accurate enough for that, and for the
+fastest mode, the following short steps have it.
 """
 
 import numpy as np
@@ -14,13 +18,17 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import eval_f
 from ..recorded import cap_at_break, use_parameters
-from ..state import MARGIN, SPAN
+from ..state import HOP, MARGIN, SPAN
 from ..unit import make_unit
 from .formulas import STAGES, TIMES, WEIGHTS, formula_of
 from .large_states import add_scaled, sum_scaled
 
 # of each formula, for each stage and the result: the first stage with a weight in it
 FIRST_USED = np.argmax(WEIGHTS != 0.0, axis=2)
+SECOND_ORDER = HOP + 2
+# of the short steps of third and of fourth order: the weights of their stages in the error that second order would have
+ERROR_WEIGHTS = np.array([[1.0, -2.0, 1.0, 0.0], [4.0, -4.0, -4.0, 4.0]]) / 6.0
+SAFETY = 4.0  # elsewhere in a spanning step x' may change so many times as fast
 
 
 @core(entry=True)
@@ -35,6 +43,8 @@ def span_states(table):
     s, g, d = w.s, w.g, w.tangents.division
     plan, steps, events, owners, leg = d.plan, d.steps, d.events, d.owners, 0
     use_parameters(w, leg)
+    if plan.row == 1:
+        plan.span = 0
     while plan.row < plan.rows:
         row, event = plan.row, plan.event
         while event < events.shape[0] and events[event].record < row:
@@ -42,7 +52,8 @@ def span_states(table):
                 g.b[events[event].guard] = events[event].sign
             event += 1
         plan.event = event
-        into = -1 - owners[row]  # the row of the record to which the step leads that it is inside of
+        new = owners[row] < 0
+        into = -1 - owners[row] if new else owners[row]  # the row of the record to which the step leads that it is in
         if into > 0 and w.steps[into].kind == SPAN:
             if s.f_calls >= s.look_at and time_to_look(w):
                 return codes.LOOK
@@ -51,11 +62,36 @@ def span_states(table):
                 use_parameters(w, leg)
             cap_at_break(w, into)
             s.t = steps[row - 1].t
-            if step_again(w, formula_of(steps[row].kind), steps[row].t - s.t, d.states[row - 1], d.states[row]):
-                return s.status
-            make_unit(w, d.states[row])
+            length = steps[row].t - s.t
+            if plan.span == into and steps[row].kind > SECOND_ORDER:
+                z = max(plan.pace, d.rows[into].rate) * length
+                if z <= d.rungs[1]:
+                    steps[row].kind = SECOND_ORDER
+            if new:
+                if step_again(w, formula_of(steps[row].kind), length, d.states[row - 1], d.states[row]):
+                    return s.status
+                order = steps[row].kind - HOP
+                if plan.span != into and 3 <= order <= 4 and d.rungs.shape[0] > 0:
+                    plan.span, plan.pace = into, pace(w, ERROR_WEIGHTS[order - 3], length)
+                make_unit(w, d.states[row])
         plan.row = row + 1
     return codes.GO_ON
+
+
+@core
+def pace(w, weights, length):
+    """How fast x' changes along a step that has just been taken: the rate of a mode in which the formula of second order has the
+    same error, relative to the largest value of each state."""
+    compact()
+    s, v, largest, error = w.s, w.v, w.tangents.rows.largest, 0.0
+    for i in range(v.width):
+        slope = 0.0
+        for q in range(weights.shape[0]):
+            if weights[q] != 0.0:
+                slope += weights[q] * v.stages[q, i]
+        if slope != 0.0:
+            error = max(error, abs(slope) / (v.atol[i] / s.rtol + largest[i]))
+    return SAFETY * (6.0 * length * error) ** (1.0 / 3.0) / length
 
 
 @core

@@ -32,7 +32,7 @@ from .formulas import (
     stages_of,
     weight_inside,
 )
-from .large_states import tangent_of, weave
+from .large_states import MANY_STATES, add_tangents, weave
 
 
 @core
@@ -111,10 +111,10 @@ def propagate_duals(w, D, first, tv, formula, length, inside):
     s.f_calls += stages
     if inside > 0:
         write_inside(w, D, first, first + many, tv, (formula, length, inside), (1, size, 1))
-    combine_tangents(tv, length, FIRST[formula] + STAGES[formula])
-    if size == ONE_DUAL:
-        tangent_of(tv.state, D[first, :n])
+    if size == ONE_DUAL and n >= MANY_STATES:
+        add_tangents(tv.slopes, WEIGHTS[formula, STAGES[formula], : STAGES[formula]], length, D[first, :n])
         return False
+    combine_tangents(tv, length, FIRST[formula] + STAGES[formula])
     for q in range(many):
         for i in range(n):
             D[first + q, i] = tv.state[size * i + 1 + q]
