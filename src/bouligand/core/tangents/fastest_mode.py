@@ -4,7 +4,7 @@ While an eigenmode is not excited (a robot that falls with its legs held, an osc
 constant. A perturbation excites it. So before tangents are propagated, the size of the largest eigenvalue of Df is measured here
 by a power iteration whose vector is kept from place to place: at both ends of a step and inside it, where the word or the field
 has changed, otherwise every few records while the rate stays the same. Two digits are enough: a measurement takes three
-evaluations of f, or one of Df where that is given.
+evaluations of f, two where the vector grows as it did at the last place, or one of Df where that is given.
 """
 
 import math
@@ -14,6 +14,7 @@ from ..clock import time_to_look
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
+from ..compiler.vectors import row_product
 from ..evaluate import copy_state, eval_f, failed
 from ..recorded import before, catch_up, use_parameters
 from ..state import BACK, HOP, SMALL, SPAN
@@ -170,7 +171,7 @@ def state_inside(w, step, length, place, inside):
 def mix_mode(w):
     """Mix all states into the vector of the power iteration: the fastest mode may be another one from here on."""
     rows, at = w.tangents.rows, w.tangents.modes
-    at.settled, at.seen = 0.0, -1
+    at.settled, at.before, at.seen = 0.0, -1.0, -1
     for i in range(rows.width):
         some = (0.3 + 0.1 * (i * 7 % 5)) / rows.per_step[i]
         rows.mode[i] = 0.3 * rows.mode[i] + (some if i % 2 == 0 else -some)
@@ -192,11 +193,12 @@ def measure_rate(w, given, t, enough, slope):
 
     A rate is measured over pairs of iterations: in an oscillation one maps positions to velocities, the next one back. If it is
     above ``enough``, another pair is made, unless it agrees with the pair before, or with that at the last place, whose vector is
-    kept. (Where Df is given, a pair costs next to nothing.)
+    kept. Where already its first half grows as that at the last place did, the pair is as that one. (Where Df is given, a pair
+    costs next to nothing.)
     """
     compact()
     v, fn, at = w.v, w.fn, w.tangents.modes
-    t, rate, last, close = min(t, w.s.cap), 0.0, 1.0, STEADY
+    t, rate, close = min(t, w.s.cap), 0.0, STEADY
     if given:
         arguments = (address(v.x), address(w.g.b), address(w.p), address(w.tangents.Df))
         if call(w.tangents.jacobians.Df, t, arguments, fn.context) != 0:
@@ -209,13 +211,14 @@ def measure_rate(w, given, t, enough, slope):
         growth = power_iteration(w, given, t, slope, 0.01 * (q % 2))
         if growth < 0.0:
             return -1.0
-        if q % 2 == 1:
+        again, last = not given and q == 0 and agree(growth, at.before, SETTLED), at.growth
+        at.before, at.growth = last, growth
+        if again or q % 2 == 1:
             rate = math.sqrt(growth * last)
             settled = not given and agree(rate, at.settled, close)
             at.settled, close = rate, SETTLED
-            if rate <= enough or settled:
+            if again or settled or rate <= enough:
                 break
-        last = growth
     return rate
 
 
@@ -228,10 +231,7 @@ def power_iteration(w, given, t, slope, kept):
     n, size = v.width, 0.0
     if given:
         for i in range(n):
-            total = 0.0
-            for j in range(n):
-                total += Df[i, j] * rows.mode[j]
-            rows.image[i] = total
+            rows.image[i] = row_product(Df, i, 0, n, rows.mode)
     else:
         for i in range(n):
             v.x_trial[i] = v.x[i] + rows.mode[i]
