@@ -64,7 +64,8 @@ LIMITS = Rows(
 )
 # for each row of the record, of the step to it:
 DIVIDED = record(
-    "rate",  # of the fastest mode in it
+    "rate",  # of the fastest mode in it,
+    "measured: int",  # 1: measured there, not before
     "kind: int",  # of the steps that perturbations take
     "parts",  # how many these are
     "long: int",  # 1: it is too long

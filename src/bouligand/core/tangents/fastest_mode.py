@@ -19,7 +19,8 @@ from ..evaluate import copy_state, eval_f, failed
 from ..recorded import before, catch_up, use_parameters
 from ..state import BACK, HOP, SMALL, SPAN
 
-EVERY = 8  # most records between measurements
+EVERY = 8  # most records between measurements,
+RARELY = 32  # and where rates agree still better
 STEADY = 1.25  # rates whose ratio is below this are equal: the next measurement may be later
 PLACES = 32  # fewest measurements along a trajectory, however few its steps are
 PAIRS = 3  # most pairs of iterations: the first one mostly turns the vector, and its growth may exceed that of any mode
@@ -60,7 +61,8 @@ def fastest_modes(table):
                 s.cap = before(moment)
         bound, change = bounds[steps[step].kind % BACK], 0.0
         late = step - at.last >= at.wait or PLACES * (t + length - at.until) > whole
-        if at.changed == 1 or late or length > 1.5 * at.longest:
+        rows[step].measured = 1 if at.changed == 1 or late or length > 1.5 * at.longest else 0
+        if rows[step].measured == 1:
             change = measure_step(w, given, step, bound / length, int(PLACES * length / whole))
             if change < 0.0:
                 return s.status
@@ -100,7 +102,7 @@ def measure_step(w, given, step, enough, inside):
         if end < 0.0:
             return -1.0
         if agree(end, at.ahead, STEADY):  # as at the last place: nothing has happened in between
-            at.last, at.longest, at.until, at.wait = step, length, t + length, min(2 * at.wait, EVERY)
+            at.last, at.longest, at.until, at.wait = step, length, t + length, longer(at.wait, end, at.ahead)
             at.rate, at.ahead, at.seen = end, end, step
             return 0.0
     if at.changed == 1:
@@ -135,7 +137,7 @@ def measure_step(w, given, step, enough, inside):
             change = max(change, log_ratio(length * behind, length * here) if place > 0 else 0.0)
             behind = here
         place += 1
-    at.rate, at.wait = rate, min(2 * at.wait, EVERY) if rate <= STEADY * low else 1
+    at.rate, at.wait = rate, longer(at.wait, low, rate) if rate <= STEADY * low else 1
     # (in a long step the change of Df from place to place limits the steps, too)
     return 0.0 if brief else max(change, log_ratio(length * behind, length * at.ahead)) * (inside + 1.0) / length
 
@@ -144,6 +146,12 @@ def measure_step(w, given, step, enough, inside):
 def agree(one, other, ratio):
     """Whether two rates are equal but for a ratio."""
     return max(one, other) <= ratio * min(one, other)
+
+
+@core(inline=True)
+def longer(wait, one, other):
+    """How many records to wait after two rates that agree."""
+    return min(2 * wait, RARELY if agree(one, other, SETTLED) else EVERY)
 
 
 @core(inline=True)
@@ -193,8 +201,8 @@ def measure_rate(w, given, t, enough, slope):
 
     A rate is measured over pairs of iterations: in an oscillation one maps positions to velocities, the next one back. If it is
     above ``enough``, another pair is made, unless it agrees with the pair before, or with that at the last place, whose vector is
-    kept. Where already its first half grows as that at the last place did, the pair is as that one. (Where Df is given, a pair
-    costs next to nothing.)
+    kept. Where already its first half grows as that at the last place did, the pair is as that one; rates far below ``enough``
+    need not agree as well. (Where Df is given, a pair costs next to nothing.)
     """
     compact()
     v, fn, at = w.v, w.fn, w.tangents.modes
@@ -211,7 +219,7 @@ def measure_rate(w, given, t, enough, slope):
         growth = power_iteration(w, given, t, slope, 0.01 * (q % 2))
         if growth < 0.0:
             return -1.0
-        again, last = not given and q == 0 and agree(growth, at.before, SETTLED), at.growth
+        again, last = not given and q == 0 and repeats(at, growth, enough / FAR), at.growth
         at.before, at.growth = last, growth
         if again or q % 2 == 1:
             rate = math.sqrt(growth * last)
@@ -220,6 +228,15 @@ def measure_rate(w, given, t, enough, slope):
             if again or settled or rate <= enough:
                 break
     return rate
+
+
+@core(inline=True)
+def repeats(at, growth, slow):
+    """Whether the first half of a pair grows as that at the last place; rates below ``slow`` are slow."""
+    if at.before < 0.0:
+        return False
+    calm = growth * at.growth <= slow * slow
+    return agree(growth, at.before, SETTLED) or (calm and agree(growth + slow, at.before + slow, STEADY))
 
 
 @core(inline=True)

@@ -103,8 +103,9 @@ def choose_stretch(rows):
 
 @core
 def sample_modes(w):
-    """The eigenvalues of Df in each stretch that was chosen, at the start of the middle one of its long steps. Returns a code.
-    (Where they are not found, nothing is known of the modes: its steps are divided evenly.)"""
+    """The eigenvalues of Df in each stretch that was chosen, at the start of the middle one of its long steps, or before, where
+    the rate of that one was measured. Returns a code. (Where they are not found, nothing is known of the modes: its steps are
+    divided evenly.)"""
     compact()
     s, v, rows, plan = w.s, w.v, w.tangents.division.rows, w.tangents.division.plan
     Df, memory, eigenvalues = w.tangents.Df, w.tangents.rows.image, w.tangents.division.eigenvalues
@@ -116,6 +117,8 @@ def sample_modes(w):
         while left > 0:
             row += 1
             left -= rows[row].long
+        while row > begin + 1 and rows[row].measured == 0:
+            row -= 1
         event, leg = catch_up(w, event, leg, row)
         use_parameters(w, leg)
         cap_at_break(w, row)
