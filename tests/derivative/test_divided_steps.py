@@ -6,7 +6,7 @@ import pytest
 import bouligand as bd
 from bouligand.core.schemes import METHODS, STIFF
 from bouligand.core.state import DAMPED, DIVIDED, EVENT, HOP, SPAN, STEP, WORTH
-from bouligand.core.tangents.graded_steps import MARGIN, PLACES
+from bouligand.core.tangents.graded_steps import MARGIN, PARDON, PLACES
 from bouligand.derivative.refinement import _divide_steps, limits, open_division, stable_bounds
 from bouligand.memory.extras import TangentMemory
 from bouligand.memory.tables import Placed
@@ -20,7 +20,8 @@ def _rates(eigenvalues, places, rtol, order):
     decay = -eigenvalues.real
     decay[np.abs(eigenvalues.imag) > DAMPED * np.maximum(decay, 0.0)] = 0.0
     left = np.log(MARGIN) - places[:, None] * decay
-    rates = np.abs(eigenvalues) * np.exp(np.minimum(left, 0.0) / (order + 1))
+    pardoned = left - np.minimum(places[-1] * decay, np.log(PARDON))
+    rates = np.abs(eigenvalues) * np.exp(np.minimum(pardoned, 0.0) / (order + 1))
     rates[left < np.log(rtol)] = 0.0
     return np.minimum(MARGIN * rates.max(axis=1), np.abs(eigenvalues).max())
 

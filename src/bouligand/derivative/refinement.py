@@ -140,15 +140,10 @@ def open_division(memory: TangentMemory, rtol: float, rows: FloatArray) -> None:
 
 def _sample_modes(system: System, record: Record, memory: TangentMemory) -> None:
     """Find the steps that are too long, and the eigenvalues of Df where these become many."""
-    division, n = memory.tangents.division, system.n
-    if n <= SMALL:
-        division.hold_samples()
+    if system.n <= SMALL:
+        memory.tangents.division.hold_samples()
     memory.g.b[:] = record.word_start
     with answered(system._bind()):
         code = _find_long_steps(memory.address)
     if code != codes.GO_ON:
         raise_failed(system, code, memory)
-    samples = division.now.samples
-    if samples:
-        eigenvalues = np.linalg.eigvals(division.Df[:samples].reshape(-1, n, n))
-        division.put("eigenvalues", eigenvalues.astype(complex, copy=False).view(float))

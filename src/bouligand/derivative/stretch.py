@@ -10,7 +10,7 @@ import numpy as np
 from ..core import codes
 from ..core.entries import Kernel
 from ..memory.tables import Placed
-from ..solution.dense import sample_parts
+from ..solution.dense import sample, sample_parts
 from ..solution.record import word_after
 from .failures import raise_failed
 from .refinement import open_division
@@ -46,6 +46,7 @@ class Stretch:
     wanted: int  # the row of ``events`` at which the outcome is taken; -1: at a fixed time
     end: int  # the row of ``steps`` of that fixed time
     placed: Placed  # the arrays that the core replays
+    divided: bool  # whether states where steps are divided may be unknown as yet (see `core.tangents.part_states`)
 
     @property
     def t(self) -> FloatArray:
@@ -60,6 +61,15 @@ class Stretch:
     def at_break(self, row: int) -> bool:
         """Whether a row of ``steps`` is at a breakpoint."""
         return self.breaks.size > 0 and self.steps["t"][row] in self.breaks
+
+    def find_states(self, solution: Solution) -> None:
+        """Find all states that no perturbation has come to, as dense output: an adjoint needs them."""
+        rows = np.flatnonzero(np.isnan(self.states[:, 0])) if self.divided else ()
+        if len(rows):
+            there = np.empty((len(rows), self.states.shape[1]))
+            sample(solution.system, solution.record, self.t[rows], there)
+            self.states[rows] = there
+        self.divided = False
 
     def word_after(self, count: int) -> FloatArray:
         """The word after the first ``count`` rows of ``events``."""
@@ -114,7 +124,7 @@ def cut(
         placed = placed.with_rows(steps, states, after)
     end = len(t) - 1 if until == t[-1] else int(np.searchsorted(t, until))
     parameters, rows = (leg_p, legs, leg), slice(first, last)
-    return Stretch(steps, states, after, events[:first], rows, word, breaks, *parameters, wanted, end, placed)
+    return Stretch(steps, states, after, events[:first], rows, word, breaks, *parameters, wanted, end, placed, divided)
 
 
 def _with_rows(

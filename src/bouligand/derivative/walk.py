@@ -296,6 +296,7 @@ class Walk:
         """Propagate a gradient (changed in place) backwards from one position (row of steps, row of events) to another. Rows of
         events from ``quiet`` on only change the word."""
         memory, stretch = self.memory, self.stretch
+        stretch.find_states(self.solution)
         memory.position.fill(0)
         at = memory.at
         at.rows_at = -1

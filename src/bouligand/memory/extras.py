@@ -140,7 +140,6 @@ class DivisionTable(TableMemory):
     """How steps that are too long for perturbations are divided (see `core.state.DIVISION`)."""
 
     samples: IntArray
-    Df: FloatArray
     times: FloatArray
     steps: RecordArray
     states: FloatArray
@@ -154,10 +153,10 @@ class DivisionTable(TableMemory):
         self._n, self._room = n, 0
 
     def hold_samples(self) -> None:
-        """Make room for samples of Df. (Most derivatives need none.)"""
+        """Make room for the eigenvalues of samples of Df. (Most derivatives need none.)"""
         if not hasattr(self, "samples"):
             self.put("samples", np.zeros(MOST_SAMPLES, dtype=np.int64))
-            self.put("Df", np.empty((MOST_SAMPLES, self._n**2)))
+            self.put("eigenvalues", np.empty((MOST_SAMPLES, 2 * self._n)))
 
     def hold_rows(self, rows: int) -> None:
         """Make room for a stretch of so many rows. (It belongs to the walk that has borrowed this memory.)"""

@@ -41,6 +41,8 @@ MODES_POSITION = record(
     "ahead",  # and that rate
     "rate",  # in the last step that was measured
     "settled",  # the rate that the vector of the power iteration has shown last; 0: it has been mixed since
+    "growth",  # how much that has grown in the last iteration,
+    "before",  # and in the one before; negative: it has been mixed since
     "worst",  # largest ratio of a step's length to its bound
 )
 DERIVATIVE_ROWS = Rows(
@@ -62,7 +64,8 @@ LIMITS = Rows(
 )
 # for each row of the record, of the step to it:
 DIVIDED = record(
-    "rate",  # of the fastest mode in it
+    "rate",  # of the fastest mode in it,
+    "measured: int",  # 1: measured there, not before
     "kind: int",  # of the steps that perturbations take
     "parts",  # how many these are
     "long: int",  # 1: it is too long
@@ -99,8 +102,7 @@ DIVISION = Table(
     rungs="vector",  # of a hop: the longest of each in place of a part of a step, in the same units
     rows=[DIVIDED],
     samples="integers",  # the row of each sample of Df,
-    Df="matrix",  # Df there, as a row,
-    eigenvalues="matrix",  # and its eigenvalues: real part, imaginary part, ...
+    eigenvalues="matrix",  # and its eigenvalues there: real part, imaginary part, ...
     density="matrix",  # of steps along a stretch: places, and the rates there
     times="vector",  # at which steps are divided
     moments="vector",  # other times at which there are rows

@@ -12,6 +12,7 @@ from ..evaluate import eval_f, failed
 from ..jacobians import eval_along, jacobian, without_tangents
 from ..schemes.ros34pw2 import ALPHA, GAMMA, STAGES, WEIGHTS
 from ..state import DUAL, LANES, MOST_ALONG
+from ..tangents.part_states import awaited, keep_result
 from .dense import weight
 from .linear import solve_many, solve_transposed
 from .step import place, with_A
@@ -67,7 +68,21 @@ def push_stiff(w, D, of_p, tv, length, inside):
         for a in range(first, last):
             for i in range(n):
                 D[a, i] = tv.state[i * many + a - first]
+    if awaited(w):
+        step_result(w.v, length)
+        keep_result(w, w.v.x_trial, 1)
     return False
+
+
+@core
+def step_result(v, length):
+    """v.x_trial = the state behind a step whose stages are at hand."""
+    compact()
+    for i in range(v.width):
+        total = 0.0
+        for q in range(STAGES):
+            total += WEIGHTS[q] * v.stages[q + 1, i]
+        v.x_trial[i] = v.x[i] + length * total
 
 
 @core

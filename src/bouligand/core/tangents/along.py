@@ -161,7 +161,7 @@ def note_time(w, D, times, event, record):
     if examine(w, event, record, 2) < 0.0:
         return True
     for a in range(D.shape[0]):
-        times[event, a] = time_of(w, 2, D[a]) / w.g.hdot[row.guard]
+        times[event, a] = time_of(w, 2, D, a) / w.g.hdot[row.guard]
     return False
 
 
@@ -237,7 +237,7 @@ def cross(w, D, times, crossings, event, slot):
         for i in range(n):
             crossings[event, D.shape[1] + i] = (v.f[i] - before[i]) / hdot if crosses else 0.0
     for a in range(D.shape[0]):
-        when = time_of(w, slot, D[a]) / hdot
+        when = time_of(w, slot, D, a) / hdot
         if times.shape[0] > 0:
             times[event, a] = when
         if crosses and n >= MANY_STATES:

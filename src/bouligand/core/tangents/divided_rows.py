@@ -6,6 +6,7 @@ from ..compiler.tables import work
 from ..evaluate import copy_state
 from ..schemes import METHODS, STIFF
 from ..state import HOP, MARGIN, SPAN
+from .part_states import is_open, leave_open
 
 _DOPRI5 = METHODS["dopri5"]
 
@@ -15,7 +16,7 @@ def divide_rows(table):
     """division.steps = the rows from ``plan.first`` on of the record that is open, with rows where `collect_moments` says and at
     division.times (one for times that have a row already, or come twice); division.events, which are those from there on, with
     their rows; division.states but for those of new rows: these are dense output, and are listed, or those of
-    `span_states`. Returns the number of rows.
+    `span_states`, or, where a step is divided, of `part_states`. Returns the number of rows.
 
     A spanning step is dopri5 between its crossings. A part of a step that is short enough has a formula of lower order, with
     fewer stages: division.rungs has the longest of each, times the rate of the fastest mode, or times that for which the whole
@@ -31,14 +32,17 @@ def divide_rows(table):
         begin, t, kind = count, w.steps[row].t, rows[row].kind if judged else w.steps[row].kind
         while (k < found and moments[k] <= t) or (q < times.shape[0] and times[q] <= t):
             if k < found and (q == times.shape[0] or moments[k] <= times[q]):
-                moment = moments[k]
+                moment, divides = moments[k], False
                 k += 1
             else:
-                moment = times[q]
+                moment, divides = times[q], True
                 q += 1
             if plan.since <= moment < t and (count == 0 or moment != steps[count - 1].t):
                 copy_step(w, row, moment, kind, count)
                 owners[count] = -1 - row
+                d.states[count, 0] = 0.0
+                if divides:
+                    leave_open(d.states, count)
                 count += 1
         copy_step(w, row, t, kind, count)
         owners[count] = row
@@ -113,7 +117,7 @@ def number_events(steps, count, events):
 @core
 def fill_states(w, count):
     """The states of all rows that are not new, and the list of those that are: those inside a spanning step only at the start,
-    from where `span_states` goes on."""
+    from where `span_states` goes on, and none that divides a step."""
     compact()
     d = w.tangents.division
     plan, owners, found = d.plan, d.owners, 0
@@ -125,7 +129,7 @@ def fill_states(w, count):
         spanning = w.steps[-1 - owners[row]].kind == SPAN
         if row == 0 and spanning:
             plan.inside_spans = 1
-        if row == 0 or not spanning:
+        if row == 0 or not (spanning or is_open(d.states, row)):
             d.fresh[found], d.fresh_times[found] = row, d.steps[row].t
             found += 1
     plan.fresh = found

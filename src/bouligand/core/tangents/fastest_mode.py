@@ -4,7 +4,7 @@ While an eigenmode is not excited (a robot that falls with its legs held, an osc
 constant. A perturbation excites it. So before tangents are propagated, the size of the largest eigenvalue of Df is measured here
 by a power iteration whose vector is kept from place to place: at both ends of a step and inside it, where the word or the field
 has changed, otherwise every few records while the rate stays the same. Two digits are enough: a measurement takes three
-evaluations of f, or one of Df where that is given.
+evaluations of f, two where the vector grows as it did at the last place, or one of Df where that is given.
 """
 
 import math
@@ -14,11 +14,13 @@ from ..clock import time_to_look
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
+from ..compiler.vectors import row_product
 from ..evaluate import copy_state, eval_f, failed
 from ..recorded import before, catch_up, use_parameters
 from ..state import BACK, HOP, SMALL, SPAN
 
-EVERY = 8  # most records between measurements
+EVERY = 8  # most records between measurements,
+RARELY = 32  # and where rates agree still better
 STEADY = 1.25  # rates whose ratio is below this are equal: the next measurement may be later
 PLACES = 32  # fewest measurements along a trajectory, however few its steps are
 PAIRS = 3  # most pairs of iterations: the first one mostly turns the vector, and its growth may exceed that of any mode
@@ -59,7 +61,8 @@ def fastest_modes(table):
                 s.cap = before(moment)
         bound, change = bounds[steps[step].kind % BACK], 0.0
         late = step - at.last >= at.wait or PLACES * (t + length - at.until) > whole
-        if at.changed == 1 or late or length > 1.5 * at.longest:
+        rows[step].measured = 1 if at.changed == 1 or late or length > 1.5 * at.longest else 0
+        if rows[step].measured == 1:
             change = measure_step(w, given, step, bound / length, int(PLACES * length / whole))
             if change < 0.0:
                 return s.status
@@ -99,7 +102,7 @@ def measure_step(w, given, step, enough, inside):
         if end < 0.0:
             return -1.0
         if agree(end, at.ahead, STEADY):  # as at the last place: nothing has happened in between
-            at.last, at.longest, at.until, at.wait = step, length, t + length, min(2 * at.wait, EVERY)
+            at.last, at.longest, at.until, at.wait = step, length, t + length, longer(at.wait, end, at.ahead)
             at.rate, at.ahead, at.seen = end, end, step
             return 0.0
     if at.changed == 1:
@@ -134,7 +137,7 @@ def measure_step(w, given, step, enough, inside):
             change = max(change, log_ratio(length * behind, length * here) if place > 0 else 0.0)
             behind = here
         place += 1
-    at.rate, at.wait = rate, min(2 * at.wait, EVERY) if rate <= STEADY * low else 1
+    at.rate, at.wait = rate, longer(at.wait, low, rate) if rate <= STEADY * low else 1
     # (in a long step the change of Df from place to place limits the steps, too)
     return 0.0 if brief else max(change, log_ratio(length * behind, length * at.ahead)) * (inside + 1.0) / length
 
@@ -143,6 +146,12 @@ def measure_step(w, given, step, enough, inside):
 def agree(one, other, ratio):
     """Whether two rates are equal but for a ratio."""
     return max(one, other) <= ratio * min(one, other)
+
+
+@core(inline=True)
+def longer(wait, one, other):
+    """How many records to wait after two rates that agree."""
+    return min(2 * wait, RARELY if agree(one, other, SETTLED) else EVERY)
 
 
 @core(inline=True)
@@ -170,7 +179,7 @@ def state_inside(w, step, length, place, inside):
 def mix_mode(w):
     """Mix all states into the vector of the power iteration: the fastest mode may be another one from here on."""
     rows, at = w.tangents.rows, w.tangents.modes
-    at.settled, at.seen = 0.0, -1
+    at.settled, at.before, at.seen = 0.0, -1.0, -1
     for i in range(rows.width):
         some = (0.3 + 0.1 * (i * 7 % 5)) / rows.per_step[i]
         rows.mode[i] = 0.3 * rows.mode[i] + (some if i % 2 == 0 else -some)
@@ -192,11 +201,12 @@ def measure_rate(w, given, t, enough, slope):
 
     A rate is measured over pairs of iterations: in an oscillation one maps positions to velocities, the next one back. If it is
     above ``enough``, another pair is made, unless it agrees with the pair before, or with that at the last place, whose vector is
-    kept. (Where Df is given, a pair costs next to nothing.)
+    kept. Where already its first half grows as that at the last place did, the pair is as that one; rates far below ``enough``
+    need not agree as well. (Where Df is given, a pair costs next to nothing.)
     """
     compact()
     v, fn, at = w.v, w.fn, w.tangents.modes
-    t, rate, last, close = min(t, w.s.cap), 0.0, 1.0, STEADY
+    t, rate, close = min(t, w.s.cap), 0.0, STEADY
     if given:
         arguments = (address(v.x), address(w.g.b), address(w.p), address(w.tangents.Df))
         if call(w.tangents.jacobians.Df, t, arguments, fn.context) != 0:
@@ -209,14 +219,24 @@ def measure_rate(w, given, t, enough, slope):
         growth = power_iteration(w, given, t, slope, 0.01 * (q % 2))
         if growth < 0.0:
             return -1.0
-        if q % 2 == 1:
+        again, last = not given and q == 0 and repeats(at, growth, enough / FAR), at.growth
+        at.before, at.growth = last, growth
+        if again or q % 2 == 1:
             rate = math.sqrt(growth * last)
             settled = not given and agree(rate, at.settled, close)
             at.settled, close = rate, SETTLED
-            if rate <= enough or settled:
+            if again or settled or rate <= enough:
                 break
-        last = growth
     return rate
+
+
+@core(inline=True)
+def repeats(at, growth, slow):
+    """Whether the first half of a pair grows as that at the last place; rates below ``slow`` are slow."""
+    if at.before < 0.0:
+        return False
+    calm = growth * at.growth <= slow * slow
+    return agree(growth, at.before, SETTLED) or (calm and agree(growth + slow, at.before + slow, STEADY))
 
 
 @core(inline=True)
@@ -228,10 +248,7 @@ def power_iteration(w, given, t, slope, kept):
     n, size = v.width, 0.0
     if given:
         for i in range(n):
-            total = 0.0
-            for j in range(n):
-                total += Df[i, j] * rows.mode[j]
-            rows.image[i] = total
+            rows.image[i] = row_product(Df, i, 0, n, rows.mode)
     else:
         for i in range(n):
             v.x_trial[i] = v.x[i] + rows.mode[i]

@@ -4,6 +4,7 @@ from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
+from ..compiler.vectors import row_product
 from ..evaluate import eval_h, failed
 from ..jacobians import seed, spread_parameters, without_tangents
 from ..recorded import use_parameters
@@ -190,15 +191,13 @@ def approach(w, k, slot):
 
 
 @core(inline=True)
-def time_of(w, slot, tangent):
-    """The derivative of the crossing time along a tangent, times hdot; the guard's row is in a slot."""
+def time_of(w, slot, D, a):
+    """The derivative of the crossing time along tangent a, times hdot; the guard's row is in a slot."""
     row, reach = w.tangents.guard_rows[slot], w.tangents.reach[slot]
     total = 0.0
     for i in range(reach[0], reach[1]):
-        total -= row[i] * tangent[i]
-    for i in range(w.v.width, tangent.shape[0]):
-        total -= row[i] * tangent[i]
-    return total
+        total -= row[i] * D[a, i]
+    return total - row_product(D, a, w.v.width, D.shape[1], row)
 
 
 @core(inline=True)

@@ -1,4 +1,4 @@
-"""Which steps are too long for perturbations, into how many parts each is divided, and where Df is sampled for its eigenvalues.
+"""Which steps are too long for perturbations, into how many parts each is divided, and the eigenvalues of Df where these are many.
 
 The eigenvalues show whether the fastest modes are damped: then fewer parts do (see `graded_steps`).
 """
@@ -14,17 +14,18 @@ from ..jacobians import jacobian
 from ..recorded import cap_at_break, catch_up, use_parameters
 from ..schemes import METHODS
 from ..state import BACK, HOP, MOST_SAMPLES, SMALL, SPAN, WORTH
+from .eigenvalues import eigenvalues_of
 
 MANY = 1.5  # times as many steps after division: fewer might do, which the eigenvalues of Df show
-FEW = 4.0  # parts less in a stretch would not be worth its eigenvalues
+FEW = 12.0  # parts of a stretch, of which eigenvalues, that take as long as some of them, would save a third at most
 BEYOND = 1e12  # no step has more parts: that is more than is accepted
 _DOPRI5 = METHODS["dopri5"]
 
 
 @core(entry=True)
 def find_long_steps(table):
-    """Which steps of the record that is open are too long for perturbations: their ``long`` and ``parts``; and Df at
-    ``plan.samples`` places. Returns a code.
+    """Which steps of the record that is open are too long for perturbations: their ``long`` and ``parts``; and the
+    eigenvalues of Df at ``plan.samples`` places. Returns a code.
 
     g.b holds the word at the start, and is changed along the way.
     """
@@ -38,7 +39,7 @@ def find_long_steps(table):
     for _ in range(MOST_SAMPLES):
         if not choose_stretch(rows):
             break
-    return sample_Df(w)
+    return sample_modes(w)
 
 
 @core
@@ -101,13 +102,14 @@ def choose_stretch(rows):
 
 
 @core
-def sample_Df(w):
-    """Df in each stretch that was chosen, at the start of the middle one of its long steps. Returns a code. (Where Df is not
-    finite, nothing is known of the modes: there are no samples.)"""
+def sample_modes(w):
+    """The eigenvalues of Df in each stretch that was chosen, at the start of the middle one of its long steps, or before, where
+    the rate of that one was measured. Returns a code. (Where they are not found, nothing is known of the modes: its steps are
+    divided evenly.)"""
     compact()
     s, v, rows, plan = w.s, w.v, w.tangents.division.rows, w.tangents.division.plan
-    Df, samples = w.tangents.Df, w.tangents.division.Df
-    event, leg, count, n = 0, 0, 0, v.width
+    Df, memory, eigenvalues = w.tangents.Df, w.tangents.rows.image, w.tangents.division.eigenvalues
+    event, leg, count = 0, 0, 0
     for begin in range(rows.shape[0] - 1):
         if rows[begin].sample < 0:
             continue
@@ -115,6 +117,8 @@ def sample_Df(w):
         while left > 0:
             row += 1
             left -= rows[row].long
+        while row > begin + 1 and rows[row].measured == 0:
+            row -= 1
         event, leg = catch_up(w, event, leg, row)
         use_parameters(w, leg)
         cap_at_break(w, row)
@@ -122,12 +126,9 @@ def sample_Df(w):
         t = min(w.steps[row - 1].t, s.cap)
         if jacobian(w, w.tangents.jacobians.Df, v.x, w.tangents.differences, Df, t, v.x):
             return s.status
-        for i in range(n):
-            for j in range(n):
-                samples[count, i * n + j] = Df[i, j]
-                if not abs(Df[i, j]) < 1e300:
-                    return codes.GO_ON
-        rows[begin].sample, w.tangents.division.samples[count] = count, row
-        count += 1
+        rows[begin].sample = -1
+        if not eigenvalues_of(Df, memory, eigenvalues[count]):
+            rows[begin].sample, w.tangents.division.samples[count] = count, row
+            count += 1
     plan.samples = count
     return codes.GO_ON

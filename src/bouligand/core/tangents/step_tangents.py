@@ -33,6 +33,7 @@ from .formulas import (
     weight_inside,
 )
 from .large_states import MANY_STATES, add_tangents, weave
+from .part_states import awaited, keep_result
 
 
 @core
@@ -111,10 +112,12 @@ def propagate_duals(w, D, first, tv, formula, length, inside):
     s.f_calls += stages
     if inside > 0:
         write_inside(w, D, first, first + many, tv, (formula, length, inside), (1, size, 1))
-    if size == ONE_DUAL and n >= MANY_STATES:
+    if size == ONE_DUAL and n >= MANY_STATES and not awaited(w):
         add_tangents(tv.slopes, WEIGHTS[formula, STAGES[formula], : STAGES[formula]], length, D[first, :n])
         return False
     combine_tangents(tv, length, FIRST[formula] + STAGES[formula])
+    if awaited(w):
+        keep_result(w, tv.state, size)
     for q in range(many):
         for i in range(n):
             D[first + q, i] = tv.state[size * i + 1 + q]
@@ -167,6 +170,10 @@ def difference_of_steps(w, D, a, tv, formula, length, inside):
             for i in range(n):
                 tv.slopes[stage, i] = 0.5 * largest * (tv.slopes[stage, i] - tv.slopes[stage, n + i])
         write_inside(w, D, a, a + 1, tv, (formula, length, inside), (0, 1, 0))
+    if awaited(w):
+        for i in range(n):
+            v.x_trial[i] = v.x[i] + 0.5 * (tv.state[i] + tv.state[n + i])
+        keep_result(w, v.x_trial, 1)
     for i in range(n):
         D[a, i] += 0.5 * largest * (tv.state[i] - tv.state[n + i])
     return False
@@ -217,6 +224,9 @@ def propagate_tangents(w, D, of_p, tv, formula, length, known, inside):
                 out[i * room + a] += Dp_f[i, j] * D[a, n + j]
     if inside > 0:
         write_inside(w, D, 0, tangents, tv, (formula, length, inside), (0, room, 1))
+    if awaited(w):
+        combine_stages(v, length, first + STAGES[formula])
+        keep_result(w, v.x_trial, 1)
     combine_tangents(tv, length, first + STAGES[formula])
     for a in range(tangents):
         for i in range(n):
