@@ -178,6 +178,7 @@ class TangentTable(TableMemory):
     differences_h: FloatArray
     Dh: FloatArray
     row_starts: IntArray
+    coloured: FloatArray
     dual_out: FloatArray
 
 

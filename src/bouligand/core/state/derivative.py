@@ -138,7 +138,7 @@ TANGENTS = Table(
     columns="integers",
     colours="integers",
     check="vector",  # a vector whose product with a row shows whether the pattern holds
-    # a row for each evaluation of h: the state as dual numbers (with many tangents, or few), whose tangents are those of its colours
+    # a row for each evaluation of h: the state as dual numbers with many tangents, or few, which are those of its colours
     coloured="matrix",
     # Dh and Dp_h as h_dual leaves them, a row for each evaluation: with many states, a tangent for each colour and that product
     dual_rows="matrix",
