@@ -4,8 +4,8 @@ Values and tangents alternate in memory. Of two parts of one array, say dx[i] an
 ends; since the values of one are between its own tangents, it would take these for overlapping, and a loop over all states would
 not become vector code. With the marks (LLVM's "tbaa") it compares values with values.
 
-While a function of dual numbers is compiled, Numba's load and store of an item of an array are replaced ("marks", see
-`compiler.compiling`). Accesses without a mark may be to anything.
+While a function of dual numbers with one tangent is compiled, Numba's load and store of an item of an array are replaced
+("marks", see `compiler.compiling`). Accesses without a mark may be to anything.
 """
 
 import contextlib
