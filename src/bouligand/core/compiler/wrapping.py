@@ -13,7 +13,7 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-from ..state import DUAL_NAMES
+from ..state import DUAL_NAMES, ONE_LANE
 from .cache import JIT, keep_on_disk
 from .compiling import ALLOWED, compiling, shortcuts, users_shortcuts
 from .intrinsics import DOUBLE, INT32, INT64
@@ -120,7 +120,7 @@ def c_function(dispatcher, shapes, in_place, read_only, kept=None):
     """
     outputs = 0 if not in_place else 2 if len(shapes) == 5 else 1  # (fh has two)
     kinds = argument_types(shapes if in_place else shapes[:-1], outputs, read_only)
-    compiled = _compile(dispatcher, kinds, is_dual(shapes[-1]))
+    compiled = _compile(dispatcher, kinds, shapes)
     how = shapes, in_place, read_only
     if kept is not None and (found := kept.load_entry(*how)) is not None:
         address, library = found
@@ -132,7 +132,7 @@ def c_function(dispatcher, shapes, in_place, read_only, kept=None):
             dispatcher = _as_dual_array(dispatcher, len(kinds), _dual(shapes[-1]))
         else:
             dispatcher = _as_float_array(dispatcher, len(kinds))
-        compiled = _compile(dispatcher, kinds, is_dual(shapes[-1]))
+        compiled = _compile(dispatcher, kinds, shapes)
         returned = compiled.signature.return_type
 
     name = new_name()
@@ -171,9 +171,10 @@ def c_function(dispatcher, shapes, in_place, read_only, kept=None):
     return holder.overloads[()].library.get_pointer_to_function(name), (holder, dispatcher)
 
 
-def _compile(dispatcher, kinds, dual):
+def _compile(dispatcher, kinds, shapes):
     marks = contextlib.nullcontext()
-    if dual and "marks" in ALLOWED:
+    # (loops over dual numbers with several tangents, which are vectors, do not become vector code in any case)
+    if is_dual(shapes[-1]) and _dual(shapes[-1]).lanes == ONE_LANE and "marks" in ALLOWED:
         from ..duals.marks import marked
 
         marks = marked()

@@ -4,8 +4,8 @@ Values and tangents alternate in memory. Of two parts of one array, say dx[i] an
 ends; since the values of one are between its own tangents, it would take these for overlapping, and a loop over all states would
 not become vector code. With the marks (LLVM's "tbaa") it compares values with values.
 
-While a function of dual numbers is compiled, Numba's load and store of an item of an array are replaced ("marks", see
-`compiler.compiling`). Accesses without a mark may be to anything.
+While a function of dual numbers with one tangent is compiled, Numba's load and store of an item of an array are replaced
+("marks", see `compiler.compiling`). Accesses without a mark may be to anything.
 """
 
 import contextlib
@@ -14,7 +14,6 @@ from llvmlite import ir
 from numba import types
 from numba.np import arrayobj
 
-from ..compiler.once import replaced
 from .number import is_dual, pack
 
 _I32, _I64 = ir.IntType(32), ir.IntType(64)
@@ -32,7 +31,7 @@ def _mark(builder, access, what):
 
 @contextlib.contextmanager
 def marked():
-    """Items of arrays are loaded and stored with marks."""
+    """Items of arrays are loaded and stored with marks. (Under Numba's lock: no other thread compiles meanwhile.)"""
     usual_load, usual_store = arrayobj.load_item, arrayobj.store_item
 
     def place(builder, pointer, part):
@@ -55,5 +54,8 @@ def marked():
         if array.dtype == types.float64:
             _mark(builder, builder.block.instructions[-1], _PLAIN)
 
-    with replaced(arrayobj, "load_item", load_item), replaced(arrayobj, "store_item", store_item):
+    arrayobj.load_item, arrayobj.store_item = load_item, store_item
+    try:
         yield
+    finally:
+        arrayobj.load_item, arrayobj.store_item = usual_load, usual_store
