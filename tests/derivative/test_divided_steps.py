@@ -239,3 +239,20 @@ def test_rates_that_stay_are_measured_rarely():
     walk = sol.bderivative()._map.chain.parts[0].walk
     assert len(sol.record) > 400
     assert walk.memory.s.f_calls < len(sol.record) // 3
+
+
+def _turning(t, x, b, p, dx):
+    """A damped mode whose direction turns, a slow one, and one that is driven by these. All are at rest."""
+    c, s = math.cos(10.0 * t), math.sin(10.0 * t)
+    u, v = -300.0 * (c * x[0] + s * x[1]), -2.0 * (c * x[1] - s * x[0]) + 0.3 * x[2]
+    dx[0], dx[1] = c * u - s * v, s * u + c * v
+    dx[2] = -200.0 * (x[2] - 0.5 * x[1])
+    dx[3] = 1.0
+
+
+def test_rates_of_modes_that_turn_are_measured_well():
+    """Parts of steps that are only stable have a length that a rate too small by a tenth would make unstable."""
+    rtol, dx = 1e-4, np.array([0.1, -0.13, 0.64, 0.0])
+    system = bd.System(_turning, lambda t, x, p: (x[3] - 0.31,), n=4, m=1)
+    sol, true = (bd.solve(system, (0.0, 1.0), np.zeros(4), rtol=r) for r in (rtol, 1e-11))
+    np.testing.assert_allclose(sol.bderivative()(dx), true.bderivative()(dx), rtol=0.0, atol=3.0 * rtol)
