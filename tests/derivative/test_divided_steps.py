@@ -1,5 +1,7 @@
 """Where steps are divided for perturbations: the core's loops against the same written with NumPy, or by hand."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -204,3 +206,89 @@ def test_rows_of_divided_steps():
     own = np.where(record.kind == SPAN, METHODS["dopri5"], record.steps["kind"])[parents]
     smooth = (own < HOP) & (lengths < wholes) & (rung < 4)
     assert np.array_equal(stretch.steps["kind"][1:], np.where(smooth, HOP + 1 + rung, own))
+
+
+def _damped(t, x, b, p, dx):
+    """A mass with a damper, which is at rest, and a slow state that turns its spring."""
+    dx[0] = x[1]
+    dx[1] = -p[0] * x[1] - (100.0 + 50.0 * math.sin(x[2])) * x[0]
+    dx[2] = 1.0
+
+
+def _damped_Df(t, x, b, p, out):
+    out[:] = 0.0
+    out[0, 1] = 1.0
+    out[1, 0], out[1, 1], out[1, 2] = -100.0 - 50.0 * math.sin(x[2]), -p[0], -50.0 * math.cos(x[2]) * x[0]
+
+
+def _damped_system(**jacobian):
+    return bd.System(_damped, lambda t, x, p: (x[2] - 9.0,), n=3, m=1, params=[1000.0], **jacobian)
+
+
+@pytest.mark.parametrize("jacobian", [{}, {"Df": _damped_Df}, {"jacobians": "differences"}])
+def test_states_where_steps_are_divided(jacobian):
+    """Those that perturbations reach; the adjoint, which needs them before, has dense output."""
+    rtol, dx, w = 1e-6, np.array([0.2, 30.0, 0.5]), np.array([1.0, 0.5, -0.3])
+    system, start = _damped_system(**jacobian), [0.01, 0.0, 0.0]
+    sol, true = (bd.solve(system, (0.0, 1.0), start, rtol=r) for r in (rtol, 1e-12))
+    B = sol.bderivative()
+    stretch = B._map.chain.stretch
+    between = ~np.isin(stretch.t, sol.record.t)
+    assert between.sum() > 4
+    assert np.isnan(stretch.states[between, 0]).all()
+    assert B._map.chain.parts[0].walk.memory.tangents.division.now.fresh == 0
+    image = B(dx)
+    np.testing.assert_allclose(stretch.states, true(stretch.t), rtol=0.0, atol=rtol)
+    np.testing.assert_allclose(B(dx), image, rtol=1e-12)
+    other = sol.bderivative()
+    gradient = other.vjp(w)
+    if "Df" in jacobian:  # (otherwise gradients of few states come from matrices)
+        assert np.array_equal(other._map.chain.stretch.states[between], sol(stretch.t[between]))
+    assert gradient @ dx == pytest.approx(w @ image, rel=rtol)
+    known = true.bderivative()(dx)
+    np.testing.assert_allclose(image, known, rtol=0.0, atol=rtol * np.abs(known).max())
+    np.testing.assert_allclose(B.matrix() @ dx, image, rtol=1e-9)
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])
+def test_while_a_damped_mode_decays_errors_are_of_the_size_of_the_tolerance(rtol):
+    system, start, dx = _damped_system(), [0.0, 0.0, 0.0], np.array([1.0, 1000.0, 1.0])
+    sol, true = (bd.solve(system, (0.0, 1.0), start, rtol=r) for r in (rtol, 1e-12))
+    for t in (3e-4, 1e-3, 3e-3, 5e-3, 1e-2, 1e-1, 1.0):
+        image, known = sol.bderivative(t)(dx), true.bderivative(t)(dx)
+        assert np.abs((image - known) / dx).max() < 2.0 * rtol
+
+
+def test_modes_are_sampled_where_their_rate_was_measured():
+    """The rate of the hexapod's contacts falls by half between two measurements: no eigenvalue is as large as the last one."""
+    start = np.zeros(12)
+    start[2], start[6] = 0.18, 0.9
+    sol = bd.solve(bd.models.hexapod(), (0.0, 1.0), start, rtol=1e-4)
+    assert 0 < len(sol.bderivative()._map.chain.stretch.t) - len(sol.record) < 100
+
+
+def test_rates_that_stay_are_measured_rarely():
+    def f(t, x, b, p, dx):
+        dx[0], dx[1] = x[1], -400.0 * x[0]
+
+    sol = bd.solve(bd.System(f, lambda t, x, p: (x[0] + 9.0,), n=2, m=1), (0.0, 30.0), [1.0, 0.0], rtol=1e-9)
+    walk = sol.bderivative()._map.chain.parts[0].walk
+    assert len(sol.record) > 400
+    assert walk.memory.s.f_calls < len(sol.record) // 3
+
+
+def _turning(t, x, b, p, dx):
+    """A damped mode whose direction turns, a slow one, and one that is driven by these. All are at rest."""
+    c, s = math.cos(10.0 * t), math.sin(10.0 * t)
+    u, v = -300.0 * (c * x[0] + s * x[1]), -2.0 * (c * x[1] - s * x[0]) + 0.3 * x[2]
+    dx[0], dx[1] = c * u - s * v, s * u + c * v
+    dx[2] = -200.0 * (x[2] - 0.5 * x[1])
+    dx[3] = 1.0
+
+
+def test_rates_of_modes_that_turn_are_measured_well():
+    """Parts of steps that are only stable have a length that a rate too small by a tenth would make unstable."""
+    rtol, dx = 1e-4, np.array([0.1, -0.13, 0.64, 0.0])
+    system = bd.System(_turning, lambda t, x, p: (x[3] - 0.31,), n=4, m=1)
+    sol, true = (bd.solve(system, (0.0, 1.0), np.zeros(4), rtol=r) for r in (rtol, 1e-11))
+    np.testing.assert_allclose(sol.bderivative()(dx), true.bderivative()(dx), rtol=0.0, atol=3.0 * rtol)

@@ -4,7 +4,8 @@ While an eigenmode is not excited (a robot that falls with its legs held, an osc
 constant. A perturbation excites it. So before tangents are propagated, the size of the largest eigenvalue of Df is measured here
 by a power iteration whose vector is kept from place to place: at both ends of a step and inside it, where the word or the field
 has changed, otherwise every few records while the rate stays the same. Two digits are enough: a measurement takes three
-evaluations of f, two where the vector grows as it did at the last place, or one of Df where that is given.
+evaluations of f (two where the step is far shorter than its bound and the vector grows as it did at the last place), or one of Df
+where that is given.
 """
 
 import math
@@ -20,7 +21,7 @@ from ..recorded import before, catch_up, use_parameters
 from ..state import BACK, HOP, SMALL, SPAN
 
 EVERY = 8  # most records between measurements,
-RARELY = 32  # and where rates agree still better
+RARELY = 16  # and where rates agree still better
 STEADY = 1.25  # rates whose ratio is below this are equal: the next measurement may be later
 PLACES = 32  # fewest measurements along a trajectory, however few its steps are
 PAIRS = 3  # most pairs of iterations: the first one mostly turns the vector, and its growth may exceed that of any mode
@@ -201,8 +202,8 @@ def measure_rate(w, given, t, enough, slope):
 
     A rate is measured over pairs of iterations: in an oscillation one maps positions to velocities, the next one back. If it is
     above ``enough``, another pair is made, unless it agrees with the pair before, or with that at the last place, whose vector is
-    kept. Where already its first half grows as that at the last place did, the pair is as that one; rates far below ``enough``
-    need not agree as well. (Where Df is given, a pair costs next to nothing.)
+    kept. Far below ``enough`` the rate need not be known well: the pair is as that at the last place if its first half grows as
+    that one did. (Where Df is given, a pair costs next to nothing.)
     """
     compact()
     v, fn, at = w.v, w.fn, w.tangents.modes
@@ -232,11 +233,9 @@ def measure_rate(w, given, t, enough, slope):
 
 @core(inline=True)
 def repeats(at, growth, slow):
-    """Whether the first half of a pair grows as that at the last place; rates below ``slow`` are slow."""
-    if at.before < 0.0:
-        return False
-    calm = growth * at.growth <= slow * slow
-    return agree(growth, at.before, SETTLED) or (calm and agree(growth + slow, at.before + slow, STEADY))
+    """Whether the first half of a pair grows as that at the last place, and the rate would be below ``slow``."""
+    calm = at.before >= 0.0 and growth * at.growth <= slow * slow
+    return calm and agree(growth + slow, at.before + slow, STEADY)
 
 
 @core(inline=True)

@@ -8,7 +8,7 @@ accurate steps.
 
 What a step makes wrong of a damped mode decays with it, until the stretch ends; only as far as Df has changed in the meantime
 other modes have got some of it. So such an error may be larger than the tolerance, by as much as will decay, but no more than
-PARDON times. (Errors of derivatives of robots are the same for 1 and 64, with a third of the steps.)
+PARDON times.
 
 A stretch is what the trajectory does in one mode; the rate for which steps must be accurate becomes smaller along it as modes
 decay. It is tabulated at some places of the stretch, times since its begin in which modes are those that were sampled. Between
@@ -108,9 +108,9 @@ def highest_order(w):
 def tabulate_rates(w, begin, fastest, order):
     """division.density = places of the stretch that begins at a row, and the rates for which steps must be accurate there.
 
-    The error of a step may be the tolerance; that of a mode which has decayed by a factor, or will have at the end of the stretch,
-    may be larger by this factor, so that steps grow like the ``order + 1``-th root of it. A mode of which less than the tolerance
-    is left counts no more."""
+    The error of a step may be the tolerance; that of a mode which has decayed by a factor may be larger by this factor, so that
+    steps grow like the ``order + 1``-th root of it, and by what is pardoned. A mode of which less than the tolerance is left
+    counts no more."""
     compact()
     steps, rows, density = w.steps, w.tangents.division.rows, w.tangents.division.density
     places, rates = density[0], density[1]

@@ -1,4 +1,4 @@
-"""Which steps are too long for perturbations, into how many parts each is divided, and the eigenvalues of Df where these are many.
+"""Which steps are too long for perturbations, into how many parts each is divided, and, where these are many, eigenvalues of Df.
 
 The eigenvalues show whether the fastest modes are damped: then fewer parts do (see `graded_steps`).
 """
