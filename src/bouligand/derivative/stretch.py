@@ -46,7 +46,7 @@ class Stretch:
     wanted: int  # the row of ``events`` at which the outcome is taken; -1: at a fixed time
     end: int  # the row of ``steps`` of that fixed time
     placed: Placed  # the arrays that the core replays
-    divided: bool  # whether states where steps are divided may be unknown as yet (see `core.tangents.part_states`)
+    divided: bool  # whether states where steps are divided may be unknown as yet (see `core.part_states`)
 
     @property
     def t(self) -> FloatArray:

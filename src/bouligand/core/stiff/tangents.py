@@ -10,9 +10,9 @@ from ..compiler.jit import core
 from ..compiler.vectors import multiply
 from ..evaluate import eval_f, failed
 from ..jacobians import eval_along, jacobian, without_tangents
+from ..part_states import awaited, keep_result
 from ..schemes.ros34pw2 import ALPHA, GAMMA, STAGES, WEIGHTS
 from ..state import DUAL, LANES, MOST_ALONG
-from ..tangents.part_states import awaited, keep_result
 from .dense import weight
 from .linear import solve_many, solve_transposed
 from .step import place, with_A

@@ -4,9 +4,9 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state
+from ..part_states import is_open, leave_open
 from ..schemes import METHODS, STIFF
 from ..state import HOP, MARGIN, SPAN
-from .part_states import is_open, leave_open
 
 _DOPRI5 = METHODS["dopri5"]
 

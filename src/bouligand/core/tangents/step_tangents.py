@@ -20,6 +20,7 @@ from ..compiler.jit import core
 from ..compiler.vectors import add_transposed, clear, multiply
 from ..evaluate import eval_f, failed
 from ..jacobians import eval_along, evaluate_jacobians, spread
+from ..part_states import awaited, keep_result
 from ..state import DUAL, FEW_DUAL, LANES, MOST_ALONG, ONE_DUAL, SMALL
 from .formulas import (
     FIRST,
@@ -33,7 +34,6 @@ from .formulas import (
     weight_inside,
 )
 from .large_states import MANY_STATES, add_tangents, weave
-from .part_states import awaited, keep_result
 
 
 @core

@@ -8,8 +8,8 @@ which comes from the other side, needs all states before: see `derivative.stretc
 
 import math
 
-from ..compiler.jit import core
-from ..unit import make_unit
+from .compiler.jit import core
+from .unit import make_unit
 
 UNKNOWN = math.nan
 
