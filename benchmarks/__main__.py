@@ -1,5 +1,5 @@
 """Run the benchmarks, all or those named: work, ties, quadruped, jumps, zoo, accuracy, speed, span, stiff, choices, derivative,
-gradients, fits, estimation, ensembles, robots, files, friction, loop, drops, planning, startup, first_gradient, shortcuts.
+hertz, gradients, fits, estimation, ensembles, robots, files, friction, loop, drops, planning, startup, first_gradient, shortcuts.
 
     python -m benchmarks [NAME ...] [--quick] [--out DIR] [--peers MODULE,...]
 
@@ -20,7 +20,7 @@ from bouligand.reporting.results import ResultsError, write_text
 
 PEERS = ("work", "ties", "quadruped", "jumps")  # with peers and folders of their own
 OURS = (  # these print
-    *("zoo", "accuracy", "speed", "span", "stiff", "choices", "derivative", "gradients", "fits", "estimation"),
+    *("zoo", "accuracy", "speed", "span", "stiff", "choices", "derivative", "hertz", "gradients", "fits", "estimation"),
     *(
         "ensembles",
         "robots",
