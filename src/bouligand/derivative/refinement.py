@@ -20,6 +20,7 @@ from ..core.state import DAMPED, DIVIDED, LIMITS, ORDERS, SMALL, SPAN, WORTH
 from ..errors import DerivativeError
 from ..system.interrupts import answered
 from .failures import raise_failed
+from .rough_sides import times_near_rough_sides
 from .turns import in_turns
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _RATE = DIVIDED.names.index("rate")
 _SLACK = 1.0  # error of a perturbation's step that is accepted, in tolerances
 _SMALLER = 0.6  # a step may at most leave this much of a mode that has decayed below the tolerance
 _RUNGS = (1, 2, 3, 4)  # of a hop, with as many stages as their order
+_NEVER_SHORT = 1e300  # a rate for which no part of a step is short
 MOST = 200_000  # largest number of steps after division
 
 
@@ -112,7 +114,7 @@ def judge_steps(system: System, record: Record, rtol: float, memory: TangentMemo
         if error is not None and not isinstance(error, Exception):  # Ctrl-C
             raise error
     if memory.modes.worst <= WORTH:
-        return Rates(rtol, rows, None)
+        return Rates(rtol, rows, _with_rough_sides(record, rows, None, rtol, memory) if memory.modes.rough else None)
     _sample_modes(system, record, memory)
     division.put("times", np.empty(4 * len(rows) + 64))
     _divide_steps(memory.address)
@@ -126,7 +128,20 @@ def judge_steps(system: System, record: Record, rtol: float, memory: TangentMemo
     if plan.count > len(division.times):
         division.put("times", np.empty(plan.count))
         _divide_steps(memory.address)
-    return Rates(rtol, rows, division.times[: plan.count])
+    times = division.times[: plan.count]
+    return Rates(rtol, rows, _with_rough_sides(record, rows, times, rtol, memory) if memory.modes.rough else times)
+
+
+def _with_rough_sides(
+    record: Record, rows: FloatArray, times: FloatArray | None, rtol: float, memory: TangentMemory
+) -> FloatArray:
+    """These times, and those next to rough sides of guards. The steps that they divide keep their formulas: their rates become
+    those for which no part is short."""
+    order = max(_ORDERS.get(int(kind), 1) for kind in np.unique(record.kind[1:]))
+    more = times_near_rough_sides(record, memory.tangents.rough, rtol, order)
+    if more.size:
+        rows[np.searchsorted(record.t, more), _RATE] = _NEVER_SHORT
+    return more if times is None else np.union1d(times, more)
 
 
 def open_division(memory: TangentMemory, rtol: float, rows: FloatArray) -> None:

@@ -44,6 +44,8 @@ MODES_POSITION = record(
     "growth",  # how much that has grown in the last iteration,
     "before",  # and in the one before; negative: it has been mixed since
     "worst",  # largest ratio of a step's length to its bound
+    "looked: int",  # number of sides of guards that were looked at (see `tangents.rough_sides`),
+    "rough: int",  # and of those that are rough
 )
 DERIVATIVE_ROWS = Rows(
     "derivative",
@@ -129,6 +131,7 @@ TANGENTS = Table(
     Dt_h="vector",
     Df="matrix",
     Dp_f="matrix",
+    rough="integers",  # for each guard, which of its sides were looked at, and are rough (see `tangents.rough_sides`)
     guard_rows="matrix",  # rows of Dh and Dp_h of up to three guards that are examined;
     reach="indices",  # the states that each depends on are from the first of these up to the second
     sides="matrix",  # parameters perturbed to either side
@@ -181,6 +184,7 @@ ONE_DUAL = 1 + ONE_LANE
 DUAL_NAMES = {"dual ": LANES, "few ": FEW_LANES, "one ": ONE_LANE}  # in the shapes of arguments
 MOST_ALONG = 4  # tangents up to which a bridge's product of Df with these is faster than Df
 SMALL = 64  # up to this many states Df is formed as a matrix by differences
+TRIED, ROUGH = 1, 4  # of the negative side of a guard; twice these: of its positive side
 WORTH = 1.7  # a step that is too long by less than this factor is not divided: dividing means copying the whole record
 DAMPED = 0.5  # of a damped mode, the largest ratio of frequency to decay
 MOST_SAMPLES = 24  # of Df, one for each stretch of the trajectory in one mode

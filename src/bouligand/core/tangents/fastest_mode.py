@@ -19,6 +19,7 @@ from ..compiler.vectors import row_product
 from ..evaluate import copy_state, eval_f, failed
 from ..recorded import before, catch_up, use_parameters
 from ..state import BACK, HOP, SMALL, SPAN
+from .rough_sides import try_sides
 
 EVERY = 8  # most records between measurements,
 RARELY = 16  # and where rates agree still better
@@ -67,11 +68,23 @@ def fastest_modes(table):
             change = measure_step(w, given, step, bound / length, int(PLACES * length / whole))
             if change < 0.0:
                 return s.status
+        if steps[step].kind != SPAN and w.fn.project == 0:
+            try_sides(w, step - 1, known, at.event, length)
+            try_sides(w, step, at.event, events_at(w, at.event, step), -length)
         rate = max(at.rate, change)
         rows[step].rate, rows[step].kind = rate, steps[step].kind
         at.worst = max(at.worst, length * rate / bound)
         at.step += 1
     return codes.GO_ON
+
+
+@core(inline=True)
+def events_at(w, first, row):
+    """Where the events behind the first one end that happen at a row of the record."""
+    last = first
+    while last < w.events.shape[0] and w.events[last].record == row:
+        last += 1
+    return last
 
 
 @core(inline=True)
@@ -82,6 +95,9 @@ def begin(w):
     at.last, at.wait, at.longest, at.changed, at.seen, at.until = -EVERY, 1, 0.0, 1, -1, w.steps[0].t
     for i in range(w.v.width):
         rows.mode[i], rows.per_step[i] = 0.0, 1.0 / w.tangents.differences[i]
+    at.looked, at.rough = 0, 0
+    for k in range(w.tangents.rough.shape[0]):
+        w.tangents.rough[k] = 0
     use_parameters(w, 0)
 
 
