@@ -32,6 +32,14 @@ def nearly_linear(depth, speed):
     return 4e4 * depth**1.2
 
 
+def nearly_square(depth, speed):
+    return 2e6 * depth**1.85
+
+
+def above_square(depth, speed):
+    return 2e7 * depth**2.5
+
+
 def hertz_and_damper(depth, speed):
     return 4e5 * depth**1.5 + 20.0 * speed
 
@@ -58,7 +66,7 @@ def sides(sol):
     return tried, {(k, side) for k, side in tried if rough[k] & (ROUGH * (2 if side > 0 else 1))}
 
 
-@pytest.mark.parametrize("force", [hertz, hunt_crossley, nearly_linear, hertz_and_damper])
+@pytest.mark.parametrize("force", [hertz, hunt_crossley, nearly_linear, nearly_square, above_square, hertz_and_damper])
 @pytest.mark.parametrize("up", [False, True])
 def test_as_accurate_as_the_state(force, up):
     system, x0 = ball(force, up), np.array([0.3, 0.0])
@@ -88,6 +96,7 @@ def test_smooth_forces_are_not_divided(force):
     for rtol in (1e-3, 1e-6, 1e-9, 1e-12):
         sol = bd.solve(ball(force), SPAN, [0.3, 0.0], rtol=rtol)
         assert sides(sol) == ({(0, -1), (0, 1)}, set())
+        assert sol._rates is not None
         assert sol._rates.times is None
 
 

@@ -1,26 +1,28 @@
-"""Sides of guards on which Df has no bounded slope: forces that grow like a power of the depth between one and two.
+"""Sides of guards on which Df is not smooth up to the guard: forces that grow like a power of the depth that is no whole number.
 
 Perturbations follow Df, which is one derivative less smooth than f. On such a side of a guard (Hertz' contact: depth^1.5) steps
 that are right for the trajectory are too long for perturbations, by far; there they are divided, the more the nearer the guard
-(see `derivative.rough_sides`). To find out, Df times a vector is compared at three places of each side, when a guard is first
-crossed: at the crossing, and a little apart along x'. From the nearer one to the farther one the change of a smooth Df grows like
-the time; that of a root of the time grows less.
+(see `derivative.rough_sides`). To find out, Df times a vector is compared at the crossing and a little apart, along x', when a
+guard is first crossed: how much it has changed is a power of the time. Near the guard that of a smooth Df is one, or two.
 """
+
+import math
 
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import copy_state, eval_f
 from ..state import MARGIN, ROUGH, TRIED
 
-NEAR, FAR = 1.0 / 64.0, 1.0 / 4.0  # the places, in parts of the step
-# a change that grows with a power of the time between these is that of a root. (With no power at all: f tests the state by
-# itself, and has a kink at the guard, as `k * max(depth, 0)` has. That is at the end of a step, and does no harm.)
-KINK, ROOT = 0.1, 0.75
+FARTHEST, NEARER = (
+    0.25,
+    1.0 / 16.0,
+)  # the first place, in parts of the step; each of the others is nearer by this factor
+# powers of smooth functions: no change of Df, but a kink at the guard, where f tests the state by itself (as `k * max(depth, 0)`
+# does; it is at the end of a step, and does no harm); one; two and above. Others are rough, by more than this much
+WHOLE, OFF = 2.0, 0.04
 SHORT = 0.1  # the vector, in units of the steps for differences
 MATTERS = 10.0  # changes within a step that are smaller than so many tolerances do not count
-MOST = (
-    16  # sides that are looked at if none of them is rough: then others, most likely of the same kind, are not either
-)
+MOST = 16  # sides that are looked at, if none of them is rough: others are most likely of the same kind
 ROUND_OFF = 1e-14  # of x': what a difference may be off
 
 
@@ -45,7 +47,8 @@ def try_sides(w, row, first, last, length):
 
 @core
 def is_rough(w, row, length):
-    """Whether Df changes like a root of the time from a row of the record on, or up to it. (Where f fails nothing is known.)"""
+    """Whether Df changes like a broken power of the time from a row of the record on, or up to it. (Where f fails nothing is
+    known.)"""
     compact()
     s, v, t, status = w.s, w.v, w.steps[row].t, w.s.status
     per_step, noise = w.tangents.rows.per_step, 0.0
@@ -58,12 +61,22 @@ def is_rough(w, row, length):
         for i in range(v.width):
             noise = max(noise, ROUND_OFF * abs(v.second[i]) * per_step[i])
             v.third[i] -= v.second[i]
-        far = change(w, t, FAR * length)
-        if far * abs(length) > SHORT * MATTERS * s.rtol and far > noise:
-            near = change(w, t, NEAR * length)
-            return max((NEAR / FAR) ** ROOT * far, noise) < near < (NEAR / FAR) ** KINK * far
+        far = change(w, t, FARTHEST * length)
+        if far * abs(length) > SHORT * MATTERS * s.rtol:
+            near = change(w, t, FARTHEST * NEARER * length)
+            # (farther from the guard a smooth function has other powers: it is the nearest ones that count)
+            if near > noise and is_broken(far, near):
+                nearest = change(w, t, FARTHEST * NEARER * NEARER * length)
+                return nearest > noise and is_broken(near, nearest)
     s.status = status
     return False
+
+
+@core(inline=True)
+def is_broken(far, near):
+    """Whether changes at two places are those of a power that is no whole number."""
+    power = math.log(near / far) / math.log(NEARER) if far > 0.0 else 0.0
+    return OFF < power < WHOLE - OFF and abs(power - 1.0) > OFF
 
 
 @core
