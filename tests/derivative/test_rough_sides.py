@@ -1,4 +1,4 @@
-"""Guards on whose one side Df has no bounded slope: steps are divided there, and the derivative is as accurate as elsewhere."""
+"""Guards on whose one side Df is not smooth: steps are divided there, and the derivative is as accurate as elsewhere."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Where steps are divided next to guards on whose one side Df has no bounded slope (see `core.tangents.rough_sides`).
+"""Where steps are divided next to guards on whose one side Df is not smooth (see `core.tangents.rough_sides`).
 
 At a distance s (in time) from such a guard the derivatives of Df are like powers of 1 / s: a step from there may have a length in
 proportion to s. What is left next to the guard is so short that it does not count.
