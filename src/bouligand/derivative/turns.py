@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 def in_turns(system: System, entry: Kernel, *arguments: Any) -> int:
     """Call an entry of the core until it is done. Returns its code."""
-    bound, code = system._bind(), codes.LOOK
+    bound = system._bind()
     if not bound.calls_python:  # (entering a context that does nothing would take as long as the call)
-        while code == codes.LOOK:
-            code = entry(*arguments)
-        return code
+        return _to_the_end(entry, arguments)
     with answered(bound):
-        while code == codes.LOOK:
-            code = entry(*arguments)
+        return _to_the_end(entry, arguments)
+
+
+def _to_the_end(entry: Kernel, arguments: tuple[Any, ...]) -> int:
+    code = codes.LOOK
+    while code == codes.LOOK:
+        code = entry(*arguments)
     return code

@@ -1,17 +1,16 @@
-"""Times of functions that are run in turn, so that changes of the machine's speed affect all of them equally."""
+"""Median times of functions that are run in turn, so that changes of the machine's speed affect all of them equally."""
 
 import time
 
 import numpy as np
 
 
-def interleaved(functions, rounds=15, seconds=0.02, budget=None, tick=None, clock=time.perf_counter, of=np.median):
+def interleaved(functions, rounds=15, seconds=0.02, budget=None, tick=None, clock=time.perf_counter):
     """Median time of each function in seconds, all measured in turn.
 
     A round calls a function as often as fits into ``seconds`` (at least once). A function of which ``rounds`` calls would take
     longer than ``budget`` seconds takes part in fewer rounds: at least three, or one if a single call takes longer than
-    that. ``tick()`` is called after every round. ``clock``: `time.thread_time` does not count what else the machine does. ``of``:
-    what is taken of the rounds; ``min`` where the speed of the machine changes.
+    that. ``tick()`` is called after every round. ``clock``: `time.thread_time` does not count what else the machine does.
     """
     counts, turns = [], []
     for function in functions:
@@ -35,7 +34,7 @@ def interleaved(functions, rounds=15, seconds=0.02, budget=None, tick=None, cloc
             record.append((clock() - began) / count)
         if tick is not None:
             tick()
-    return [float(of(record)) for record in times]
+    return [float(np.median(record)) for record in times]
 
 
 def rms(difference):

@@ -189,12 +189,6 @@ class Record:
         out[here] = self.states[rows[here]]
 
 
-def events_of(stepper: Stepper) -> RecordArray:
-    """The rows of ``events`` in the workspace of an integration."""
-    memory = stepper._memory
-    return memory.events[: memory.s.event_count]
-
-
 def record_of(stepper: Stepper) -> Record:
     """The record in the workspace of an integration."""
     memory = stepper._memory
