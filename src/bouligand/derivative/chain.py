@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.state import AT_END, AT_START, MARGIN
 from ..errors import DerivativeError
+from ..solution.lazy import lazy
 from .flights import flights
 from .instant import Instant
 from .walk import Walk, walk_along
@@ -22,6 +23,7 @@ from .walk import Walk, walk_along
 if TYPE_CHECKING:
     from .._typing import FloatArray, RecordArray
     from ..solution.solution import Solution
+    from .stretch import Stretch
     from .trajectory_corners import TrajectoryCorner
     from .walk import Requested
 
@@ -44,14 +46,12 @@ class Part(NamedTuple):
 class Chain:
     """The way from ``since`` to ``until`` (or to the row ``wanted`` of the event table): one walk, or several.
 
-    ``rows`` are the rows of the record's table of events on the way, ``events`` those and all later ones. ``nodes`` are times
+    ``nodes`` are times
     between which `propagate_between` propagates: it is not split there, and a crossing there is in the interval in which the
     trajectory has it. ``frozen``: see `walk_along`.
     """
 
     parts: list[Part]
-    rows: slice
-    events: RecordArray
 
     def __init__(
         self,
@@ -73,14 +73,28 @@ class Chain:
             self._through_jumps(since, until, wanted)
         else:
             self._along(solution, since, until, wanted)
-            first, last = self.parts[0].walk.stretch, self.parts[-1].walk.stretch
-            stop = last.rows.start + last.wanted + 1 if last.wanted >= 0 else last.rows.stop
-            self.rows, self.events = slice(first.rows.start, stop), first.events
         walk = self.parts[0].walk
         self.n, self.np, self.width, self.merge = walk.n, walk.np, walk.width, walk.merge
-        self.stretch, self.starts_on_guard = walk.stretch, walk.starts_on_guard
+        self.starts_on_guard = walk.starts_on_guard
         if len(self.parts) > 1:
             self._bounds = np.array([part.walk.stretch.t[part.walk.stretch.end] for part in self.parts[:-1]])
+
+    @property
+    def stretch(self) -> Stretch:
+        """That of the first walk."""
+        return self.parts[0].walk.stretch
+
+    @lazy
+    def rows(self) -> slice:
+        """The rows of the record's table of events on the way."""
+        first, last = self.stretch, self.parts[-1].walk.stretch
+        stop = last.rows.start + last.wanted + 1 if last.wanted >= 0 else last.rows.stop
+        return slice(first.rows.start, stop)
+
+    @lazy
+    def events(self) -> RecordArray:
+        """These events, and all later ones."""
+        return self.stretch.events
 
     def _along(
         self,

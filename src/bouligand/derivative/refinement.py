@@ -105,7 +105,6 @@ def judge_steps(system: System, record: Record, rtol: float, memory: TangentMemo
     long for these are divided."""
     division, rows, bound = memory.tangents.division, np.zeros((len(record), len(DIVIDED))), system._bind()
     open_division(memory, rtol, rows)
-    memory.modes.step = 0
     code = in_turns(system, _fastest_modes, memory.address)
     if code != codes.GO_ON:
         raise_failed(system, code, memory)

@@ -45,6 +45,7 @@ class Stretch:
     leg: int  # and the leg at the start
     wanted: int  # the row of ``events`` at which the outcome is taken; -1: at a fixed time
     end: int  # the row of ``steps`` of that fixed time
+    done: int  # rows of ``events`` that are done at the start: at a breakpoint, those of its very moment
     placed: Placed  # the arrays that the core replays
     divided: bool  # whether states where steps are divided may be unknown as yet (see `core.part_states`)
 
@@ -74,6 +75,33 @@ class Stretch:
     def word_after(self, count: int) -> FloatArray:
         """The word after the first ``count`` rows of ``events``."""
         return word_after(self.word, self.events[:count])
+
+
+def is_plain(solution: Solution, since: float, until: float, rates: Rates | None, memory: TangentMemory) -> bool:
+    """Whether the record that is open in ``memory`` is replayed as it is, from its start to its end, and nothing happens on the way but
+    steps and crossings between them."""
+    record, system, s = solution.record, solution.system, memory.s
+    as_it_is = since == s.t0 and until == s.tf and (rates is None or rates.times is None) and not record.spans
+    if not as_it_is or system._stays or record.legs is not None or record.breaks.size:
+        return False
+    return not (system._special and record.inside.any())
+
+
+def whole(solution: Solution) -> Stretch:
+    """The whole record, where it `is_plain`."""
+    record = solution.record
+    steps, states, events, breaks, (leg_p, legs) = (
+        record.steps,
+        record.states,
+        record.events,
+        record.breaks,
+        record.parameters,
+    )
+    rows, word = slice(0, len(events)), record.word_start
+    end = len(record) - 1
+    return Stretch(
+        steps, states, events, events[:0], rows, word, breaks, leg_p, legs, 0, -1, end, 0, record.placed, False
+    )
 
 
 def cut(
@@ -123,8 +151,11 @@ def cut(
     elif steps is not record.steps or after is not events:
         placed = placed.with_rows(steps, states, after)
     end = len(t) - 1 if until == t[-1] else int(np.searchsorted(t, until))
+    done = int(np.searchsorted(after["t"], t[0], side="right")) if breaks.size and t[0] in breaks else 0
     parameters, rows = (leg_p, legs, leg), slice(first, last)
-    return Stretch(steps, states, after, events[:first], rows, word, breaks, *parameters, wanted, end, placed, divided)
+    return Stretch(
+        steps, states, after, events[:first], rows, word, breaks, *parameters, wanted, end, done, placed, divided
+    )
 
 
 def _with_rows(

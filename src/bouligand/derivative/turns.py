@@ -14,15 +14,12 @@ if TYPE_CHECKING:
 
 def in_turns(system: System, entry: Kernel, *arguments: Any) -> int:
     """Call an entry of the core until it is done. Returns its code."""
-    bound = system._bind()
+    bound, code = system._bind(), codes.LOOK
     if not bound.calls_python:  # (entering a context that does nothing would take as long as the call)
-        return _to_the_end(entry, arguments)
+        while code == codes.LOOK:
+            code = entry(*arguments)
+        return code
     with answered(bound):
-        return _to_the_end(entry, arguments)
-
-
-def _to_the_end(entry: Kernel, arguments: tuple[Any, ...]) -> int:
-    code = codes.LOOK
-    while code == codes.LOOK:
-        code = entry(*arguments)
+        while code == codes.LOOK:
+            code = entry(*arguments)
     return code

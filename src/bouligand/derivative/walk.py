@@ -17,11 +17,12 @@ from ..core.entries import Kernel
 from ..core.state import AT_END, DUAL, FEW_LANES, MOST_ALONG, SMALL, TANGENT_ROWS, TO_GUARD
 from ..errors import GrazingError
 from ..memory.pool import pool_of
+from ..solution.lazy import lazy
 from .differences import take_steps
 from .failures import raise_failed, raise_user_error
 from .patterns import take_pattern
 from .refinement import judge_steps
-from .stretch import cut
+from .stretch import cut, is_plain, whole
 from .trajectory_corners import corner_before_break, corner_here, refuse_event_at_break, start_corner
 from .turns import in_turns
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 _open_record = Kernel("tangents.prepare", "open_record", "what derivatives need", direct=True)
 _prepare = Kernel("tangents.prepare", "prepare", "what derivatives need", direct=True)
+_restart = Kernel("tangents.prepare", "restart", "what derivatives need", direct=True)
 _push = Kernel("tangents.along", "push", "derivatives", direct=True)
 _pull = Kernel("tangents.along", "pull", "gradients", direct=True)
 _NO_TIMES = np.empty((0, 0))
@@ -69,16 +71,16 @@ def walk_along(
     `core.tangents.frozen`), none of which is divided. ``ended``: the walk that it continues after a breakpoint.
     ``behind_jump``: whether it starts where a jump has put the state.
     """
-    system, record, (own_rtol, atol) = solution.system, solution.record, solution._tolerances
-    rtol = own_rtol if rtol is None else rtol
+    system, record = solution.system, solution.record
     bound, kind = system._bind(), "tangents and p" if params else "tangents"
     jacobians = bound.jacobians(system, params)
     lease, memory = bound.lease(system), pool_of(system).borrow(kind, system)
     try:
         if params not in system._jacobians_probed:
             system._probe_jacobians(record.t[0], record.states[0], record.word_start, record.parameters[0][0], params)
-        memory.open(system, record, own_rtol, atol, lease.fn, jacobians)
-        record.learn(_open_record(memory.address), memory.g.b)
+        memory.open(solution, lease.fn, jacobians)
+        record.learn(_open_record(memory.address, record.source), memory.tangents.word)
+        rtol = memory.s.rtol if rtol is None else rtol
         if memory.ways.differenced:
             take_steps(solution, memory, params)
         take_pattern(system, memory, len(record.events))
@@ -87,7 +89,9 @@ def walk_along(
         rates = None if frozen else solution._rates
         if not frozen and (rates is None or rates.rtol != rtol):
             rates = solution._rates = judge_steps(system, record, rtol, memory)
-        stretch = cut(solution, since, until, wanted, observers, rates, memory, lease)
+        stretch = None
+        if wanted is not None or ended is not None or behind_jump or not is_plain(solution, since, until, rates, memory):
+            stretch = cut(solution, since, until, wanted, observers, rates, memory, lease)
         merge = -1.0 if merge is None else float(merge)
         return Walk(solution, stretch, lease, memory, kind, merge, ended, behind_jump, frozen)
     except BaseException:
@@ -99,13 +103,14 @@ def walk_along(
 class Walk:
     """A stretch of a trajectory in the core's workspace, along which perturbations and gradients are propagated.
 
-    ``corners`` are found by the first propagation; they are the same for every perturbation.
+    ``corners`` are found by the first propagation; they are the same for every perturbation. It is ``plain`` if the stretch is the
+    whole record as it is, without breakpoints (see `stretch.is_plain`).
     """
 
     def __init__(
         self,
         solution: Solution,
-        stretch: Stretch,
+        stretch: Stretch | None,
         lease: Bound | Lease,
         memory: TangentMemory,
         kind: str,
@@ -114,31 +119,36 @@ class Walk:
         behind_jump: bool,
         frozen: bool,
     ) -> None:
-        self.solution, self.system, self.stretch, self.merge = solution, solution.system, stretch, merge
+        self.solution, self.system, self.merge = solution, solution.system, merge
         self.memory, self.lease = memory, lease  # (given back when this is deleted)
         self.n, self.np = self.system.n, memory.parameters_differentiated
         self.width = self.n + self.np
-        memory.open_stretch(stretch)
-        if self.system._stays:
-            # h depends on the mode, and the search for the fastest rates has left that of the end
-            memory.g.b[:] = stretch.starting_word
+        if stretch is not None:
+            self.stretch = stretch
+            memory.open_stretch(stretch)
+            if self.system._stays:
+                # h depends on the mode, and the search for the fastest rates has left that of the end
+                memory.g.b[:] = stretch.starting_word
+        if frozen:
+            memory.at.frozen = 1
+        self.plain = stretch is None
+        self.corners: list[TrajectoryCorner] = []
         on_guard = _prepare(memory.address)
         if on_guard < 0:
             self.fail(codes.H_FAILED)
-        refuse_event_at_break(self)
-        self.corners: list[TrajectoryCorner] = []
-        if (corner := start_corner(self, on_guard > 0, ended, behind_jump)) is not None:
+        if not self.plain:
+            refuse_event_at_break(self)
+        if (on_guard > 0 or not self.plain) and (corner := start_corner(self, on_guard > 0, ended, behind_jump)):
             self.corners.append(corner)
-        # behind a breakpoint, what happened at its very moment is done
-        self._done = 0
-        if stretch.at_break(0):
-            self._done = int(np.searchsorted(stretch.events["t"], stretch.t[0], side="right"))
-        memory.at.event, memory.at.record, memory.at.frozen = self._done, 0, int(frozen)
-        self._at_start = memory.position.copy()
         self.starts_on_guard = bool(self.corners)
         self.complete = False  # whether all corners have been found
         self._crossings: FloatArray | None = None
         self._kind = kind
+
+    @lazy
+    def stretch(self) -> Stretch:
+        """The rows of the record that are replayed: all of them, unless it was cut out."""
+        return whole(self.solution)
 
     def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
         # (without it __init__ has failed, and `walk_along` has given the workspace back; when Python ends, names are gone)
@@ -176,8 +186,7 @@ class Walk:
         it.)"""
         memory, tangents = self.memory, D.shape[0]
         memory.request(*requested)
-        memory.position[:] = self._at_start
-        memory.g.b[:] = self.stretch.word_after(self._done) if self._done else self.stretch.word
+        _restart(memory.address)
         of_p = np.ascontiguousarray(np.argwhere(D[:, self.n :])) if self.np and tangents else _NO_PLACES
         carried: Tangents = (D, of_p, self._rows_of_tangents(tangents))
         times = _NO_TIMES if times is None else times
@@ -213,7 +222,7 @@ class Walk:
             elif code == codes.GO_ON:
                 if halts and memory.at.record == halts[-1]:
                     continue
-                if not self.complete and (here := corner_before_break(self)):
+                if not (self.complete or self.plain) and (here := corner_before_break(self)):
                     self.corners.append(here)
                 if found < len(self.corners):
                     yield self.corners[found]
@@ -240,7 +249,7 @@ class Walk:
         """The size of the dual numbers that propagate so many tangents."""
         if not 0 < tangents <= FEW_LANES:
             return DUAL
-        evaluations = len(self.stretch.steps) * self.n
+        evaluations = len(self.solution.record) * self.n
         few = self.system._bind().expect_few_tangents(self.system, tangents, evaluations)
         return 1 + tangents if few else DUAL
 
@@ -297,7 +306,6 @@ class Walk:
         events from ``quiet`` on only change the word."""
         memory, stretch = self.memory, self.stretch
         stretch.find_states(self.solution)
-        memory.position.fill(0)
         at = memory.at
         at.rows_at = -1
         at.record, at.event = start

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray, RecordArray
     from ..derivative.patterns import Pattern
     from ..derivative.stretch import Stretch
-    from ..solution.record import Record
+    from ..solution.solution import Solution
     from ..system.binding import Bound
     from ..system.exact import Ways
     from ..system.system import System
@@ -51,7 +51,6 @@ CHUNK = 128  # contacts evaluated at once
 _MOST_SPARE = 50_000  # numbers of a stretch's states up to which there is room for twice as many
 
 _Position, _Modes, _Plan = record_view(POSITION), record_view(MODES_POSITION), record_view(DIVISION_PLAN)
-_AT_START = np.array([-1 if name in ("rows_at", "halt") else 0 for name in POSITION.names])
 
 
 class SpanMemory(TableMemory):
@@ -179,6 +178,7 @@ class TangentTable(TableMemory):
     Dh: FloatArray
     row_starts: IntArray
     rough: IntArray
+    word: FloatArray
     coloured: FloatArray
     dual_out: FloatArray
 
@@ -204,18 +204,20 @@ class TangentMemory(Working):
         of_p = self.parameters_differentiated = parameters if params else 0
         self.ways = system._bind().ways[params]
         self._rows_of_tangents = NO_MATRIX
-        self.position = np.zeros(len(POSITION), dtype=np.int64)  # (a record, but copied and filled as plain integers)
-        self.at = _Position(self.position.data.cast("B"))
+        self._observers = system.observers if system.observers.any() else None
+        position = np.zeros(1, dtype=POSITION)
+        self.at = _Position(position.data.cast("B"))
         modes = np.zeros(1, dtype=MODES_POSITION)
         self.modes = _Modes(modes.data.cast("B"))
         by_duals = _evaluations_of_h(system, params, self.ways)
         tangents = TangentTable(
             TANGENTS,
-            at=self.position.view(POSITION),
+            at=position,
             modes=modes,
             division=DivisionTable(n),
             jacobians=np.zeros(1, dtype=JACOBIANS),
             rows=np.zeros((DERIVATIVE_ROWS.count, n)),
+            word=np.zeros(m),
             differences=np.empty(n + of_p + 1),
             differences_h=np.empty(n + of_p + 1),
             Dh=np.zeros((0 if system.has("Dh_row") or self.ways.by_colours or by_duals[0] else m, n)),
@@ -244,18 +246,18 @@ class TangentMemory(Working):
         )
         self.put("tangents", tangents)
 
-    def open(
-        self, system: System, record: Record, rtol: float, atol: FloatArray, fn: RecordArray, jacobians: RecordArray
-    ) -> None:
-        """Prepare the replay of a record with these functions. (g.b holds the word at its end: see `core.tangents.prepare`.)"""
+    def open(self, solution: Solution, fn: RecordArray, jacobians: RecordArray) -> None:
+        """Prepare the replay of a solution's record with these functions: what `core.tangents.prepare.open_record` does not."""
+        record = solution.record
         self.fill()
         self.bind(fn, False)
         self.tangents.put("jacobians", jacobians)
-        s, g = self.s, self.g
-        s.rtol, s.cap, s.t0, s.tf = rtol, 1e300, record.t[0], record.t[-1]
-        self.v.atol[:] = atol
-        g.observer[:], g.b[:] = system.observers, record.word_end
+        if self._observers is not None:
+            self.g.observer[:] = self._observers
         self.put_record(record.placed)
+        if not record.source:  # (else the core reads these there)
+            self.s.rtol, self.v.atol[:] = solution._tolerances
+            self.g.b[:] = record.word_end
 
     def take_stiff(self, n: int) -> None:
         """Let the core replay stiff steps."""
@@ -273,12 +275,13 @@ class TangentMemory(Working):
             self.tangents.put("dual_rows", np.zeros((len(seeds), size * (len(pattern.row_starts) - 1))))
 
     def open_stretch(self, stretch: Stretch) -> None:
-        """Prepare the replay of a stretch of that record."""
+        """Prepare the replay of a stretch of that record, which `core.tangents.prepare` has opened as a whole."""
         if self.replayed is not stretch.placed:
             self.put_record(stretch.placed)
-        self.position[:] = _AT_START
         at = self.at
-        at.leg, at.wanted, at.end = stretch.leg, stretch.wanted, stretch.end
+        at.leg = at.begin_leg = stretch.leg
+        at.begin, at.wanted, at.end = stretch.done, stretch.wanted, stretch.end
+        self.tangents.word[:] = stretch.word_after(stretch.done)
 
     def request(self, times: FloatArray = NO_TIMES, values: FloatArray = NO_MATRIX, *, backwards: bool = False) -> None:
         """Request tangents at these times, to be written to the rows of ``values``; backwards, gradients that are given there."""

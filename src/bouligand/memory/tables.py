@@ -23,9 +23,10 @@ pack_record = struct.Struct(f"{3 * len(_RECORD)}q").pack
 
 
 class Placed(NamedTuple):
-    """The arrays of a record, and their entries in a table as bytes: looking up six addresses takes longer than a step."""
+    """The entries in a table of the arrays of a record, as bytes (looking up six addresses takes longer than a step), and what
+    keeps these arrays alive."""
 
-    arrays: tuple[NDArray[Any], ...]
+    kept: Any
     entries: bytes
 
     @classmethod
@@ -44,7 +45,7 @@ class Placed(NamedTuple):
     def with_rows(self, steps: RecordArray, states: FloatArray, events: RecordArray) -> Placed:
         """The same, with other rows."""
         entries = _pack_rows(*place_of(steps), *place_of(states), *place_of(events))
-        return Placed((steps, states, events, *self.arrays[3:]), entries + self.entries[len(entries) :])
+        return Placed((steps, states, events, self.kept), entries + self.entries[len(entries) :])
 
 
 class TableMemory:

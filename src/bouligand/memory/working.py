@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ..core.state import Rows
     from ..system.system import System
     from ..system.user_memory import Lease
-    from .tables import Place
 
     Declared: TypeAlias = tuple[memoryview[Any], list[tuple[str, int]]]
 
@@ -43,8 +42,11 @@ NOTHING_GIVEN: dict[str, NDArray[Any]] = {
     "x_eval": NO_MATRIX, "jumps": NO_ADDRESSES, "jump_order": NO_ADDRESSES,
 }  # fmt: skip
 
+FIRST_LEG = np.zeros(1, dtype=np.int64)  # the rows from which on parameters hold that are never changed
+_AT_FIRST_LEG = place_of(FIRST_LEG)
+
 Scalars = record_view(SCALARS)
-_read_address = struct.Struct("q").unpack_from
+_read_place = struct.Struct("3q").unpack_from
 _read_places = struct.Struct("12q").unpack_from  # of steps, states, events and breaks
 _AT_P, _AT_STEPS = 24 * WORK.places["p"], 24 * WORK.places["steps"]
 
@@ -59,6 +61,7 @@ class Working(TableMemory):
     __slots__ = ("address", "begin", "buffer", "g", "guards", "head", "p", "parameters", "s", "state", "v", "write")
 
     rows_view: Callable[[Rows, FloatArray], RowsView] = KeptRowsView
+    slides = False  # whether its functions know sliding modes
     # set by `put`
     fn: RecordArray
     Dh: FloatArray
@@ -115,8 +118,10 @@ class Working(TableMemory):
 
     def bind(self, fn: RecordArray, has_jacobian: bool) -> None:
         """Let the core call these functions."""
-        self.put("fn", fn)
-        if fn["multipliers"][0]:  # h of a guard depends on whether it is slid on: where the word is
+        if self.fn is not fn:
+            self.put("fn", fn)
+            self.slides = bool(fn["multipliers"][0])
+        if self.slides:  # h of a guard depends on whether it is slid on: where the word is
             ctypes.c_int64.from_address(int(fn["context"][0]) + 8 * WORD).value = self.g._matrix.ctypes.data
         if has_jacobian and self.Dh is NO_MATRIX:
             self.put("Dh", np.empty((self.g.width, self.v.width)))
@@ -166,13 +171,13 @@ class IntegrationMemory(Working):
         super().bind(fn, has_jacobian)
         self.usual |= {"fn": fn, "Dh": self.Dh}
 
-    def placed(self, arrays: tuple[NDArray[Any], ...], legs: Place) -> Placed:
-        """As `Placed.of`, of a record of this integration, with these parameters from its start on: the table has the addresses.
-        ``legs``: the place of the last array."""
-        steps, states, events, _, leg_p, _ = arrays
-        at, rows, parameters = _read_places(self._bytes, _AT_STEPS), len(steps), _read_address(self._bytes, _AT_P)
-        of_rows = (at[0], rows, 1, at[3], rows, states.shape[1], at[6], len(events), 1)
-        return Placed(arrays, pack_record(*of_rows, *at[9:], *parameters, 1, leg_p.shape[1], *legs))
+    def placed(self, steps: RecordArray, states: FloatArray, events: RecordArray) -> Placed:
+        """As `Placed.of`, of the record of this integration, with the same parameters from its start on: the table has the
+        addresses."""
+        at, (p, parameters, _), rows = _read_places(self._bytes, _AT_STEPS), _read_place(self._bytes, _AT_P), len(steps)
+        of_rows = (at[0], rows, 1, at[3], rows, at[5], at[6], len(events), 1)
+        kept = steps, states, events, self.breaks, self.p
+        return Placed(kept, pack_record(*of_rows, *at[9:], p, 1, parameters, *_AT_FIRST_LEG))
 
     def contents(self) -> tuple[FloatArray, dict[str, NDArray[Any]]]:
         """Copies of all that it holds, to be written to another memory of the same system with `restore`."""

@@ -12,16 +12,13 @@ import numpy as np
 
 from ..core.schemes import STIFF
 from ..core.state import BACK, HAS_SPANS, HAS_STIFF_STEPS, JUMP, JUMPS_AT_GRAZES, MARGIN, SHOWN, SPAN
-from ..memory.tables import Placed, place_of
-from ..memory.working import IntegrationMemory
+from ..memory.tables import Placed
+from ..memory.working import FIRST_LEG, IntegrationMemory
 from .lazy import lazy
 
 if TYPE_CHECKING:
     from .._typing import BoolArray, FloatArray, IntArray, RecordArray, Side, SignArray
     from ..integration.stepper import Stepper
-
-_FIRST_LEG = np.zeros(1, dtype=np.int64)
-_AT_FIRST_LEG = place_of(_FIRST_LEG)
 
 
 @dataclass(frozen=True)
@@ -137,7 +134,7 @@ class Record:
         """The parameters, a row for each set of values, and the first row of ``steps`` for which each set holds."""
         if self.legs is None:
             workspace = self.__dict__.get("_workspace")
-            return (self.p.copy() if workspace is None else workspace.p).reshape(1, -1), _FIRST_LEG
+            return (self.p.copy() if workspace is None else workspace.p).reshape(1, -1), FIRST_LEG
         values = np.array([p for _, p in self.legs]).reshape(len(self.legs), -1)
         return values, np.array([row for row, _ in self.legs], dtype=np.int64)
 
@@ -163,12 +160,19 @@ class Record:
             out[q] = word
         return out
 
+    @property
+    def source(self) -> int:
+        """The address of the workspace that its integration has left as it was at the end; 0 if that is gone."""
+        workspace = self.__dict__.get("_workspace")
+        return 0 if workspace is None else workspace.address
+
     @lazy
     def placed(self) -> Placed:
         """The arrays that a replay needs, with their addresses."""
-        arrays = self.steps, self.states, self.events, self.breaks, *self.parameters
         workspace = self.__dict__.get("_workspace")
-        return Placed.of(*arrays) if workspace is None else workspace.placed(arrays, _AT_FIRST_LEG)
+        if workspace is not None:
+            return workspace.placed(self.steps, self.states, self.events)
+        return Placed.of(self.steps, self.states, self.events, self.breaks, *self.parameters)
 
     def learn(self, found: int, word_start: FloatArray) -> None:
         """Keep what the core has found in it (see `core.tangents.prepare`): many microseconds less than NumPy takes for that."""

@@ -14,6 +14,8 @@ POSITION = record(
             "record",  # the tangents are those at this record, before the rest of its events
             "event",  # the next row of ``events``
             "leg",  # the parameters in force
+            "begin",  # what these two are at the start of the stretch
+            "begin_leg",
             "rows_at",  # record at which the guards' rows were evaluated, -1: none
             "first",  # of a corner: its first row of ``events``,
             "many",  # the number of its rows,
@@ -124,6 +126,7 @@ TANGENTS = Table(
     division=DIVISION,
     jacobians=JACOBIANS,
     rows=DERIVATIVE_ROWS,
+    word="vector",  # at the start of the stretch
     differences="vector",  # steps for differences of f: of each state, each parameter, and time;
     differences_h="vector",  # the same for h
     Dh="matrix",

@@ -1,10 +1,10 @@
-"""Preparation of a derivative: what there is in a record, and the guards that it starts on."""
+"""Preparation of a derivative: what there is in a record, where a propagation starts, and the guards on which it does."""
 
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_h
-from ..recorded import use_parameters
+from ..recorded import before, use_parameters
 from ..resolution import near_zero, shake
 from ..schemes import STIFF
 from ..state import BACK, HAS_SPANS, HAS_STIFF_STEPS, JUMPS_AT_GRAZES, MARGIN, SPAN
@@ -12,14 +12,23 @@ from .difference_steps import guess_steps
 
 
 @core(entry=True)
-def open_record(table):
-    """g.b = the word at the start, where it holds that at the end; and the steps of differences, as far as they can be guessed.
+def open_record(table, source):
+    """Find out what there is in a record: ``tangents.word`` and g.b = the word at its start, and the steps of differences, as far as
+    they can be guessed. The stretch along which tangents are propagated is all of it, until somebody says otherwise.
 
-    Returns what there is in the record: a sum of HAS_SPANS, HAS_STIFF_STEPS and JUMPS_AT_GRAZES.
+    ``source``: the workspace of its integration, which has the tolerances and the word at the end; 0: they are in place. Returns
+    a sum of HAS_SPANS, HAS_STIFF_STEPS and JUMPS_AT_GRAZES.
     """
     compact()
     w = work(table)
-    g, steps, events = w.g, w.steps, w.events
+    s, g, steps, events = w.s, w.g, w.steps, w.events
+    if source != 0:
+        own = work(source)
+        s.rtol = own.s.rtol
+        copy_state(own.v.atol, w.v.atol)
+        copy_state(own.g.b, g.b)
+    last = steps.shape[0] - 1
+    s.cap, s.t0, s.tf = 1e300, steps[0].t, steps[last].t
     spans, stiff, jumps = 0, 0, 0
     for q in range(1, steps.shape[0]):
         kind = steps[q].kind
@@ -29,20 +38,24 @@ def open_record(table):
         if events[q].shown != MARGIN:
             g.b[events[q].guard] = -events[q].sign
         jumps = JUMPS_AT_GRAZES if events[q].effect > 1.0 else jumps
+    copy_state(g.b, w.tangents.word)
+    at = w.tangents.at
+    at.begin, at.begin_leg, at.leg, at.end, at.wanted, at.halt, at.frozen = 0, 0, 0, last, -1, -1, 0
+    at.rows_at, at.near_end, w.tangents.modes.step = -1, 0, 0
     guess_steps(w)
     return spans + stiff + jumps
 
 
 @core(entry=True)
 def prepare(table):
-    """g.held = 1 for guards that are zero at the first row of the record.
+    """g.held = 1 for guards that are zero at the first row of the stretch.
 
-    Returns how many these guards are; negative if h failed.
+    Returns how many these guards are, and one more if something happens at the very start; negative if h failed.
     """
     compact()
     w = work(table)
-    v, g, t = w.v, w.g, w.steps[0].t
-    use_parameters(w, w.tangents.at.leg)
+    v, g, t, at_once = w.v, w.g, w.steps[0].t, 0
+    use_parameters(w, w.tangents.at.begin_leg)
     copy_state(w.states[0], v.x)
     held = 0
     shake(v)
@@ -51,4 +64,17 @@ def prepare(table):
     for k in range(g.width):
         g.held[k] = 1.0 if near_zero(g, k) and g.observer[k] == 0.0 else 0.0
         held += int(g.held[k])
-    return held
+    if w.events.shape[0] > 0:
+        at_once = 1 if before(w.events[0].t) <= t else 0
+    return held + at_once
+
+
+@core(entry=True)
+def restart(table):
+    """Put the position back to the start of the stretch, and the word to the one there."""
+    compact()
+    w = work(table)
+    at = w.tangents.at
+    at.record, at.event, at.leg, at.rows_at, at.quiet = 0, at.begin, at.begin_leg, -1, 0
+    copy_state(w.tangents.word, w.g.b)
+    return 0
