@@ -28,13 +28,14 @@ class Perturbations:
 
     def vector(self, dx: ArrayLike | None, dp: Parameters | None, dt0: float) -> tuple[FloatArray, float]:
         """One perturbation as a vector (state, parameters), and its dt0."""
-        z = np.zeros(self.width)
+        z = None
         if dx is not None:
             dx = dx if type(dx) is np.ndarray and dx.dtype == float else numbers("dx", dx)
             # (of a few values, a finite sum shows faster that all are finite)
             if dx.shape != (self._n,) or not (math.isfinite(sum(dx.tolist())) or np.isfinite(dx).all()):
                 raise ValueError(f"dx must have {self._n} finite values, one for each state; got {described(dx)}")
-            z[: self._n] = dx
+            z = dx.copy() if self.width == self._n else np.concatenate([dx, np.zeros(self._np)])
+        z = np.zeros(self.width) if z is None else z
         if dp is not None:
             if not self._params:
                 raise ValueError("dp needs a derivative with parameters: sol.bderivative(params=True)")

@@ -78,8 +78,8 @@ class Stretch:
 
 
 def is_plain(solution: Solution, since: float, until: float, rates: Rates | None, memory: TangentMemory) -> bool:
-    """Whether the record that is open in ``memory`` is replayed as it is, from its start to its end, and nothing happens on the way but
-    steps and crossings between them."""
+    """Whether the record that is open in ``memory`` is replayed as it is, from its start to its end, and nothing happens on the
+    way but steps and crossings between them."""
     record, system, s = solution.record, solution.system, memory.s
     as_it_is = since == s.t0 and until == s.tf and (rates is None or rates.times is None) and not record.spans
     if not as_it_is or system._stays or record.legs is not None or record.breaks.size:
@@ -90,17 +90,10 @@ def is_plain(solution: Solution, since: float, until: float, rates: Rates | None
 def whole(solution: Solution) -> Stretch:
     """The whole record, where it `is_plain`."""
     record = solution.record
-    steps, states, events, breaks, (leg_p, legs) = (
-        record.steps,
-        record.states,
-        record.events,
-        record.breaks,
-        record.parameters,
-    )
-    rows, word = slice(0, len(events)), record.word_start
-    end = len(record) - 1
+    events, end = record.events, len(record) - 1
+    rows = record.steps, record.states, events, events[:0], slice(0, len(events))
     return Stretch(
-        steps, states, events, events[:0], rows, word, breaks, leg_p, legs, 0, -1, end, 0, record.placed, False
+        *rows, record.word_start, record.breaks, *record.parameters, 0, -1, end, 0, record.placed, divided=False
     )
 
 

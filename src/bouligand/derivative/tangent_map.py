@@ -6,7 +6,6 @@ fifth one); else the steps of the record are replayed each time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from .sliding_exit import exit_at, exits_among
 from .sliding_start import sliding_start
 
 if TYPE_CHECKING:
-    from .._typing import FloatArray, MaybeNone, RecordArray
+    from .._typing import FloatArray, RecordArray
     from ..solution.solution import Solution
     from .chain import AnyCorner
     from .compiled_corner import Passage
@@ -30,10 +29,10 @@ _SMALL = 100  # up to this many states and parameters, the linear parts are stor
 
 @dataclass
 class Link:
-    """A linear part of the map (images of the unit perturbations, one per row), the derivatives of the event times in it, and the
-    corner that follows. Matrix and times are None where they are not stored."""
+    """A linear part of the map (images of the unit perturbations, one per row), the derivatives of the event times in it (None
+    where they are not stored), and the corner that follows."""
 
-    matrix: FloatArray | MaybeNone
+    matrix: FloatArray
     times: FloatArray | None
     corner: AnyCorner | None
 
@@ -138,43 +137,40 @@ class TangentMap:
         ``dt0``: perturbations of the start time, None if all are zero. ``times``: receives the derivatives of the event times.
         ``jumps``: whether the passages are to hold what the adjoint needs. ``requested``: see `Walk.propagate`.
         """
-        chain = self.chain
         passages: list[Passage] = []
-        if dt0 is not None and not chain.starts_on_guard:
+        if dt0 is not None and not self.chain.starts_on_guard:
             D[:, : self.n] -= np.outer(dt0, self._rate())
         if self._sliding_start is not None:
             self._sliding_start.push(D)
-        for link in self._linear_parts(D, times, requested):
-            if link.matrix is not None:
+        links = self._links
+        if links is None or requested or (times is not None and links[0].times is None):
+            for corner in self.chain.propagate(D, times, requested):
+                passages.append(self._pass(corner, D, dt0, times, jumps))
+        else:
+            for link in links:
                 if times is not None and link.times is not None:
                     rows = np.isfinite(link.times[:, 0])
                     times[rows] = link.times[rows] @ D.T
                 D[:] = D @ link.matrix
-            corner = link.corner
-            if corner is None:
-                continue
-            passage = corner._pass(D, dt0 if corner.mode == AT_START and not corner.at_break else None, jumps)
-            passages.append(passage)
-            if times is not None:
-                for u, when in zip(passage.order, passage.times, strict=True):
-                    if u < len(corner.unit_rows):
-                        row = corner.offset + corner.unit_rows[u]
-                        times[row] = when
-                        if chain.merge > 0.0:  # (with offsets, the first time is relative to the corner's own)
-                            times[row, 0] += corner.t - chain.events["t"][row]
+                if link.corner is not None:
+                    passages.append(self._pass(link.corner, D, dt0, times, jumps))
         if self._exit is not None:
             D[:, : self.n] += np.outer(D @ self._exit.row, self._exit.f)
         return passages
 
-    def _linear_parts(
-        self, D: FloatArray, times: FloatArray | None, requested: Requested | tuple[()]
-    ) -> Iterator[Link]:
-        """The linear parts between corners: the stored matrices, or a replay of the steps, which propagates D itself."""
-        if self._links is not None and not requested and (times is None or self._links[0].times is not None):
-            yield from self._links
-            return
-        for corner in self.chain.propagate(D, times, requested):
-            yield Link(None, None, corner)
+    def _pass(
+        self, corner: AnyCorner, D: FloatArray, dt0: FloatArray | None, times: FloatArray | None, jumps: bool
+    ) -> Passage:
+        """Propagate tangents through a corner; arguments as for `propagate`."""
+        passage = corner._pass(D, dt0 if corner.mode == AT_START and not corner.at_break else None, jumps)
+        if times is not None:
+            for u, when in zip(passage.order, passage.times, strict=True):
+                if u < len(corner.unit_rows):
+                    row = corner.offset + corner.unit_rows[u]
+                    times[row] = when
+                    if self.chain.merge > 0.0:  # (with offsets, the first time is relative to the corner's own)
+                        times[row, 0] += corner.t - self.chain.events["t"][row]
+        return passage
 
     def _rate(self) -> FloatArray:
         """x' at the start, in the mode there."""

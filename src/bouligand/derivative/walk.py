@@ -90,7 +90,12 @@ def walk_along(
         if not frozen and (rates is None or rates.rtol != rtol):
             rates = solution._rates = judge_steps(system, record, rtol, memory)
         stretch = None
-        if wanted is not None or ended is not None or behind_jump or not is_plain(solution, since, until, rates, memory):
+        if (
+            wanted is not None
+            or ended is not None
+            or behind_jump
+            or not is_plain(solution, since, until, rates, memory)
+        ):
             stretch = cut(solution, since, until, wanted, observers, rates, memory, lease)
         merge = -1.0 if merge is None else float(merge)
         return Walk(solution, stretch, lease, memory, kind, merge, ended, behind_jump, frozen)
@@ -103,8 +108,8 @@ def walk_along(
 class Walk:
     """A stretch of a trajectory in the core's workspace, along which perturbations and gradients are propagated.
 
-    ``corners`` are found by the first propagation; they are the same for every perturbation. It is ``plain`` if the stretch is the
-    whole record as it is, without breakpoints (see `stretch.is_plain`).
+    ``corners`` are found by the first propagation; they are the same for every perturbation. It is ``plain`` if the stretch is
+    the whole record as it is, without breakpoints (see `stretch.is_plain`).
     """
 
     def __init__(

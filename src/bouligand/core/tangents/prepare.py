@@ -13,8 +13,8 @@ from .difference_steps import guess_steps
 
 @core(entry=True)
 def open_record(table, source):
-    """Find out what there is in a record: ``tangents.word`` and g.b = the word at its start, and the steps of differences, as far as
-    they can be guessed. The stretch along which tangents are propagated is all of it, until somebody says otherwise.
+    """Find out what there is in a record: ``tangents.word`` and g.b = the word at its start, and the steps of differences, as far
+    as they can be guessed. The stretch along which tangents are propagated is all of it, until somebody says otherwise.
 
     ``source``: the workspace of its integration, which has the tolerances and the word at the end; 0: they are in place. Returns
     a sum of HAS_SPANS, HAS_STIFF_STEPS and JUMPS_AT_GRAZES.
