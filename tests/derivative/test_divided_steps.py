@@ -9,7 +9,7 @@ import bouligand as bd
 from bouligand.core.schemes import METHODS, STIFF
 from bouligand.core.state import DAMPED, DIVIDED, EVENT, HOP, SPAN, STEP, WORTH
 from bouligand.core.tangents.graded_steps import MARGIN, PARDON, PLACES
-from bouligand.derivative.refinement import _divide_steps, limits, open_division, stable_bounds
+from bouligand.derivative.refinement import _divide_steps, limits, set_limits, stable_bounds
 from bouligand.memory.extras import TangentMemory
 from bouligand.memory.tables import Placed
 from bouligand.models.plate import START
@@ -60,7 +60,8 @@ def _divided(t, kinds, begins, eigenvalues, rtol):
     rows["long"][1:], rows["kind"][1:] = 1, kinds
     rows["sample"][begins] = np.arange(len(begins))
     rows["rate"][1:] = np.abs(eigenvalues).max(axis=1)[rows["sample"][rows["begin"][1:]]]
-    open_division(memory, rtol, rows.view(float).reshape(len(t), -1))
+    set_limits(memory, rtol)
+    memory.tangents.division.put("rows", rows.view(float).reshape(len(t), -1))
     division.hold_samples()
     division.samples[: len(begins)] = begins + 1
     division.put("eigenvalues", eigenvalues.view(float))

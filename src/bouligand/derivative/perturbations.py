@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .._typing import FloatArray, Parameters
     from ..system.system import System
 
+_FLOAT = np.dtype(float)
 _NAMES, _SINGLE = ("dx", "dp", "dt0"), (1, 1, 0)  # the arguments, and the dimensions of each in one perturbation
 
 
@@ -30,7 +31,7 @@ class Perturbations:
         """One perturbation as a vector (state, parameters), and its dt0."""
         z = None
         if dx is not None:
-            dx = dx if type(dx) is np.ndarray and dx.dtype == float else numbers("dx", dx)
+            dx = dx if type(dx) is np.ndarray and dx.dtype is _FLOAT else numbers("dx", dx)
             # (of a few values, a finite sum shows faster that all are finite)
             if dx.shape != (self._n,) or not (math.isfinite(sum(dx.tolist())) or np.isfinite(dx).all()):
                 raise ValueError(f"dx must have {self._n} finite values, one for each state; got {described(dx)}")

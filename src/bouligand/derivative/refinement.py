@@ -103,8 +103,9 @@ def stable_bounds() -> FloatArray:
 def judge_steps(system: System, record: Record, rtol: float, memory: TangentMemory) -> Rates:
     """The rates of the fastest modes, excited or not, along the record that is open in ``memory``, and how steps that are too
     long for these are divided."""
-    division, rows, bound = memory.tangents.division, np.zeros((len(record), len(DIVIDED))), system._bind()
-    open_division(memory, rtol, rows)
+    division, bound = memory.tangents.division, system._bind()
+    division.hold_judgement(len(record))
+    set_limits(memory, rtol)
     code = in_turns(system, _fastest_modes, memory.address)
     if code != codes.GO_ON:
         raise_failed(system, code, memory)
@@ -112,8 +113,10 @@ def judge_steps(system: System, record: Record, rtol: float, memory: TangentMemo
         error = bound.failures.take()  # (of evaluations inside a step that were not needed)
         if error is not None and not isinstance(error, Exception):  # Ctrl-C
             raise error
+    rows = division.rows[: len(record)].copy()
     if memory.modes.worst <= WORTH:
         return Rates(rtol, rows, _with_rough_sides(record, rows, None, rtol, memory) if memory.modes.rough else None)
+    division.put("rows", rows)
     _sample_modes(system, record, memory)
     division.put("times", np.empty(4 * len(rows) + 64))
     _divide_steps(memory.address)
@@ -143,13 +146,14 @@ def _with_rough_sides(
     return more if times is None else np.union1d(times, more)
 
 
-def open_division(memory: TangentMemory, rtol: float, rows: FloatArray) -> None:
-    """Let the core judge or divide the steps of a record, whose rows these are, to a tolerance."""
-    division, limit = memory.tangents.division, limits(rtol)
-    division.now.rtol = rtol
-    division.put("rows", rows)
-    division.put("limits", limit.kinds)
-    division.put("rungs", limit.rungs)
+def set_limits(memory: TangentMemory, rtol: float) -> None:
+    """Let the core judge or divide steps to a tolerance."""
+    division = memory.tangents.division
+    if division.limited_to != rtol:
+        limit = limits(rtol)
+        division.limited_to = division.now.rtol = rtol
+        division.put("limits", limit.kinds)
+        division.put("rungs", limit.rungs)
 
 
 def _sample_modes(system: System, record: Record, memory: TangentMemory) -> None:

@@ -13,7 +13,7 @@ from ..memory.tables import Placed
 from ..solution.dense import sample, sample_parts
 from ..solution.record import word_after
 from .failures import raise_failed
-from .refinement import open_division
+from .refinement import set_limits
 from .turns import in_turns
 
 if TYPE_CHECKING:
@@ -166,8 +166,10 @@ def _with_rows(
     plan, times = division.now, _NONE if rates is None or rates.times is None else rates.times
     if rates is None:
         division.put("rungs", _NONE)
+        division.limited_to = 0.0
     else:
-        open_division(memory, rates.rtol, rates.rows)
+        set_limits(memory, rates.rtol)
+        division.put("rows", rates.rows)
     division.put("times", times)
     division.put("events", events)
     division.hold_rows(len(record) - plan.first + len(times) + len(events) + 2)

@@ -17,6 +17,7 @@ from ..core.entries import Kernel
 from ..core.state import AT_END, DUAL, FEW_LANES, MOST_ALONG, SMALL, TANGENT_ROWS, TO_GUARD
 from ..errors import GrazingError
 from ..memory.pool import pool_of
+from ..memory.working import NO_TIMES
 from ..solution.lazy import lazy
 from .differences import take_steps
 from .failures import raise_failed, raise_user_error
@@ -112,6 +113,8 @@ class Walk:
     the whole record as it is, without breakpoints (see `stretch.is_plain`).
     """
 
+    _kind = ""  # of the workspace
+
     def __init__(
         self,
         solution: Solution,
@@ -156,8 +159,8 @@ class Walk:
         return whole(self.solution)
 
     def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
-        # (without it __init__ has failed, and `walk_along` has given the workspace back; when Python ends, names are gone)
-        if hasattr(self, "_kind") and not is_ending():
+        # (without a kind __init__ has failed, and `walk_along` has given the workspace back; when Python ends, names are gone)
+        if self._kind and not is_ending():
             self.memory.release()
             pool_of(self.system).give_back(self._kind, self.memory)
 
@@ -190,7 +193,8 @@ class Walk:
         caller may put other tangents into D there, with parameters in the same places. (A node inside a corner comes behind
         it.)"""
         memory, tangents = self.memory, D.shape[0]
-        memory.request(*requested)
+        if requested or memory.t_eval is not NO_TIMES:
+            memory.request(*requested)
         _restart(memory.address)
         of_p = np.ascontiguousarray(np.argwhere(D[:, self.n :])) if self.np and tangents else _NO_PLACES
         carried: Tangents = (D, of_p, self._rows_of_tangents(tangents))
@@ -241,22 +245,22 @@ class Walk:
         `core.tangents.step_tangents`), rounded up to a multiple of four."""
         memory, ways = self.memory, self.memory.ways
         frozen = memory.at.frozen
+        if memory.stages_for == (tangents, frozen):
+            return memory.stages
+        lasting = True  # whether it would be the same next time
         if ways.Df or frozen or (not ways.by_duals and self.n <= SMALL):
             few = ways.Df and 0 < tangents <= MOST_ALONG and not frozen
             at_once = few and self.system._bind().take_along(self.system)
             width = -4 * (-tangents * self.n // 4) if at_once else self.n * -4 * (-tangents // 4)
         else:
-            size = self._size_of_duals(tangents) if ways.by_duals else 2
+            size = DUAL if ways.by_duals else 2
+            if ways.by_duals and 0 < tangents <= FEW_LANES:
+                evaluations = len(self.solution.record) * self.n
+                lasting = self.system._bind().expect_few_tangents(self.system, tangents, evaluations)
+                size = 1 + tangents if lasting else DUAL
             width = -4 * (-size * self.n // 4)
-        return memory.rows_of_tangents(width)
-
-    def _size_of_duals(self, tangents: int) -> int:
-        """The size of the dual numbers that propagate so many tangents."""
-        if not 0 < tangents <= FEW_LANES:
-            return DUAL
-        evaluations = len(self.solution.record) * self.n
-        few = self.system._bind().expect_few_tangents(self.system, tangents, evaluations)
-        return 1 + tangents if few else DUAL
+        memory.hold_stages(width, (tangents, frozen) if lasting else None)
+        return memory.stages
 
     def _drift(self, carried: Tangents, corner: TrajectoryCorner, record: int) -> None:
         """Propagate to a row inside a corner. There, crossings only change the word."""

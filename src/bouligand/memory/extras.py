@@ -11,6 +11,7 @@ from ..core.state import (
     CROSSING_ROWS,
     DENSITY_PLACES,
     DERIVATIVE_ROWS,
+    DIVIDED,
     DIVISION,
     DIVISION_PLAN,
     DUAL,
@@ -138,6 +139,8 @@ class StiffMemory(StiffTable):
 class DivisionTable(TableMemory):
     """How steps that are too long for perturbations are divided (see `core.state.DIVISION`)."""
 
+    limited_to = 0.0  # the tolerance for which its limits are
+    rows: FloatArray
     samples: IntArray
     times: FloatArray
     steps: RecordArray
@@ -149,7 +152,14 @@ class DivisionTable(TableMemory):
         plan = np.zeros(1, dtype=DIVISION_PLAN)
         self.now = _Plan(plan.data.cast("B"))  # the plan, for Python
         super().__init__(DIVISION, plan=plan, density=np.empty((2, DENSITY_PLACES)))
-        self._n, self._room = n, 0
+        self._n, self._room, self._judgement = n, 0, NO_MATRIX
+
+    def hold_judgement(self, rows: int) -> None:
+        """Make room for what is found out about the steps of a record with so many rows, before it is known whether it will be
+        needed."""
+        if len(self._judgement) < rows:
+            self._judgement = np.zeros((2 * rows, len(DIVIDED)))
+        self.put("rows", self._judgement)
 
     def hold_samples(self) -> None:
         """Make room for the eigenvalues of samples of Df. (Most derivatives need none.)"""
@@ -197,13 +207,14 @@ class TangentMemory(Working):
     """The workspace of a derivative along a record: that of a run without a record of its own, Jacobians, and the position."""
 
     tangents: TangentTable
+    stages_for: tuple[int, int] | None
 
     def __init__(self, system: System, params: bool) -> None:
         n, m, parameters = system.n, system.m, len(system.defaults)
         super().__init__(n, m, parameters, units=system.unit, reset=system.reset)
         of_p = self.parameters_differentiated = parameters if params else 0
         self.ways = system._bind().ways[params]
-        self._rows_of_tangents = NO_MATRIX
+        self.stages, self.stages_for = NO_MATRIX, None
         self._observers = system.observers if system.observers.any() else None
         position = np.zeros(1, dtype=POSITION)
         self.at = _Position(position.data.cast("B"))
@@ -254,10 +265,12 @@ class TangentMemory(Working):
         self.tangents.put("jacobians", jacobians)
         if self._observers is not None:
             self.g.observer[:] = self._observers
+        if record.source:
+            self.replayed = record  # (all else is there, and the core takes it)
+            return
         self.put_record(record.placed)
-        if not record.source:  # (else the core reads these there)
-            self.s.rtol, self.v.atol[:] = solution._tolerances
-            self.g.b[:] = record.word_end
+        self.s.rtol, self.v.atol[:] = solution._tolerances
+        self.g.b[:] = record.word_end
 
     def take_stiff(self, n: int) -> None:
         """Let the core replay stiff steps."""
@@ -292,14 +305,15 @@ class TangentMemory(Working):
         if s.eval_count != count:
             s.eval_count = count
 
-    def rows_of_tangents(self, width: int) -> FloatArray:
-        """The workspace of the stages, with rows of this width."""
-        if self._rows_of_tangents.shape[1] != width:
-            self._rows_of_tangents = np.zeros((TANGENT_ROWS.count, width))
-        return self._rows_of_tangents
+    def hold_stages(self, width: int, what_for: tuple[int, int] | None) -> None:
+        """Let ``stages``, the workspace of a step's stages, have rows of this width. ``what_for``: the number of tangents, and
+        whether Jacobians are frozen, if that is all that the width depends on."""
+        self.stages_for = what_for
+        if self.stages.shape[1] != width:
+            self.stages = np.zeros((TANGENT_ROWS.count, width))
 
     def release(self) -> None:
         """Forget the record that was replayed (see `Working.release`), and what was requested."""
-        self.put_record(None)
+        self.replayed = None
         if self.t_eval is not NO_TIMES:
             self.request()

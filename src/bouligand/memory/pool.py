@@ -52,9 +52,9 @@ class Pool:
 
     def give_back(self, kind: str, memory: Any) -> None:
         """Return a borrowed workspace for reuse."""
-        spare = self._spare[kind]
+        spare, size = self._spare[kind], memory.size
         # (a derivative through many jumps has a small one for each flight)
-        if memory.size <= MOST_KEPT and (len(spare) + 1) * memory.size <= MOST_SPARE * MOST_KEPT:
+        if size <= MOST_KEPT and (len(spare) + 1) * size <= MOST_SPARE * MOST_KEPT:
             spare.append(memory)
 
     def integration(self, system: System) -> IntegrationMemory:

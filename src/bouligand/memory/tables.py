@@ -54,6 +54,8 @@ class TableMemory:
     An array in the table is kept alive by this object.
     """
 
+    replayed: Any = None  # what keeps the record alive that the core replays
+
     def __init__(self, table: Table, **arrays: NDArray[Any] | TableMemory) -> None:
         self.kind = table
         self._connect(np.zeros((len(table.places), 3), dtype=np.int64))
@@ -72,12 +74,11 @@ class TableMemory:
             self.__dict__[name] = array
             _write(self._bytes, 24 * self.kind.places[name], *place_of(array))
 
-    def put_record(self, placed: Placed | None) -> None:
-        """Let the core replay this record (None: forget it). Its arrays are then no attributes of this object."""
+    def put_record(self, placed: Placed) -> None:
+        """Let the core replay this record. Its arrays are then no attributes of this object."""
         self.replayed = placed
-        if placed is not None:
-            first = 24 * self.kind.places[_RECORD[0]]
-            self._bytes[first : first + len(placed.entries)] = placed.entries
+        first = 24 * self.kind.places[_RECORD[0]]
+        self._bytes[first : first + len(placed.entries)] = placed.entries
 
 
 def place_of(array: NDArray[Any] | TableMemory) -> Place:

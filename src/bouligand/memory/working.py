@@ -132,7 +132,7 @@ class Working(TableMemory):
 
     def release(self) -> None:
         """Forget the record that was replayed: its arrays belong to an integration, whose memory may be waiting for reuse."""
-        self.put_record(None)
+        self.replayed = None
         for name in ("t_eval", "x_eval"):
             self.__dict__[name] = None
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .._typing import BoolArray, FloatArray, IntArray, RecordArray, Side, SignArray
     from ..integration.stepper import Stepper
 
+_NOTHING_SPECIAL = {"spans": False, "stiff": False, "jumps_at_grazes": False}
+
 
 @dataclass(frozen=True)
 class Record:
@@ -179,8 +181,11 @@ class Record:
         known = self.__dict__
         if "word_start" not in known:
             known["word_start"] = word_start.copy()
-            known["spans"], known["stiff"] = bool(found & HAS_SPANS), bool(found & HAS_STIFF_STEPS)
-            known["jumps_at_grazes"] = bool(found & JUMPS_AT_GRAZES)
+            if found:
+                known["spans"], known["stiff"] = bool(found & HAS_SPANS), bool(found & HAS_STIFF_STEPS)
+                known["jumps_at_grazes"] = bool(found & JUMPS_AT_GRAZES)
+            else:
+                known.update(_NOTHING_SPECIAL)
 
     def copy(self) -> Record:
         """A copy, which does not change when the integration goes on."""

@@ -164,7 +164,7 @@ else:
         return time.monotonic()
 
 
-# ------------------------------------------------------------------------------------------ bare memory, for bridges
+# ------------------------------------------------------------------------------------------------------ bare memory
 
 
 def _reader(kind, result, width):
@@ -183,21 +183,29 @@ def _reader(kind, result, width):
     return read
 
 
+def _writer(kind, given):
+    """A compiled ``write(address, i, value)``: the value as the i-th item of that kind at an address."""
+
+    @intrinsic
+    def write(typingctx, address, i, value):
+        signature = types.void(types.int64, types.int64, given)
+
+        def codegen(context, builder, signature, args):
+            builder.store(args[2], builder.gep(builder.inttoptr(args[0], kind.as_pointer()), [args[1]]))
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return write
+
+
 if JIT:
     read = _reader(DOUBLE, types.float64, 64)
     read_int = _reader(INT64, types.int64, 64)
     read_int32 = _reader(INT32, types.int64, 32)
 
-    @intrinsic
-    def write(typingctx, address, i, value):
-        """Store a double as the i-th at an address."""
-        signature = types.void(types.int64, types.int64, types.float64)
-
-        def codegen(context, builder, signature, args):
-            builder.store(args[2], builder.gep(builder.inttoptr(args[0], DOUBLE.as_pointer()), [args[1]]))
-            return context.get_dummy_value()
-
-        return signature, codegen
+    write = _writer(DOUBLE, types.float64)
+    write_int = _writer(INT64, types.int64)
 
 else:
 
@@ -212,6 +220,9 @@ else:
 
     def write(address, i, value):
         ctypes.c_double.from_address(int(address) + 8 * int(i)).value = value
+
+    def write_int(address, i, value):
+        ctypes.c_int64.from_address(int(address) + 8 * int(i)).value = int(value)
 
 
 if JIT:

@@ -1,14 +1,38 @@
 """Preparation of a derivative: what there is in a record, where a propagation starts, and the guards on which it does."""
 
-from ..compiler.intrinsics import compact
+from ..compiler.intrinsics import compact, read_int, write_int
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_h
 from ..recorded import before, use_parameters
 from ..resolution import near_zero, shake
 from ..schemes import STIFF
-from ..state import BACK, HAS_SPANS, HAS_STIFF_STEPS, JUMPS_AT_GRAZES, MARGIN, SPAN
+from ..state import BACK, HAS_SPANS, HAS_STIFF_STEPS, JUMPS_AT_GRAZES, MARGIN, SPAN, WORK
 from .difference_steps import guess_steps
+
+# entries of the table, as places of its numbers: three each, address, rows and columns; those of the record stand in this order
+_STEPS, _STATES, _EVENTS, _, _LEG_P, _LEGS, _P = (
+    3 * WORK.places[name] for name in ("steps", "states", "events", "breaks", "leg_p", "legs", "p")
+)
+
+
+@core
+def take_record(table, source):
+    """Let a workspace replay the record of an integration, which is in another one, with that one's parameters all the way."""
+    compact()
+    of, own = work(source), work(table)
+    for q in range(_LEG_P - _STEPS):
+        write_int(table, _STEPS + q, read_int(source, _STEPS + q))
+    # (there is room for more)
+    for entry, rows in ((_STEPS, of.s.record_count), (_STATES, of.s.record_count), (_EVENTS, of.s.event_count)):
+        write_int(table, entry + 1, rows)
+    write_int(table, _LEG_P, read_int(source, _P))
+    write_int(table, _LEG_P + 1, 1)
+    write_int(table, _LEG_P + 2, read_int(source, _P + 1))
+    write_int(table, _LEGS + 1, 0)
+    own.s.rtol = of.s.rtol
+    copy_state(of.v.atol, own.v.atol)
+    copy_state(of.g.b, own.g.b)
 
 
 @core(entry=True)
@@ -16,17 +40,14 @@ def open_record(table, source):
     """Find out what there is in a record: ``tangents.word`` and g.b = the word at its start, and the steps of differences, as far
     as they can be guessed. The stretch along which tangents are propagated is all of it, until somebody says otherwise.
 
-    ``source``: the workspace of its integration, which has the tolerances and the word at the end; 0: they are in place. Returns
-    a sum of HAS_SPANS, HAS_STIFF_STEPS and JUMPS_AT_GRAZES.
+    ``source``: the workspace of its integration, which has the record, the tolerances and the word at the end; 0: they are in
+    place. Returns a sum of HAS_SPANS, HAS_STIFF_STEPS and JUMPS_AT_GRAZES.
     """
     compact()
+    if source != 0:
+        take_record(table, source)
     w = work(table)
     s, g, steps, events = w.s, w.g, w.steps, w.events
-    if source != 0:
-        own = work(source)
-        s.rtol = own.s.rtol
-        copy_state(own.v.atol, w.v.atol)
-        copy_state(own.g.b, g.b)
     last = steps.shape[0] - 1
     s.cap, s.t0, s.tf = 1e300, steps[0].t, steps[last].t
     spans, stiff, jumps = 0, 0, 0
