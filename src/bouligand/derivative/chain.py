@@ -8,8 +8,9 @@ yet is ahead): two corners at one place, each with the field and the guards of i
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,7 +36,8 @@ NEAR = 30.0  # times the relative tolerance: how near, of the whole time, a cros
 _NO_BOUNDS = np.empty(0)
 
 
-class Part(NamedTuple):
+@dataclass(slots=True)
+class Part:
     """A walk; its offset: the row of the chain's ``events`` at which its own begin; and the jump that follows it."""
 
     walk: Walk
@@ -106,9 +108,11 @@ class Chain:
         behind_jump: bool = False,
     ) -> None:
         """Add the walks along a solution without jumps, split at breakpoints. ``offset``: of its first event."""
-        splits = _splits(solution, since, until, wanted)
-        if self._nodes.size:
-            splits = np.setdiff1d(splits, self._nodes)
+        record, splits = solution.record, _NO_BOUNDS
+        if record.breaks.size or record.legs is not None:
+            splits = _splits(solution, since, until, wanted)
+            if self._nodes.size:
+                splits = np.setdiff1d(splits, self._nodes)
         if not splits.size:
             walk = walk_along(solution, since, until, wanted, *self._options, behind_jump=behind_jump)
             self.parts.append(Part(walk, offset))
@@ -153,7 +157,7 @@ class Chain:
             following = all_flights[q + 1]
             events = record.events[flight.stop_event : following.first_event]
             jump = Instant(self.parts[-1].walk, flight, following, events, flight.stop_event - begin)
-            self.parts[-1] = self.parts[-1]._replace(jump=jump)
+            self.parts[-1].jump = jump
             if wanted is None and until == end:
                 stop = following.first_event  # (the limit from behind)
                 break
@@ -190,7 +194,7 @@ class Chain:
         parts, last = self.share_out(requested, len(D)), self.parts[-1]
         places = [0, *np.searchsorted(self._nodes, self._bounds), len(self._nodes)]
         for q, (part, asked) in enumerate(zip(self.parts, parts, strict=True)):
-            walk, offset, jump = part
+            walk, offset, jump = part.walk, part.offset, part.jump
             nodes = self._nodes[places[q] : places[q + 1]]
             end = walk.stretch.t[walk.stretch.end]
             inside, at = nodes[nodes < end], nodes[nodes >= end]
@@ -264,8 +268,6 @@ def _splits(solution: Solution, since: float, until: float, wanted: int | None) 
     """The breakpoints (and changes of parameters) inside, at which something is crossed as far as the tolerances tell."""
     record = solution.record
     moments = record.breaks
-    if not moments.size and record.legs is None:
-        return moments
     if record.legs is not None:
         moments = np.unique(np.concatenate([moments, [record.t[row] for row, _ in record.legs[1:]]]))
     events = record.events

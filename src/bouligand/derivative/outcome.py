@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from ..solution.solution import Solution
 
 
-class Outcome(NamedTuple):
+@dataclass(slots=True)
+class Outcome:
     """The start ``since`` and the time ``t`` of the outcome. ``event``: at which it is taken, if not at a fixed time, as a number
     among the solution's events; ``row``: the same, as a row of the record's table."""
 
@@ -32,7 +34,7 @@ def outcome_of(solution: Solution, t: float | None, since: float | None, event: 
             "Give t, a time that it did reach."
         )
     record, row = solution.record, None
-    first, last = record.t[0], record.t[-1]
+    first, last = float(record.t[0]), float(record.t[-1])
     begin = first if since is None else _time("since", since, first, last)
     if event is None and t is None and solution.status == "terminated":
         event = _terminal_event(solution)

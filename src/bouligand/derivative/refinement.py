@@ -7,6 +7,7 @@ have decayed (see `core.tangents.graded_steps`).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from math import factorial
 from typing import TYPE_CHECKING, NamedTuple
@@ -48,7 +49,8 @@ _NEVER_SHORT = 1e300  # a rate for which no part of a step is short
 MOST = 200_000  # largest number of steps after division
 
 
-class Rates(NamedTuple):
+@dataclass(slots=True)
+class Rates:
     """For each row of a record the rate of the fastest mode in the step to it, the kind of step that perturbations take, and more
     (the fields of `core.state.DIVIDED`, as plain numbers); and the times at which steps that are too long, to the tolerance
     ``rtol``, are divided (None: there are none)."""
