@@ -34,15 +34,10 @@ def start_corner(
     walk: Walk, on_guard: bool, ended: Walk | None = None, behind_jump: bool = False
 ) -> TrajectoryCorner | None:
     """The corner at the start, if the stretch starts on guards: a perturbed start may be on either side of each. ``on_guard``:
-    whether some guard is zero there; ``ended``: after a breakpoint, the walk that ended there."""
+    whether some guard is zero there, or something happens at once; ``ended``: after a breakpoint, the walk that ended there."""
     stretch, system, events = walk.stretch, walk.system, walk.stretch.events
     t, begins, behind = float(stretch.t[0]), float(walk.solution.record.t[0]), stretch.before
-    if (
-        t == begins
-        and not on_guard
-        and ended is None
-        and (not len(events) or events["t"][0] > math.nextafter(t, math.inf))
-    ):
+    if t == begins and not on_guard and ended is None:
         return None  # (as most do)
     # at a later start, the times of crossings have errors within the tolerance
     doubt = walk.solution._tolerances[0] * (t - begins)
