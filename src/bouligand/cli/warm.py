@@ -53,7 +53,8 @@ DERIVATIVE = (
         "tabulate_differences",
         "i b i I1 I1 F1 F2 F3",
     ),
-    Part("derivatives: records", "tangents.prepare", "open_record"),
+    Part("derivatives: records", "tangents.prepare", "open_record", "i i"),
+    Part("derivatives: starts", "tangents.prepare", "restart"),
 )
 OTHER = (
     Part("sliding modes", "sliding.modes", "slide"),
