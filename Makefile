@@ -55,7 +55,7 @@ demo: $(READY_DEMO)
 test: $(READY)
 	@$(MAKE) --no-print-directory -j2 lint warm
 	$(PY) -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -n 2 -m "not fresh" $(COVERED)
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -m "not fresh" $(COVERED)
 
 # The site, in build/site/html; any warning is an error.
 docs: $(READY_DOCS)
