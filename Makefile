@@ -9,6 +9,8 @@ READY_DEMO := $(VENV)/.ready-demo
 READY_DOCS := $(VENV)/.ready-docs
 # The compiled code of this checkout, so that nothing is shared with another.
 export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba
+# Byte code is kept: where the environment forbids it, each of the many processes that tests start would compile Numba's modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 # Pictures by MuJoCo without a screen (elsewhere than on Linux its own default does).
 ifeq ($(shell uname -s),Linux)
 export MUJOCO_GL ?= egl
@@ -53,7 +55,7 @@ demo: $(READY_DEMO)
 test: $(READY)
 	@$(MAKE) --no-print-directory -j2 lint warm
 	$(PY) -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -n 2 -m "not fresh" $(COVERED)
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -m "not fresh" $(COVERED)
 
 # The site, in build/site/html; any warning is an error.
 docs: $(READY_DOCS)

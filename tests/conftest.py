@@ -12,9 +12,17 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 def pytest_collection_modifyitems(items):
-    """Tests that start processes and compile come first: at the end of a run one of two workers would wait for them. The pages
-    of the site come before these, together: one worker then builds the site, not both."""
-    items.sort(key=lambda item: 0 if "site" in item.fixturenames else 1 if item.get_closest_marker("fresh") else 2)
+    """What takes long comes first: at the end of a run one of two workers would wait for it. The pages of the site, together (one
+    worker then builds the site, not both), tests that start processes and compile, then pages and scripts that run as a whole."""
+
+    def turn(item):
+        if "site" in item.fixturenames:
+            return 0
+        if item.get_closest_marker("fresh"):
+            return 1
+        return 2 if item.path.parent.name in ("tests", "website") else 3
+
+    items.sort(key=turn)
 
 
 @pytest.fixture(autouse=True)

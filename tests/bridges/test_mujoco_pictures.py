@@ -1,5 +1,6 @@
 """Films of a robot by MuJoCo: rendered in a process of its own, where MUJOCO_GL is set before MuJoCo is imported."""
 
+import json
 import os
 import subprocess
 import sys
@@ -18,9 +19,9 @@ import numpy as np
 
 from bouligand.bridges.mujoco import pictures
 
-XML = '''<mujoco><worldbody>FLOOR<camera name="side" pos="0 -3 1" xyaxes="1 0 0 0 .3 1"/><body pos="0 0 .5"><freejoint/>
+XML = '''<mujoco><worldbody><camera name="side" pos="0 -3 1" xyaxes="1 0 0 0 .3 1"/><body pos="0 0 .5"><freejoint/>
 <geom type="box" size=".3 .15 .06" mass="1" rgba="0 0 1 1"/></body></worldbody></mujoco>'''
-model = mujoco.MjModel.from_xml_string(XML.replace("FLOOR", sys.argv[2] if len(sys.argv) > 2 else ""))
+model = mujoco.MjModel.from_xml_string(XML)
 before = model.vis.global_.offwidth
 
 
@@ -99,29 +100,48 @@ for camera, says in (("front", "no camera is called 'front'; cameras: side"), (3
 }
 
 
-def run(check, folder, gl="egl", *more):
-    command = [sys.executable, "-c", SCRIPT + check, str(folder), *more]
-    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "MUJOCO_GL": gl})
+PLANE = SCRIPT.replace("<worldbody>", '<worldbody><geom type="plane" size="0 0 1"/>')
+SCRIPTS = {
+    **{name: SCRIPT + check for name, check in CHECKS.items()},
+    "chequered plane": PLANE
+    + "assert next(pictures.frames(robot, Path(), times=[0.0], floor=None))[-60:].std(axis=(0, 1)).max() > 5.0",
+}
+
+# all of them in one process, each from its first line on (what they import is imported once): what was raised, by name
+ALL = """
+import json, sys, traceback
+raised = {}
+for name, script in json.load(sys.stdin).items():
+    try:
+        exec(script, {"__name__": name})
+    except BaseException:
+        raised[name] = traceback.format_exc()
+print(json.dumps(raised))
+"""
+
+
+def run(script, folder, gl, given=""):
+    command = [sys.executable, "-c", script, str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, input=given, env={**os.environ, "MUJOCO_GL": gl})
+
+
+@pytest.fixture(scope="module")
+def raised(tmp_path_factory):
+    done = run(ALL, tmp_path_factory.mktemp("films"), "egl", json.dumps(SCRIPTS))
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 @pytest.mark.fresh
-@pytest.mark.parametrize("check", CHECKS)
-def test_pictures(check, tmp_path):
-    done = run(CHECKS[check], tmp_path)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.fresh
-def test_a_plane_of_the_file_is_chequered(tmp_path):
-    check = "assert next(pictures.frames(robot, Path(), times=[0.0], floor=None))[-60:].std(axis=(0, 1)).max() > 5.0"
-    done = run(check, tmp_path, "egl", '<geom type="plane" size="0 0 1"/>')
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_pictures(raised, name):
+    assert name not in raised, raised[name]
 
 
 @pytest.mark.fresh
 def test_where_nothing_renders_it_says_what_to_set(tmp_path):
     """MUJOCO_GL=disable: MuJoCo without any rendering."""
-    done = run("next(pictures.frames(robot, Path()))", tmp_path, "disable")
+    done = run(SCRIPT + "next(pictures.frames(robot, Path()))", tmp_path, "disable")
     assert done.returncode != 0
     assert "RenderingError" in done.stderr
     assert "MUJOCO_GL=egl" in done.stderr

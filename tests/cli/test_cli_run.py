@@ -67,7 +67,7 @@ def frames(path):
 @pytest.mark.parametrize("name", MODELS)
 def test_every_ready_model_runs(name, tmp_path, capsys):
     """With figures, and an animation of a few frames where there is a drawing."""
-    settings = ["--fps", "2", "--speed", repr(max(1.0, MODELS[name].tf / 5.0)), "--points", "11"]
+    settings = ["--fps", "2", "--speed", repr(MODELS[name].tf), "--points", "11"]  # (a film of one second)
     assert cli.main(["run", name, "--out", str(tmp_path), *settings]) == 0
     said = capsys.readouterr().out
     assert "events" in said or "1 event" in said
