@@ -1,12 +1,9 @@
-"""The states at the crossings inside spanning steps, from which perturbations go on.
-
-Perturbations take a step from crossing to crossing; the trajectory has taken one over all of them. Its state at each crossing is
-that of the former one after the same short step: two evaluations of f in most cases, and no memory of the contacts, where dense
-output would add up what all of them contribute. Each spanning step begins at its recorded state, so that errors do not add up.
+"""The formulas of the short steps inside spanning steps, which perturbations take from crossing to crossing.
 
 The first short step of higher order in a spanning step shows how fast x' changes there (the length of the spanning step does not,
 which is often limited by the times of its crossings). Where the formula of second order is accurate enough for that, and for the
-fastest mode, the following short steps have it.
+fastest mode, the following short steps have it. States up to there are found on the way, the others by perturbations (see
+`part_states`). Each spanning step begins at its recorded state.
 """
 
 import numpy as np
@@ -16,15 +13,13 @@ from ..clock import time_to_look
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import eval_f
+from ..part_states import leave_ahead
 from ..recorded import cap_at_break, use_parameters
 from ..state import HOP, MARGIN, SPAN
 from ..unit import make_unit
-from .formulas import STAGES, TIMES, WEIGHTS, formula_of
-from .large_states import add_scaled, sum_scaled
+from .formulas import formula_of
+from .states_ahead import step_again
 
-# of each formula, for each stage and the result: the first stage with a weight in it
-FIRST_USED = np.argmax(WEIGHTS != 0.0, axis=2)
 SECOND_ORDER = HOP + 2
 # of the short steps of third and of fourth order: the weights of their stages in the error that second order would have
 ERROR_WEIGHTS = np.array([[1.0, -2.0, 1.0, 0.0], [4.0, -4.0, -4.0, 4.0]]) / 6.0
@@ -33,8 +28,8 @@ SAFETY = 4.0  # elsewhere in a spanning step x' may change so many times as fast
 
 @core(entry=True)
 def span_states(table):
-    """division.states of the new rows inside spanning steps, but for one at the start of the stretch. Returns a code; LOOK when
-    some time has passed: the next call goes on.
+    """The kinds of the rows inside spanning steps, and division.states of the first new ones of each, but for one at the start of
+    the stretch. Returns a code; LOOK when some time has passed: the next call goes on.
 
     g.b holds the word at the start of the stretch, and is changed along the way.
     """
@@ -67,11 +62,13 @@ def span_states(table):
                 z = max(plan.pace, d.rows[into].rate) * length
                 if z <= d.rungs[1]:
                     steps[row].kind = SECOND_ORDER
-            if new:
+            if new and (plan.span == into or d.rungs.shape[0] == 0):
+                leave_ahead(d.states, row)
+            elif new:
                 if step_again(w, formula_of(steps[row].kind), length, d.states[row - 1], d.states[row]):
                     return s.status
                 order = steps[row].kind - HOP
-                if plan.span != into and 3 <= order <= 4 and d.rungs.shape[0] > 0:
+                if 3 <= order <= 4:
                     plan.span, plan.pace = into, pace(w, ERROR_WEIGHTS[order - 3], length)
                 make_unit(w, d.states[row])
         plan.row = row + 1
@@ -92,23 +89,3 @@ def pace(w, weights, length):
         if slope != 0.0:
             error = max(error, abs(slope) / (v.atol[i] / s.rtol + largest[i]))
     return SAFETY * (6.0 * length * error) ** (1.0 / 3.0) / length
-
-
-@core
-def step_again(w, formula, length, x, out):
-    """out = the state after a step from x. True if f failed. (A loop over the table of weights: straight code for all formulas
-    would take longer to compile than this ever saves.)"""
-    compact()
-    s, v, stages = w.s, w.v, STAGES[formula]
-    for stage in range(stages + 1):
-        state, target = x, out if stage == stages else v.x_trial
-        for q in range(stage):
-            weight = length * WEIGHTS[formula, stage, q]
-            if weight != 0.0 and q == FIRST_USED[formula, stage]:
-                sum_scaled(x, weight, v.stages[q], target)
-                state = target
-            elif weight != 0.0:
-                add_scaled(weight, v.stages[q], target)
-        if stage < stages and eval_f(w, s.t + TIMES[formula, stage] * length, state, v.stages[stage]):
-            return True
-    return False
