@@ -1,10 +1,11 @@
 """The formulas of the short steps inside spanning steps, which perturbations take from crossing to crossing.
 
-The first short step of higher order in a spanning step shows how fast x' changes there (the length of the spanning step does not,
-which is often limited by the times of its crossings). Where the formula of second order is accurate enough for that, and for the
-fastest mode, the following short steps have it. States up to there are found on the way, the others by perturbations (see
-`part_states`). Each spanning step begins at its recorded state.
+A short step of higher order from the start of a spanning step shows how fast x' changes there (the length of the spanning step
+does not, which is often limited by the times of its crossings). Where the formula of second order is accurate enough for that,
+and for the fastest mode, the short steps have it. The states at crossings are left to perturbations (see `part_states`).
 """
+
+import math
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from ..compiler.tables import work
 from ..part_states import leave_ahead
 from ..recorded import cap_at_break, use_parameters
 from ..state import HOP, MARGIN, SPAN
-from ..unit import make_unit
 from .formulas import formula_of
 from .states_ahead import step_again
 
@@ -28,8 +28,8 @@ SAFETY = 4.0  # elsewhere in a spanning step x' may change so many times as fast
 
 @core(entry=True)
 def span_states(table):
-    """The kinds of the rows inside spanning steps, and division.states of the first new ones of each, but for one at the start of
-    the stretch. Returns a code; LOOK when some time has passed: the next call goes on.
+    """The kinds of the rows inside spanning steps; the states of new ones are left open, but for one at the start of the stretch.
+    Returns a code; LOOK when some time has passed: the next call goes on.
 
     g.b holds the word at the start of the stretch, and is changed along the way.
     """
@@ -55,24 +55,37 @@ def span_states(table):
             while leg + 1 < w.legs.shape[0] and w.legs[leg + 1] < into:
                 leg += 1
                 use_parameters(w, leg)
-            cap_at_break(w, into)
-            s.t = steps[row - 1].t
-            length = steps[row].t - s.t
+            if plan.span != into and d.rungs.shape[0] > 0:
+                cap_at_break(w, into)
+                if measure_pace(w, row, into):
+                    return s.status
             if plan.span == into and steps[row].kind > SECOND_ORDER:
-                z = max(plan.pace, d.rows[into].rate) * length
+                z = max(plan.pace, d.rows[into].rate) * (steps[row].t - steps[row - 1].t)
                 if z <= d.rungs[1]:
                     steps[row].kind = SECOND_ORDER
-            if new and (plan.span == into or d.rungs.shape[0] == 0):
+            if new:
                 leave_ahead(d.states, row)
-            elif new:
-                if step_again(w, formula_of(steps[row].kind), length, d.states[row - 1], d.states[row]):
-                    return s.status
-                order = steps[row].kind - HOP
-                if 3 <= order <= 4:
-                    plan.span, plan.pace = into, pace(w, ERROR_WEIGHTS[order - 3], length)
-                make_unit(w, d.states[row])
         plan.row = row + 1
     return codes.GO_ON
+
+
+@core
+def measure_pace(w, row, into):
+    """plan.pace of the spanning step that leads to the row ``into`` of the record, and begins before this row of the stretch: by
+    the first of its short steps that is of third or fourth order, taken from there. True if f failed."""
+    compact()
+    s, d = w.s, w.tangents.division
+    plan, steps, owners, first = d.plan, d.steps, d.owners, row
+    while owners[first] == -1 - into and not 3 <= steps[first].kind - HOP <= 4:
+        first += 1
+    order, length = steps[first].kind - HOP, steps[first].t - steps[first - 1].t
+    plan.span, plan.pace, s.t = into, math.inf, steps[row - 1].t
+    if not 3 <= order <= 4:
+        return False
+    if step_again(w, formula_of(steps[first].kind), length, d.states[row - 1], w.v.x_near):
+        return True
+    plan.pace = pace(w, ERROR_WEIGHTS[order - 3], length)
+    return False
 
 
 @core
