@@ -52,7 +52,7 @@ MODES_POSITION = record(
 DERIVATIVE_ROWS = Rows(
     "derivative",
     "largest",  # the largest size of each state along the trajectory
-    "f_before x 3",  # x' before a crossing that is examined (see ``guard_rows``)
+    "f_before x 2",  # x' before a crossing that is examined (see ``guard_rows``)
     "mode",  # the eigenvector of the fastest mode, found by iteration;
     "image",  # Df times it;
     "per_step",  # 1 / the steps for differences, its unit of length
@@ -135,7 +135,7 @@ TANGENTS = Table(
     Df="matrix",
     Dp_f="matrix",
     rough="integers",  # for each guard, which of its sides were looked at, and are rough (see `tangents.rough_sides`)
-    guard_rows="matrix",  # rows of Dh and Dp_h of up to three guards that are examined;
+    guard_rows="matrix",  # rows of Dh and Dp_h of two guards that are examined;
     reach="indices",  # the states that each depends on are from the first of these up to the second
     sides="matrix",  # parameters perturbed to either side
     # the pattern of Dh, for systems with many states: row k has entries in columns[row_starts[k]:row_starts[k + 1]]; columns of

@@ -14,32 +14,20 @@ from ..compiler.jit import core
 from ..compiler.tables import rows_of, work
 from ..evaluate import eval_f
 from ..jacobians import spread_parameters
+from ..part_states import is_ahead
 from ..recorded import cap_at_break, use_parameters
 from ..schemes import STIFF
 from ..state import BACK, MARGIN, SHOWN, SWITCH, TANGENT_ROWS
 from ..stiff.tangents import pull_stiff, push_stiff
 from ..unit import without_scaling
+from .crossing_rows import apply_event, go_to_record, passive, rows_of_crossing, undo_event
 from .formulas import formula_of
 from .frozen import end_of_span, propagate_frozen
 from .guard_rows import time_of
 from .large_states import MANY_STATES, subtract_jump
-from .near_ties import (
-    MOST_NEAR,
-    apply_event,
-    corner_at_end,
-    examine,
-    examine_inline,
-    extend_corner,
-    go_to_record,
-    independent,
-    keep_word,
-    passive,
-    repeats,
-    rows_of_crossing,
-    undo_event,
-    undo_events,
-)
+from .near_ties import HERE, corner_at_end, examine, examine_inline, extend_corner, may_be_corner
 from .onto_guards import begins_to_slide, move_tangents
+from .states_ahead import find_state
 from .step_tangents import propagate_adjoint, propagate_tangents
 
 tangent_rows = rows_of(TANGENT_ROWS)
@@ -60,8 +48,6 @@ def push(table, D, of_p, tv, times, crossings, merge):
     tv = tangent_rows(tv)
     use_parameters(w, at.leg)
     spread_parameters(w)
-    # the crossing that has been examined: its row is guard_rows[slot], x' before it f_before[slot]
-    slot, looked, u = 0, -1, 0.0
     known, here = False, -1  # v.f is x' at this record; the record whose state is in v.x
     while True:
         record, event = at.record, at.event
@@ -70,14 +56,13 @@ def push(table, D, of_p, tv, times, crossings, merge):
             here = record
         if event < events.shape[0] and events[event].record == record:
             # --- a crossing at this record
-            skipped = passive(w, event)
-            if event >= at.quiet and looked != event and not skipped:
-                u = examine(w, event, record, slot)
-                looked = event
+            u, takes_part = 0.0, event >= at.quiet
+            if takes_part and not passive(w, event):
+                u = examine_inline(w, event, record, HERE)
                 if u < 0.0:
                     return s.status
-            if event < at.quiet or skipped or u == 0.0:
-                if event >= at.quiet and times.shape[0] > 0 and note_time(w, D, times, event, record):
+            if u == 0.0:
+                if takes_part and times.shape[0] > 0 and note_time(w, D, times, event, record):
                     return s.status
                 apply_event(w, event)
                 at.event = event + 1
@@ -85,20 +70,18 @@ def push(table, D, of_p, tv, times, crossings, merge):
                 continue
             if crossings.shape[0] > 0:
                 crossings[event, crossings.shape[1] - 1] = u
-            together, following, other = nearest(w, event, record, slot, u, merge)
+            together = may_be_corner(w, event, record, u, merge)
             if together < 0:
                 return s.status
             if together > 0:
                 return extend_corner(w, u, merge)
             if at.near_end == 1 or event <= at.wanted < event + at.many:
                 return codes.AT_CORNER
-            code = cross(w, D, times, crossings, event, slot)
+            code = cross(w, D, times, crossings, event)
             if code != codes.GO_ON:
                 return code
             known = True
             at.event = event + at.many
-            if other > 0.0:
-                slot, looked, u = 1 - slot, following, other
             continue
         inside = requested_from(w, D, record) if s.eval_count < w.t_eval.shape[0] else 0
         if record == at.end and at.halt < 0 and at.wanted < 0:
@@ -116,6 +99,8 @@ def push(table, D, of_p, tv, times, crossings, merge):
         length = steps[record + 1].t - steps[record].t
         cap_at_break(w, record + 1)
         kind, reached = steps[record + 1].kind, record + 1
+        if (D.shape[0] == 0 or at.frozen == 1) and is_ahead(w.states, reached) and find_state(w, reached):
+            return s.status
         if at.frozen == 1 and kind % BACK != STIFF:
             reached, parts = end_of_span(w, record)
             if propagate_frozen(w, D, of_p, tv, record, reached, parts):
@@ -158,70 +143,20 @@ def note_time(w, D, times, event, record):
     row = w.events[event]
     if row.shown == MARGIN or row.t != w.s.t:
         return False
-    if examine(w, event, record, 2) < 0.0:
+    if examine(w, event, record, HERE) < 0.0:
         return True
     for a in range(D.shape[0]):
-        times[event, a] = time_of(w, 2, D, a) / w.g.hdot[row.guard]
+        times[event, a] = time_of(w, HERE, D, a) / w.g.hdot[row.guard]
     return False
 
 
 @core(inline=True)
-def nearest(w, event, record, slot, u, merge):
-    """Whether the crossing ``event``, whose time is uncertain by u, forms a corner with a later one: 1 yes, 0 no, -1: a function
-    failed. Leaves in w.tangents.at where the corner would begin, and returns also the next crossing and the uncertainty of its
-    time (0: not examined), whose row is then in the other slot.
-    """
-    compact()
-    s, events, at = w.s, w.events, w.tangents.at
-    width = rows_of_crossing(w, event)
-    at.first, at.many = event, width
-    # (at the end, and before the requested event, all crossings within the uncertainty are one corner)
-    at.near_end = 1 if at.wanted < 0 and w.steps[at.end].t - s.t <= u else 0
-    close = at.near_end == 1 or (at.wanted >= event and events[max(at.wanted, 0)].t - s.t <= u)
-    following, other = event + width, 0.0
-    while following < events.shape[0] and passive(w, following):
-        following += 1
-    together, ahead = False, following
-    keep_word(w)
-    for others in range(MOST_NEAR):
-        if ahead >= events.shape[0] or repeats(w, event, ahead):
-            break
-        there, gap = events[ahead].record, events[ahead].t - events[event].t
-        together = there == record or gap <= merge
-        if together or merge >= 0.0:
-            break
-        for q in range(event, ahead):
-            apply_event(w, q)
-        go_to_record(w, there)
-        spot = 1 - slot if others == 0 else 2
-        uncertain = examine_inline(w, ahead, there, spot)
-        undo_events(w, event, ahead)
-        go_to_record(w, record)
-        if uncertain < 0.0:
-            return -1, following, other
-        if others == 0:
-            other = uncertain
-        if gap > u + uncertain:
-            break
-        apart = independent(w, event, ahead, slot, spot)
-        if apart < 0:
-            return -1, following, other
-        together = apart == 0 or close
-        if together:
-            break
-        ahead += rows_of_crossing(w, ahead)
-        while ahead < events.shape[0] and passive(w, ahead):
-            ahead += 1
-    return 1 if together else 0, following, other
-
-
-@core(inline=True)
-def cross(w, D, times, crossings, event, slot):
+def cross(w, D, times, crossings, event):
     """An isolated crossing: one saltation for all tangents. GO_ON, GRAZING, or a failed evaluation. (Where Jacobians are frozen,
     tangents pass a grazed guard as they are.)"""
     compact()
     s, v, events, at = w.s, w.v, w.events, w.tangents.at
-    row, before, n = w.tangents.guard_rows[slot], w.tangents.rows.f_before[slot], v.width
+    row, before, n = w.tangents.guard_rows[HERE], w.tangents.rows.f_before[HERE], v.width
     for q in range(event, event + at.many):
         apply_event(w, q)
     if eval_f(w, s.t, v.x, v.f):
@@ -237,7 +172,7 @@ def cross(w, D, times, crossings, event, slot):
         for i in range(n):
             crossings[event, D.shape[1] + i] = (v.f[i] - before[i]) / hdot if crosses else 0.0
     for a in range(D.shape[0]):
-        when = time_of(w, slot, D, a) / hdot
+        when = time_of(w, HERE, D, a) / hdot
         if times.shape[0] > 0:
             times[event, a] = when
         if crosses and n >= MANY_STATES:

@@ -15,8 +15,8 @@ _DOPRI5 = METHODS["dopri5"]
 def divide_rows(table):
     """division.steps = the rows from ``plan.first`` on of the record that is open, with rows where `collect_moments` says and at
     division.times (one for times that have a row already, or come twice); division.events, which are those from there on, with
-    their rows; division.states but for those of new rows: these are dense output, and are listed, or those of
-    `span_states`, or, where a step is divided, of `part_states`. Returns the number of rows.
+    their rows; division.states but for those of new rows: these are dense output, and are listed, or they are left to
+    perturbations, inside spanning steps and where a step is divided (see `part_states`). Returns the number of rows.
 
     A spanning step is dopri5 between its crossings. A part of a step that is short enough has a formula of lower order, with
     fewer stages: division.rungs has the longest of each, times the rate of the fastest mode, or times that for which the whole
@@ -117,7 +117,7 @@ def number_events(steps, count, events):
 @core
 def fill_states(w, count):
     """The states of all rows that are not new, and the list of those that are: those inside a spanning step only at the start,
-    from where `span_states` goes on, and none that divides a step."""
+    from where perturbations go on, and none that divides a step."""
     compact()
     d = w.tangents.division
     plan, owners, found = d.plan, d.owners, 0

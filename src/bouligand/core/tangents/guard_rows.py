@@ -46,6 +46,21 @@ def guard_row(w, t, k, place, out):
     return False
 
 
+@core(inline=True)
+def guard_value(w, t, k, place):
+    """h_k at the state v.x, and whether a function failed. ``place``: as for `guard_row`."""
+    compact()
+    at, duals = w.tangents.at, w.tangents.dual_rows
+    if duals.shape[0] == 0:
+        bad = eval_h(w, t, w.v.x, w.g.h_trial)
+        return w.g.h_trial[k], bad
+    if at.rows_at != place:
+        if all_rows(w, t):
+            return 0.0, True
+        at.rows_at = place
+    return duals[0, duals.shape[1] // w.g.width * k], False
+
+
 @core(entry=True)
 def corner_rows(table, t, leg, guards, out, slopes_in_time):
     """The rows of several guards at the state v.x, and D_t h of each. True if a function failed."""
@@ -201,12 +216,17 @@ def time_of(w, slot, D, a):
 
 
 @core(inline=True)
-def uncertainty(w, slot, hdot, t):
-    """The uncertainty of a crossing time: the change of h over the error of the state, divided by |hdot|, plus the relative
-    tolerance of time itself. (The error of a state is relative to its largest value so far, not to the present one.)
-    """
+def error_of(w, slot):
+    """The change of h over the error of the state; the guard's row is in a slot. (The error of a state is relative to its largest
+    value so far, not to the present one.)"""
     s, v, largest = w.s, w.v, w.tangents.rows.largest
     row, reach, size = w.tangents.guard_rows[slot], w.tangents.reach[slot], 0.0
     for i in range(reach[0], reach[1]):
         size += abs(row[i]) * (v.atol[i] + s.rtol * largest[i])
-    return size / max(abs(hdot), 1e-300) + s.rtol * (t - s.t0) + 8e-16 * abs(t)
+    return size
+
+
+@core(inline=True)
+def uncertainty(w, slot, hdot, t):
+    """The uncertainty of a crossing time: the error of h, divided by |hdot|, plus the relative tolerance of time itself."""
+    return error_of(w, slot) / max(abs(hdot), 1e-300) + w.s.rtol * (t - w.s.t0) + 8e-16 * abs(t)

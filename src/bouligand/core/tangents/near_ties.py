@@ -3,18 +3,109 @@
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..compiler.vectors import copy
-from ..evaluate import copy_state, eval_f
-from ..state import MARGIN, SHOWN, SWITCH, WITH_CROSSING
-from .guard_rows import approach, find_reach, guard_row, uncertainty
-from .large_states import MANY_STATES
+from ..evaluate import eval_f
+from ..part_states import is_ahead
+from .crossing_rows import (
+    apply_event,
+    go_to_record,
+    keep_word,
+    passive,
+    repeats,
+    restore_word,
+    rows_of_crossing,
+    undo_events,
+)
+from .guard_rows import approach, error_of, find_reach, guard_row, guard_value, uncertainty
+from .states_ahead import find_states_until
 
 LONGEST = 1e-3  # largest uncertainty of a time, for guards that are nearly grazed
 MOST_NEAR = 16  # crossings after one that are examined: is its order with one of them uncertain, and does it matter?
+FAR = 8.0  # times its error: a guard that is farther from zero where another is crossed is surely crossed later
+HERE, THERE = 0, 1  # rows of what is known of the crossing at hand, and of another one
+
+
+@core(inline=True)
+def may_be_corner(w, event, record, u, merge):
+    """Whether the crossing ``event``, whose time is uncertain by u, forms a corner with a later one: 1 yes, 0 no, -1: a function
+    failed. Leaves in w.tangents.at where the corner would begin."""
+    compact()
+    s, events, at = w.s, w.events, w.tangents.at
+    width = rows_of_crossing(w, event)
+    at.first, at.many = event, width
+    at.near_end = 1 if at.wanted < 0 and w.steps[at.end].t - s.t <= u else 0
+    ahead = next_crossing(w, event + width)
+    if ahead >= events.shape[0]:
+        return 0
+    if merge >= 0.0 or events[ahead].record == record:
+        near = events[ahead].record == record or events[ahead].t - events[event].t <= merge
+        return 1 if near and not repeats(w, event, ahead) else 0
+    later = surely_later(w, ahead, record, u)
+    return look_ahead(w, event, ahead, record, u) if later == 0 else min(later, 0)
+
+
+@core(inline=True)
+def next_crossing(w, event):
+    """The first row of ``events`` from this one on at which perturbations change."""
+    while event < w.events.shape[0] and passive(w, event):
+        event += 1
+    return event
+
+
+@core(inline=True)
+def surely_later(w, ahead, record, u):
+    """Whether the crossing ``ahead`` comes later than the one at hand, whose time is uncertain by u, in spite of all errors: its
+    guard is still far from zero. 1 yes, 0 not surely, -1: a function failed."""
+    compact()
+    s, row = w.s, w.events[ahead]
+    if row.t - s.t <= FAR * u:
+        return 0
+    value, bad = guard_value(w, s.t, row.guard, record)
+    if bad or guard_row(w, s.t, row.guard, record, w.tangents.guard_rows[THERE]):
+        return -1
+    find_reach(w, THERE)
+    return 1 if abs(value) > FAR * (error_of(w, THERE) + abs(row.residual)) else 0
 
 
 @core
-def independent(w, event, other, slot, spot):
+def look_ahead(w, event, ahead, record, u):
+    """`may_be_corner` for a crossing that is not surely later, and those behind it: the states there show how uncertain the order
+    is, and whether it matters."""
+    compact()
+    events, at, together = w.events, w.tangents.at, False
+    # (at the end, and before the requested event, all crossings within the uncertainty are one corner)
+    close = at.near_end == 1 or (at.wanted >= event and events[max(at.wanted, 0)].t - w.s.t <= u)
+    for _ in range(MOST_NEAR):
+        if ahead >= events.shape[0] or repeats(w, event, ahead):
+            break
+        there, gap = events[ahead].record, events[ahead].t - events[event].t
+        together = there == record
+        if together:
+            break
+        if is_ahead(w.states, there) and find_states_until(w, there):
+            return -1
+        keep_word(w)
+        for q in range(event, ahead):
+            apply_event(w, q)
+        go_to_record(w, there)
+        uncertain = examine(w, ahead, there, THERE)
+        undo_events(w, event, ahead)
+        go_to_record(w, record)
+        if uncertain < 0.0:
+            return -1
+        if gap > u + uncertain:
+            break
+        apart = independent(w, event, ahead)
+        if apart < 0:
+            return -1
+        together = apart == 0 or close
+        if together:
+            break
+        ahead = next_crossing(w, ahead + rows_of_crossing(w, ahead))
+    return 1 if together else 0
+
+
+@core
+def independent(w, event, other):
     """Whether two crossings commute: the jump of neither changes the other's hdot or jump. That holds for feet that touch by
     position and push on velocities; they form no corner, however near they are. -1: f failed."""
     compact()
@@ -31,13 +122,13 @@ def independent(w, event, other, slot, spot):
         return -1
     size, rest, on_second, on_first, speed1, speed2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(n):
-        start, one, two, end = rows.f_before[slot, i], v.stages[1, i], v.stages[2, i], v.stages[3, i]
+        start, one, two, end = rows.f_before[HERE, i], v.stages[1, i], v.stages[2, i], v.stages[3, i]
         size = max(size, abs(one - start), abs(two - start))
         rest = max(rest, abs(end - one - two + start))
-        on_second += N[spot, i] * (one - start)
-        on_first += N[slot, i] * (two - start)
-        speed1 += abs(N[slot, i] * start)
-        speed2 += abs(N[spot, i] * start)
+        on_second += N[THERE, i] * (one - start)
+        on_first += N[HERE, i] * (two - start)
+        speed1 += abs(N[HERE, i] * start)
+        speed2 += abs(N[THERE, i] * start)
     return 1 if rest <= 1e-9 * size and abs(on_second) <= 1e-9 * speed2 and abs(on_first) <= 1e-9 * speed1 else 0
 
 
@@ -74,11 +165,16 @@ def extend_corner(w, u, merge):
         if gap > merge and there != events[first].record:
             if merge >= 0.0:
                 break
+            if is_ahead(w.states, there):
+                undo_events(w, first, taken)
+                taken = first
+                if find_states_until(w, there):
+                    return s.status
             while taken < last:
                 apply_event(w, taken)
                 taken += 1
             go_to_record(w, there)
-            other = examine(w, last, there, 1)
+            other = examine(w, last, there, THERE)
             if other < 0.0:
                 code = s.status
                 break
@@ -87,6 +183,8 @@ def extend_corner(w, u, merge):
         last += rows_of_crossing(w, last)
     undo_events(w, first, taken)
     at.many = last - first
+    if find_states_until(w, events[last - 1].record):
+        return s.status
     go_to_record(w, events[first].record)
     if at.wanted < 0 and steps[at.end].t - events[last - 1].t <= max(u, merge):
         at.near_end = 1
@@ -104,8 +202,10 @@ def corner_at_end(w, merge):
     if event >= events.shape[0]:
         return codes.GO_ON
     there, gap = events[event].record, events[event].t - steps[at.end].t
+    if is_ahead(w.states, there) and find_states_until(w, there):
+        return s.status
     go_to_record(w, there)
-    u = examine(w, event, there, 0)
+    u = examine(w, event, there, HERE)
     go_to_record(w, at.end)
     if u < 0.0:
         return s.status
@@ -137,97 +237,3 @@ def examine_inline(w, event, record, slot):
         return 0.0
     u, off = uncertainty(w, slot, hdot, t), abs(event_row.residual) / max(abs(hdot), 1e-300)
     return min(u + off, LONGEST * (s.tf - s.t0))
-
-
-@core(inline=True)
-def passive(w, event):
-    """Whether perturbations do not change at a row of ``events``: a margin; or, unless it is the requested event, an observer or
-    a guard that has jumped across the trajectory (whose time nothing moves)."""
-    g, row, at = w.g, w.events[event], w.tangents.at
-    return row.shown == MARGIN or ((g.observer[row.guard] != 0.0 or row.jumped == 1) and event != at.wanted)
-
-
-@core(inline=True)
-def rows_of_crossing(w, event):
-    """How many rows of ``events`` are one crossing: guards that it re-armed at the same instant belong to it."""
-    events = w.events
-    count = 1
-    while (
-        event + count < events.shape[0]
-        and events[event].shown == SHOWN
-        and events[event].jumped == 0
-        and (
-            (events[event + count].shown == SWITCH and events[event + count].jumped == 0)
-            or events[event + count].jumped == WITH_CROSSING
-        )
-        and events[event + count].t == events[event].t
-        and events[event + count].record == events[event].record
-    ):
-        count += 1
-    return count
-
-
-@core
-def repeats(w, first, last):
-    """Whether the guard of row ``last`` is among those from ``first`` on: a guard cannot be in one corner twice."""
-    events = w.events
-    found = False
-    for q in range(first, last):
-        found = found or (events[q].guard == events[last].guard and events[q].shown != MARGIN)
-    return found
-
-
-@core(inline=True)
-def apply_event(w, event):
-    """Apply a row of ``events`` to the word."""
-    g, events = w.g, w.events
-    if events[event].shown != MARGIN:
-        g.b[events[event].guard] = events[event].sign
-
-
-@core(inline=True)
-def undo_event(w, event):
-    """Undo a row of ``events`` in the word."""
-    g, events = w.g, w.events
-    if events[event].shown != MARGIN:
-        g.b[events[event].guard] = -events[event].sign
-
-
-@core
-def keep_word(w):
-    """Keep the word, for `undo_events`. (Of a guard that the trajectory stays on, the sign before is not the opposite one.)"""
-    g = w.g
-    if w.fn.multipliers != 0:
-        for k in range(g.width):
-            g.lowest[k] = g.b[k]
-
-
-@core
-def restore_word(w):
-    """The word that was kept."""
-    g = w.g
-    for k in range(g.width):
-        g.b[k] = g.lowest[k]
-
-
-@core
-def undo_events(w, first, last):
-    """Undo rows of ``events`` that were applied to the word that was kept."""
-    compact()
-    if w.fn.multipliers != 0:
-        restore_word(w)
-    else:
-        for q in range(last - 1, first - 1, -1):
-            undo_event(w, q)
-
-
-@core
-def go_to_record(w, record):
-    """Go to a record: its time and state."""
-    compact()
-    s = w.s
-    s.t, s.cap = w.steps[record].t, 1e300
-    if w.v.width < MANY_STATES:
-        copy_state(w.states[record], w.v.x)
-    else:
-        copy(w.states[record], w.v.x)

@@ -1,13 +1,11 @@
-"""The states at the crossings inside spanning steps, from which perturbations go on.
+"""The formulas of the short steps inside spanning steps, which perturbations take from crossing to crossing.
 
-Perturbations take a step from crossing to crossing; the trajectory has taken one over all of them. Its state at each crossing is
-that of the former one after the same short step: two evaluations of f in most cases, and no memory of the contacts, where dense
-output would add up what all of them contribute. Each spanning step begins at its recorded state, so that errors do not add up.
-
-The first short step of higher order in a spanning step shows how fast x' changes there (the length of the spanning step does not,
-which is often limited by the times of its crossings). Where the formula of second order is accurate enough for that, and for the
-fastest mode, the following short steps have it.
+A short step of higher order from the start of a spanning step shows how fast x' changes there (the length of the spanning step
+does not, which is often limited by the times of its crossings). Where the formula of second order is accurate enough for that,
+and for the fastest mode, the short steps have it. The states at crossings are left to perturbations (see `part_states`).
 """
+
+import math
 
 import numpy as np
 
@@ -16,15 +14,12 @@ from ..clock import time_to_look
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import eval_f
+from ..part_states import leave_ahead
 from ..recorded import cap_at_break, use_parameters
 from ..state import HOP, MARGIN, SPAN
-from ..unit import make_unit
-from .formulas import STAGES, TIMES, WEIGHTS, formula_of
-from .large_states import add_scaled, sum_scaled
+from .formulas import formula_of
+from .states_ahead import step_again
 
-# of each formula, for each stage and the result: the first stage with a weight in it
-FIRST_USED = np.argmax(WEIGHTS != 0.0, axis=2)
 SECOND_ORDER = HOP + 2
 # of the short steps of third and of fourth order: the weights of their stages in the error that second order would have
 ERROR_WEIGHTS = np.array([[1.0, -2.0, 1.0, 0.0], [4.0, -4.0, -4.0, 4.0]]) / 6.0
@@ -33,8 +28,8 @@ SAFETY = 4.0  # elsewhere in a spanning step x' may change so many times as fast
 
 @core(entry=True)
 def span_states(table):
-    """division.states of the new rows inside spanning steps, but for one at the start of the stretch. Returns a code; LOOK when
-    some time has passed: the next call goes on.
+    """The kinds of the rows inside spanning steps; the states of new ones are left open, but for one at the start of the stretch.
+    Returns a code; LOOK when some time has passed: the next call goes on.
 
     g.b holds the word at the start of the stretch, and is changed along the way.
     """
@@ -60,22 +55,37 @@ def span_states(table):
             while leg + 1 < w.legs.shape[0] and w.legs[leg + 1] < into:
                 leg += 1
                 use_parameters(w, leg)
-            cap_at_break(w, into)
-            s.t = steps[row - 1].t
-            length = steps[row].t - s.t
+            if plan.span != into and d.rungs.shape[0] > 0:
+                cap_at_break(w, into)
+                if measure_pace(w, row, into):
+                    return s.status
             if plan.span == into and steps[row].kind > SECOND_ORDER:
-                z = max(plan.pace, d.rows[into].rate) * length
+                z = max(plan.pace, d.rows[into].rate) * (steps[row].t - steps[row - 1].t)
                 if z <= d.rungs[1]:
                     steps[row].kind = SECOND_ORDER
             if new:
-                if step_again(w, formula_of(steps[row].kind), length, d.states[row - 1], d.states[row]):
-                    return s.status
-                order = steps[row].kind - HOP
-                if plan.span != into and 3 <= order <= 4 and d.rungs.shape[0] > 0:
-                    plan.span, plan.pace = into, pace(w, ERROR_WEIGHTS[order - 3], length)
-                make_unit(w, d.states[row])
+                leave_ahead(d.states, row)
         plan.row = row + 1
     return codes.GO_ON
+
+
+@core
+def measure_pace(w, row, into):
+    """plan.pace of the spanning step that leads to the row ``into`` of the record, and begins before this row of the stretch: by
+    the first of its short steps that is of third or fourth order, taken from there. True if f failed."""
+    compact()
+    s, d = w.s, w.tangents.division
+    plan, steps, owners, first = d.plan, d.steps, d.owners, row
+    while owners[first] == -1 - into and not 3 <= steps[first].kind - HOP <= 4:
+        first += 1
+    order, length = steps[first].kind - HOP, steps[first].t - steps[first - 1].t
+    plan.span, plan.pace, s.t = into, math.inf, steps[row - 1].t
+    if not 3 <= order <= 4:
+        return False
+    if step_again(w, formula_of(steps[first].kind), length, d.states[row - 1], w.v.x_near):
+        return True
+    plan.pace = pace(w, ERROR_WEIGHTS[order - 3], length)
+    return False
 
 
 @core
@@ -92,23 +102,3 @@ def pace(w, weights, length):
         if slope != 0.0:
             error = max(error, abs(slope) / (v.atol[i] / s.rtol + largest[i]))
     return SAFETY * (6.0 * length * error) ** (1.0 / 3.0) / length
-
-
-@core
-def step_again(w, formula, length, x, out):
-    """out = the state after a step from x. True if f failed. (A loop over the table of weights: straight code for all formulas
-    would take longer to compile than this ever saves.)"""
-    compact()
-    s, v, stages = w.s, w.v, STAGES[formula]
-    for stage in range(stages + 1):
-        state, target = x, out if stage == stages else v.x_trial
-        for q in range(stage):
-            weight = length * WEIGHTS[formula, stage, q]
-            if weight != 0.0 and q == FIRST_USED[formula, stage]:
-                sum_scaled(x, weight, v.stages[q], target)
-                state = target
-            elif weight != 0.0:
-                add_scaled(weight, v.stages[q], target)
-        if stage < stages and eval_f(w, s.t + TIMES[formula, stage] * length, state, v.stages[stage]):
-            return True
-    return False
