@@ -1,4 +1,4 @@
-"""A vector in which all states are mixed: with components of different sizes and signs, so that hardly any direction is missing."""
+"""A vector in which all states are mixed, with components of different sizes and signs, so that it has some of each mode."""
 
 from ..compiler.jit import core
 

@@ -16,12 +16,15 @@ from ..evaluate import copy_state, eval_f, eval_h
 from ..state import MARGIN
 from .mixed_states import mixed
 
-FARTHEST, APART = 0.25, 16.0  # the first place, in parts of the longest step nearby; each of the others is nearer by a factor
-PLACES = 4
+# the first place, in first steps (which may be short because another guard is crossed soon), but not farther than so much of the
+# longest step nearby; by which factor each of the others is nearer; and how many there are
+FARTHEST, NOT_BEYOND, APART, PLACES = 16.0, 0.25, 16.0, 4
 # powers of smooth functions: none, for a kink at the guard, where f tests the state by itself (as `k * max(depth, 0)` does; it
 # is at the end of a step, and does no harm); one; two and above. Others are rough, by more than this much
 SQUARE, OFF, HIGHEST = 2.0, 0.04, 4.0
-SHORT = 0.1  # the vector, in units of the steps for differences
+SHORT = (
+    0.1  # the vector, in units of the steps for differences, or of the way to the nearest place, whichever is shorter
+)
 MATTERS = 0.3  # changes within a step that are smaller than so many tolerances do not count
 MOST = 16  # sides that are looked at, if none of them is rough: others are most likely of the same kind
 NEXT = 32  # steps within which the longest one is looked for
@@ -88,31 +91,36 @@ def look_at(w, q, way):
     compact()
     at, event = w.tangents.modes, w.events[q]
     side, status = w.tangents.guard_sides[side_of(w.g, event.guard)], w.s.status
-    side.tried, side.power, side.strength = power_of_change(w, event.t, way * longest_step(w, q, way))
+    longest, first = steps_from(w, q, way)
+    side.tried, side.power, side.strength = power_of_change(w, event.t, way * first, longest)
     w.s.status = status  # (where f fails nothing is known)
     at.looked += 1
     at.rough += 1 if side.power > 0.0 else 0
 
 
 @core
-def longest_step(w, q, way):
-    """The longest of the next steps from an event on, or of those before it, up to where its guard is crossed again."""
+def steps_from(w, q, way):
+    """The longest of the next steps from an event on, or of those before it, up to where its guard is crossed again; and the
+    first of them, up to where any guard is crossed."""
     compact()
     steps, events, event = w.steps, w.events, w.events[q]
-    row, longest, other = event.record, 0.0, q + way
+    row, longest, first, other = event.record, 0.0, 0.0, q + way
     if way > 0 and steps[row].t <= event.t:
         row += 1
     for _ in range(NEXT):
         if row < 1 or row >= steps.shape[0]:
             break
         begin, end = steps[row - 1].t, steps[row].t
-        longest = max(longest, end - max(begin, event.t) if way > 0 else min(end, event.t) - begin)
+        length = end - max(begin, event.t) if way > 0 else min(end, event.t) - begin
+        longest, first = max(longest, length), length if first == 0.0 else first
         while 0 <= other < events.shape[0] and (events[other].t <= end if way > 0 else events[other].t >= begin):
+            gap = abs(events[other].t - event.t)
+            first = gap if 0.0 < gap < first else first
             if events[other].guard == event.guard and events[other].shown != MARGIN:
-                return longest
+                return longest, first
             other += way
         row += way
-    return longest
+    return longest, first
 
 
 @core
@@ -136,22 +144,25 @@ def move_onto(w, k, t, apart):
 
 
 @core
-def power_of_change(w, t, length):
+def power_of_change(w, t, first, longest):
     """Whether it is known now; then, if Df changes like a broken power of the time from the state v.x on, that power, and the
-    factor before it, in rates per unit of the vector; else zeros."""
+    factor before it, in rates per unit of the vector; else zeros. ``first``, ``longest``: see `steps_from`."""
     compact()
     s, v, per_step = w.s, w.v, w.tangents.rows.per_step
-    noise = 0.0
-    for i in range(v.width):
-        v.scratch[i] = SHORT * mixed(i) / per_step[i]
-        v.x_trial[i] = v.x[i] + v.scratch[i]
-    if eval_f(w, t, v.x, v.second) or eval_f(w, t, v.x_trial, v.third):
+    ahead = math.copysign(min(FARTHEST * abs(first), NOT_BEYOND * longest), first)
+    if ahead == 0.0 or eval_f(w, t, v.x, v.second):
         return 1, 0.0, 0.0
+    short = SHORT * min(abs(ahead) * largest(w, v.second, v.second, 0.0) / APART ** (PLACES - 1), 1.0)
     for i in range(v.width):
-        noise = max(noise, ROUND_OFF * abs(v.second[i]) * per_step[i])
+        v.scratch[i] = short * mixed(i) / per_step[i]
+        v.x_trial[i] = v.x[i] + v.scratch[i]
+    if short == 0.0 or eval_f(w, t, v.x_trial, v.third):
+        return 1, 0.0, 0.0
+    noise = ROUND_OFF * largest(w, v.second, v.second, 0.0)
+    for i in range(v.width):
         v.third[i] -= v.second[i]
-    least, ahead = SHORT * MATTERS * s.rtol / abs(length), FARTHEST * length
-    size, own, bend, power = 0.0, 0.0, 0.0, 0.0  # at the place before, and powers between it and the one before that
+    least = short * MATTERS * s.rtol / longest
+    size, own, bend = 0.0, 0.0, 0.0  # at the place before
     for place in range(PLACES):
         change, other = v.stages[place % 2], v.stages[1 - place % 2]
         if change_after(w, t, ahead, change):
@@ -166,13 +177,13 @@ def power_of_change(w, t, length):
         if place > 0:
             own_before, own = own, math.log(size / nearer) / math.log(APART)
         if place > 1:
-            before, power = power, math.log(bend / bent) / math.log(APART)
+            power = math.log(bend / bent) / math.log(APART)
             if place == 2 and power > SQUARE - OFF:
                 if own > SQUARE and is_broken(own) and is_broken(own_before):  # nothing else contributes
-                    return 1, own, nearer / SHORT / abs(ahead) ** own
+                    return 1, own, nearer / short / abs(ahead) ** own
                 break
-            if place == PLACES - 1 and is_broken(power) and is_broken(before):
-                return 1, power, bent / abs(1.0 - APART ** (power - 1.0)) / SHORT / abs(ahead) ** power
+            if place == PLACES - 1 and power < SQUARE and is_broken(power):
+                return 1, power, bent / abs(1.0 - APART ** (power - 1.0)) / short / abs(ahead) ** power
         size, bend, ahead = nearer, bent, ahead / APART
     return 1, 0.0, 0.0
 
