@@ -59,7 +59,9 @@ def times_near_rough_sides(record: Record, sides: RecordArray, rtol: float, orde
 def _ways(record: Record, sides: RecordArray) -> list[_Way]:
     """The ways from all crossings along rough sides: half of that to the next crossing of the same guard, or to one of another
     guard behind which the same holds: from there on it is that one that is nearer."""
-    events, t, ahead, back = record.events, record.t, [], []
+    events, t = record.events, record.t
+    ahead: list[_Way] = []
+    back: list[_Way] = []
     for k in np.flatnonzero((sides["power"] > 0.0).reshape(-1, 2).any(axis=1)):
         flips = events[(events["guard"] == k) & (events["shown"] != MARGIN)]
         moments, signs = flips["t"], np.concatenate([[record.word_start[k]], flips["sign"]])
