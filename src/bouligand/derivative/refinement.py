@@ -17,7 +17,7 @@ import numpy as np
 from ..core import codes
 from ..core.entries import Kernel
 from ..core.schemes import METHODS, SCHEMES, STIFF, ros34pw2
-from ..core.state import DAMPED, DIVIDED, LIMITS, ORDERS, SMALL, SPAN, WORTH
+from ..core.state import BACK, DAMPED, DIVIDED, HOP, LIMITS, ORDERS, SMALL, SPAN, WORTH
 from ..errors import DerivativeError
 from ..system.interrupts import answered
 from .failures import raise_failed
@@ -41,10 +41,11 @@ _ORDERS = {
     **ORDERS,
 }  # of each kind of step
 _ACCURATE, _STABLE, _ORDER = (LIMITS.places[name][0] for name in ("accurate", "stable", "order"))
-_RATE = DIVIDED.names.index("rate")
+_RATE, _KIND = DIVIDED.names.index("rate"), DIVIDED.names.index("kind")
 _SLACK = 1.0  # error of a perturbation's step that is accepted, in tolerances
 _SMALLER = 0.6  # a step may at most leave this much of a mode that has decayed below the tolerance
 _RUNGS = (1, 2, 3, 4)  # of a hop, with as many stages as their order
+LOWEST = 1e-13  # tolerance to which steps are divided
 _NEVER_SHORT = 1e300  # a rate for which no part of a step is short
 MOST = 200_000  # largest number of steps after division
 
@@ -71,7 +72,7 @@ class Limits(NamedTuple):
 @lru_cache(maxsize=64)
 def limits(rtol: float) -> Limits:
     """The limits for a tolerance."""
-    rtol = max(rtol, 1e-13)
+    rtol = max(rtol, LOWEST)
     kinds = np.full((LIMITS.count, SPAN + 1), np.inf)
     for kind, order in _ORDERS.items():
         kinds[_ACCURATE, kind], kinds[_ORDER, kind] = longest(order, rtol), order
@@ -139,12 +140,17 @@ def judge_steps(system: System, record: Record, rtol: float, memory: TangentMemo
 def _with_rough_sides(
     record: Record, rows: FloatArray, times: FloatArray | None, rtol: float, memory: TangentMemory
 ) -> FloatArray:
-    """These times, and those next to rough sides of guards. The steps that they divide keep their formulas: their rates become
-    those for which no part is short."""
-    order = max(_ORDERS.get(int(kind), 1) for kind in np.unique(record.kind[1:]))
-    more = times_near_rough_sides(record, memory.tangents.rough, rtol, order)
+    """These times, and those next to rough sides of guards. The steps that they divide keep their formulas, hops get one of
+    higher order: their rates become those for which no part is short."""
+    kinds = rows[:, _KIND].view(np.int64)  # (as `core.state.DIVIDED` has them)
+    short = (kinds % BACK > HOP) & (kinds % BACK < SPAN)
+    formulas = np.where(short, _DOPRI5, kinds % BACK)
+    orders = np.array([_ORDERS.get(int(kind), 1) for kind in formulas])
+    more = times_near_rough_sides(record, memory.tangents.guard_sides, max(rtol, LOWEST), orders)
     if more.size:
-        rows[np.searchsorted(record.t, more), _RATE] = _NEVER_SHORT
+        divided = np.searchsorted(record.t, more)
+        rows[divided, _RATE] = _NEVER_SHORT
+        kinds[divided] = np.where(short[divided], _DOPRI5, kinds[divided])
     return more if times is None else np.union1d(times, more)
 
 

@@ -16,6 +16,7 @@ from ..core.state import (
     DIVISION_PLAN,
     DUAL,
     FEW_DUAL,
+    GUARD_SIDE,
     JACOBIANS,
     LANES,
     MODES_POSITION,
@@ -187,7 +188,7 @@ class TangentTable(TableMemory):
     differences_h: FloatArray
     Dh: FloatArray
     row_starts: IntArray
-    rough: IntArray
+    guard_sides: RecordArray
     word: FloatArray
     coloured: FloatArray
     dual_out: FloatArray
@@ -243,7 +244,7 @@ class TangentMemory(Working):
             Dt_h=np.zeros(m),
             Df=np.zeros((n, n if n <= SMALL or system.has("Df") else 0)),
             Dp_f=np.zeros((n, of_p)),
-            rough=np.zeros(m, dtype=np.int64),
+            guard_sides=np.zeros(2 * m, dtype=GUARD_SIDE),
             guard_rows=np.zeros((2, n + of_p)),
             reach=np.zeros((2, 2), dtype=np.int64),
             sides=np.empty((2, parameters)),

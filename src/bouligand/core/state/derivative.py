@@ -49,6 +49,12 @@ MODES_POSITION = record(
     "looked: int",  # number of sides of guards that were looked at (see `tangents.rough_sides`),
     "rough: int",  # and of those that are rough
 )
+# of a side of a guard (see `tangents.rough_sides`):
+GUARD_SIDE = record(
+    "tried: int",  # 1: it was looked at
+    "power",  # of the time, with which Df changes there; 0: it is smooth,
+    "strength",  # and the factor before it
+)
 DERIVATIVE_ROWS = Rows(
     "derivative",
     "largest",  # the largest size of each state along the trajectory
@@ -134,7 +140,7 @@ TANGENTS = Table(
     Dt_h="vector",
     Df="matrix",
     Dp_f="matrix",
-    rough="integers",  # for each guard, which of its sides were looked at, and are rough (see `tangents.rough_sides`)
+    guard_sides=[GUARD_SIDE],  # of each guard, the negative side and the positive one
     guard_rows="matrix",  # rows of Dh and Dp_h of two guards that are examined;
     reach="indices",  # the states that each depends on are from the first of these up to the second
     sides="matrix",  # parameters perturbed to either side
@@ -187,7 +193,6 @@ ONE_DUAL = 1 + ONE_LANE
 DUAL_NAMES = {"dual ": LANES, "few ": FEW_LANES, "one ": ONE_LANE}  # in the shapes of arguments
 MOST_ALONG = 4  # tangents up to which a bridge's product of Df with these is faster than Df
 SMALL = 64  # up to this many states Df is formed as a matrix by differences
-TRIED, ROUGH = 1, 4  # of the negative side of a guard; twice these: of its positive side
 WORTH = 1.7  # a step that is too long by less than this factor is not divided: dividing means copying the whole record
 DAMPED = 0.5  # of a damped mode, the largest ratio of frequency to decay
 MOST_SAMPLES = 24  # of Df, one for each stretch of the trajectory in one mode

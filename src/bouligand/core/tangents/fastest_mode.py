@@ -19,7 +19,8 @@ from ..compiler.vectors import row_product
 from ..evaluate import copy_state, eval_f, failed
 from ..recorded import before, catch_up, use_parameters
 from ..state import BACK, HOP, SMALL, SPAN
-from .rough_sides import try_sides
+from .mixed_states import mixed
+from .rough_sides import try_inside, try_sides
 
 EVERY = 8  # most records between measurements,
 RARELY = 16  # and where rates agree still better
@@ -64,13 +65,15 @@ def fastest_modes(table):
         bound, change = bounds[steps[step].kind % BACK], 0.0
         late = step - at.last >= at.wait or PLACES * (t + length - at.until) > whole
         rows[step].measured = 1 if at.changed == 1 or late or length > 1.5 * at.longest else 0
+        try_sides(w, step - 1, known, at.event, 1)
+        if steps[step].kind == SPAN:
+            try_inside(w, step, at.event, events_at(w, at.event, step))
+        else:
+            try_sides(w, step, at.event, events_at(w, at.event, step), -1)
         if rows[step].measured == 1:
             change = measure_step(w, given, step, bound / length, int(PLACES * length / whole))
             if change < 0.0:
                 return s.status
-        if steps[step].kind != SPAN and w.fn.project == 0:
-            try_sides(w, step - 1, known, at.event, length)
-            try_sides(w, step, at.event, events_at(w, at.event, step), -length)
         rate = max(at.rate, change)
         rows[step].rate, rows[step].kind = rate, steps[step].kind
         at.worst = max(at.worst, length * rate / bound)
@@ -96,8 +99,8 @@ def begin(w):
     for i in range(w.v.width):
         rows.mode[i], rows.per_step[i] = 0.0, 1.0 / w.tangents.differences[i]
     at.looked, at.rough = 0, 0
-    for k in range(w.tangents.rough.shape[0]):
-        w.tangents.rough[k] = 0
+    for k in range(w.tangents.guard_sides.shape[0]):
+        w.tangents.guard_sides[k].tried, w.tangents.guard_sides[k].power = 0, 0.0
     use_parameters(w, 0)
 
 
@@ -198,8 +201,7 @@ def mix_mode(w):
     rows, at = w.tangents.rows, w.tangents.modes
     at.settled, at.before, at.seen = 0.0, -1.0, -1
     for i in range(rows.width):
-        some = (0.3 + 0.1 * (i * 7 % 5)) / rows.per_step[i]
-        rows.mode[i] = 0.3 * rows.mode[i] + (some if i % 2 == 0 else -some)
+        rows.mode[i] = 0.3 * rows.mode[i] + mixed(i) / rows.per_step[i]
 
 
 @core
