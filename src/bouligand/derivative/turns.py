@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 def in_turns(system: System, entry: Kernel, *arguments: Any) -> int:
     """Call an entry of the core until it is done. Returns its code."""
-    bound, code = system._bind(), codes.LOOK
+    bound, code, call = system._bind(), codes.LOOK, entry.code or entry
     if not bound.calls_python:  # (entering a context that does nothing would take as long as the call)
         while code == codes.LOOK:
-            code = entry(*arguments)
+            code = call(*arguments)
         return code
     with answered(bound):
         while code == codes.LOOK:
-            code = entry(*arguments)
+            code = call(*arguments)
     return code

@@ -80,7 +80,7 @@ def walk_along(
         if params not in system._jacobians_probed:
             system._probe_jacobians(record.t[0], record.states[0], record.word_start, record.parameters[0][0], params)
         memory.open(solution, lease.fn, jacobians)
-        record.learn(_open_record(memory.address, record.source), memory.tangents.word)
+        record.learn((_open_record.code or _open_record)(memory.address, record.source), memory.tangents.word)
         rtol = memory.s.rtol if rtol is None else rtol
         if memory.ways.differenced:
             take_steps(solution, memory, params)
@@ -141,7 +141,7 @@ class Walk:
             memory.at.frozen = 1
         self.plain = stretch is None
         self.corners: list[TrajectoryCorner] = []
-        on_guard = _prepare(memory.address)
+        on_guard = (_prepare.code or _prepare)(memory.address)
         if on_guard < 0:
             self.fail(codes.H_FAILED)
         if not self.plain:
@@ -195,7 +195,7 @@ class Walk:
         memory, tangents = self.memory, D.shape[0]
         if requested or memory.t_eval is not NO_TIMES:
             memory.request(*requested)
-        _restart(memory.address)
+        (_restart.code or _restart)(memory.address)
         of_p = np.ascontiguousarray(np.argwhere(D[:, self.n :])) if self.np and tangents else _NO_PLACES
         carried: Tangents = (D, of_p, self._rows_of_tangents(tangents))
         times = _NO_TIMES if times is None else times

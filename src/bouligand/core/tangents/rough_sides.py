@@ -19,11 +19,11 @@ from .mixed_states import mixed
 # the first place, in first steps (which may be short because another guard is crossed soon), but not farther than so much of the
 # longest step nearby; by which factor each of the others is nearer; and how many there are
 FARTHEST, NOT_BEYOND, APART, PLACES = 16.0, 0.25, 16.0, 4
-# powers of smooth functions: none, for a kink at the guard, where f tests the state by itself (as `k * max(depth, 0)` does; it
-# is at the end of a step, and does no harm); one; two and above. Others are rough, by more than this much
+# powers of smooth functions: none, for a kink at the guard, where f tests the state by itself (as `k * max(depth, 0)` does: of
+# that System warns); one; two and above. Others are rough, by more than this much
 SQUARE, OFF, HIGHEST = 2.0, 0.04, 4.0
 SHORT = (
-    0.1  # the vector, in units of the steps for differences, or of the way to the nearest place, whichever is shorter
+    0.1  # the vector, in units of the steps for differences or of the way to the nearest place, whichever is shorter
 )
 MATTERS = 0.3  # changes within a step that are smaller than so many tolerances do not count
 MOST = 16  # sides that are looked at, if none of them is rough: others are most likely of the same kind
