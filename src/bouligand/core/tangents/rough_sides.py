@@ -22,13 +22,13 @@ FARTHEST, NOT_BEYOND, APART, PLACES = 16.0, 0.25, 16.0, 4
 # powers of smooth functions: none, for a kink at the guard, where f tests the state by itself (as `k * max(depth, 0)` does: of
 # that System warns); one; two and above. Others are rough, by more than this much
 SQUARE, OFF, HIGHEST = 2.0, 0.04, 4.0
-SHORT = (
-    0.1  # the vector, in units of the steps for differences or of the way to the nearest place, whichever is shorter
-)
+NEAR_SQUARE = 0.1  # the same near two, and above: terms of third order are seen as well
+AGREE = 0.3  # powers at two places that differ by less are those of a force; others are of round-off
+SHORT = 0.1  # the vector, in units of the steps for differences, at most; and of the way to the nearest place
 MATTERS = 0.3  # changes within a step that are smaller than so many tolerances do not count
 MOST = 16  # sides that are looked at, if none of them is rough: others are most likely of the same kind
 NEXT = 32  # steps within which the longest one is looked for
-ROUND_OFF = 1e-14  # of x': what a difference may be off
+ROUND_OFF = 4e-14  # of x': what a difference may be off
 ONTO = 0.05  # parts of a step, over which differences of h are taken
 
 
@@ -162,7 +162,7 @@ def power_of_change(w, t, first, longest):
     for i in range(v.width):
         v.third[i] -= v.second[i]
     least = short * MATTERS * s.rtol / longest
-    size, own, bend = 0.0, 0.0, 0.0  # at the place before
+    size, own, bend, before = 0.0, 0.0, 0.0, 0.0  # at the place before
     for place in range(PLACES):
         change, other = v.stages[place % 2], v.stages[1 - place % 2]
         if change_after(w, t, ahead, change):
@@ -182,8 +182,9 @@ def power_of_change(w, t, first, longest):
                 if own > SQUARE and is_broken(own) and is_broken(own_before):  # nothing else contributes
                     return 1, own, nearer / short / abs(ahead) ** own
                 break
-            if place == PLACES - 1 and power < SQUARE and is_broken(power):
+            if place == PLACES - 1 and power < SQUARE and is_broken(power) and abs(power - before) < AGREE:
                 return 1, power, bent / abs(1.0 - APART ** (power - 1.0)) / short / abs(ahead) ** power
+            before = power
         size, bend, ahead = nearer, bent, ahead / APART
     return 1, 0.0, 0.0
 
@@ -191,7 +192,8 @@ def power_of_change(w, t, first, longest):
 @core(inline=True)
 def is_broken(power):
     """Whether a power is that of no smooth function."""
-    return OFF < power < HIGHEST and abs(power - math.floor(power + 0.5)) > OFF
+    whole = math.floor(power + 0.5)
+    return OFF < power < HIGHEST and abs(power - whole) > (OFF if whole < SQUARE else NEAR_SQUARE)
 
 
 @core(inline=True)
