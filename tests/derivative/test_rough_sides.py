@@ -7,6 +7,7 @@ import pytest
 
 import bouligand as bd
 from bouligand.core.tangents.rough_sides import MOST
+from bouligand.models.hand import start
 
 SPAN, DX = (0.0, 0.6), np.array([1.0, 0.5])
 
@@ -156,6 +157,13 @@ def test_many_springs_are_not_rough():
     tried, rough = sides(sol)
     assert len(tried) == MOST
     assert not rough
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12])
+def test_smooth_contacts_of_fingers_are_not_rough(rtol):
+    # (terms of third order, or round-off, may look like a broken power)
+    sol = bd.solve(bd.models.hand(5), (0.0, 0.1), start(5, 0.002, 0.001), rtol=rtol)
+    assert not sides(sol)[1]
 
 
 def check(system, x0, span, dx, rtols):
