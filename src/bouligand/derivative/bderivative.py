@@ -97,11 +97,13 @@ class BDerivative(Structure, Generic[Gradient]):
     ) -> None:
         self._made_of = (solution, t, since, event, params, merge, rtol)
         outcome = outcome_of(solution, t, since, event)
-        check_options(solution, params, merge, rtol, outcome.since, outcome.t)
+        if params or merge is not None or rtol is not None:
+            check_options(solution, params, merge, rtol, outcome.since, outcome.t)
         self.since, self.t, self.event = outcome.since, outcome.t, outcome.event
         self.solution, self.system, self.params = solution, solution.system, bool(params)
         self._map = TangentMap(solution, outcome, self.params, merge, None if rtol is None else float(rtol))
-        warn_of_jumps(solution, self.since, self.t)
+        if solution.record.jumps_at_grazes:
+            warn_of_jumps(solution, self.since, self.t)
         self.n, self.np = self._map.n, self._map.np
         self._perturbations = Perturbations(self.system, self.n, self.np, self.params)
 
@@ -139,7 +141,7 @@ class BDerivative(Structure, Generic[Gradient]):
             return self._images(batch)
         z, start = self._perturbations.vector(dx, dp, dt0)  # type: ignore[arg-type]
         self._map.expect(1)
-        self._map.propagate(z.reshape(1, -1), np.array([start]) if start else None)
+        self._map.propagate(z[None], np.array([start]) if start else None)
         return z[: self.n].copy() if self.np else z
 
     def _images(self, batch: list[tuple[Any, Any, Any]]) -> FloatArray:

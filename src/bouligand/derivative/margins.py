@@ -98,10 +98,8 @@ def margins_of(B: BDerivative[Any]) -> list[Margin]:
 
 
 def warn_of_jumps(solution: Solution, since: float, t: float) -> None:
-    """Name the grazes between two times at which f has a finite jump: B holds on the side that was computed only, or
-    not at all."""
-    if not solution.record.jumps_at_grazes:
-        return
+    """Name the grazes between two times at which f has a finite jump (a record knows whether it has any): B holds on the side
+    that was computed only, or not at all."""
     events, rows = solution.record.events, _decided(solution, since, t)
     for row in rows[rows["effect"] > 1.0]:
         guard = solution.system.guards[row["guard"]]

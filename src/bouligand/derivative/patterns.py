@@ -48,8 +48,8 @@ class Pattern:
 
 
 def take_pattern(system: System, memory: TangentMemory, events: int) -> None:
-    """Give the workspace, in which a record with so many events is open, the pattern of Dh where that pays."""
-    if not memory.ways.by_colours or not system.m:
+    """Give the workspace, in which a record with so many events is open, the pattern of Dh."""
+    if not system.m:
         return
     bound = system._bind()
     if bound.pattern is None:

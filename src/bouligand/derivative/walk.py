@@ -84,7 +84,8 @@ def walk_along(
         rtol = memory.s.rtol if rtol is None else rtol
         if memory.ways.differenced:
             take_steps(solution, memory, params)
-        take_pattern(system, memory, len(record.events))
+        if memory.ways.by_colours:
+            take_pattern(system, memory, len(record.events))
         if record.stiff:
             memory.take_stiff(system.n)
         rates = None if frozen else solution._rates

@@ -189,7 +189,8 @@ class Record:
 
     def copy(self) -> Record:
         """A copy, which does not change when the integration goes on."""
-        return replace(self, steps=self.steps.copy(), states=self.states.copy(), events=self.events.copy())
+        rows = {name: getattr(self, name).copy() for name in ("steps", "states", "events", "word_end")}
+        return replace(self, **rows)
 
     def behind_jumps(self, times: FloatArray, out: FloatArray) -> None:
         """Of states ``out`` at these times, replace those at the very time of a jump by the state behind it."""
@@ -208,7 +209,7 @@ def record_of(stepper: Stepper) -> Record:
         steps=memory.steps[:rows],
         states=memory.states[:rows],
         events=memory.events[: s.event_count],
-        word_end=memory.g.b.copy(),
+        word_end=memory.g.b,
         breaks=memory.breaks,
         p=stepper._p.copy(),
         legs=None if legs is None else tuple(legs),
