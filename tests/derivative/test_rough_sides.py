@@ -247,6 +247,27 @@ def test_crossings_inside_spanning_steps(power):
         assert np.abs(sol.bderivative()(dx) - known).max() < 100.0 * rtol * np.abs(known).max()
 
 
+@pytest.mark.parametrize("gap", [0.0, 1e-12, 1e-9, 1e-6])
+def test_contacts_that_touch_nearly_together(gap):
+    """Their order does not matter, so that they form no corner. (B was off by 0.1 % at 1e-6 below a gap of 1e-8.)"""
+
+    def f(t, x, b, p):
+        one = 4e4 * max(-x[0], 0.0) ** 1.5 - 20.0 * x[1] if b[0] > 0 else 0.0
+        two = 4e4 * max(-x[2], 0.0) ** 1.5 - 30.0 * x[3] if b[1] > 0 else 0.0
+        return np.array([x[1], -9.81 + one - 0.3 * two, x[3], -9.81 + two - 0.2 * one])
+
+    system, x0 = bd.System(f, lambda t, x, p: (-x[0], -x[2]), n=4, m=2), np.array([0.3, 0.0, 0.3 + gap, 0.0])
+    assert sides(bd.solve(system, (0.0, 0.32), x0, rtol=1e-6))[1] == {(0, 1), (1, 1)}
+    check(system, x0, (0.0, 0.32), np.array([1.0, 0.5, 0.7, -0.3]), (1e-4, 1e-6))
+
+
+def test_a_plate_that_is_nearly_level():
+    """All contacts touch within 1e-13 s, inside one spanning step. (B was off by 20 % at 1e-4, by 4 % at 1e-6.)"""
+    system, x0, span = plate_on_balls(100, 1.5), np.array([0.0, 2.637, 1e-12, 0.0, 0.0, 0.0]), (0.0, 1.0)
+    assert bd.solve(system, span, x0, rtol=1e-4).counts.spans > 0
+    check(system, x0, span, np.array([0.3, 1.0, 0.2, 0.5, 0.7, -0.4]), (1e-4, 1e-6))
+
+
 def test_a_failure_beside_the_trajectory_is_no_failure():
     def f(t, x, b, p):
         if x[0] > 0.301:

@@ -30,6 +30,7 @@ MOST = 16  # sides that are looked at, if none of them is rough: others are most
 NEXT = 32  # steps within which the longest one is looked for
 ROUND_OFF = 4e-14  # of x': what a difference may be off
 ONTO = 0.05  # parts of a step, over which differences of h are taken
+TIED = 1e-5  # of the longest step: crossings that are nearer, and steps between them, do not limit the places
 
 
 @core
@@ -101,7 +102,7 @@ def look_at(w, q, way):
 @core
 def steps_from(w, q, way):
     """The longest of the next steps from an event on, or of those before it, up to where its guard is crossed again; and the
-    first of them, up to where any guard is crossed."""
+    first of them that is not much shorter, up to where any guard is crossed, but for those crossed together with it."""
     compact()
     steps, events, event = w.steps, w.events, w.events[q]
     row, longest, first, other = event.record, 0.0, 0.0, q + way
@@ -112,10 +113,11 @@ def steps_from(w, q, way):
             break
         begin, end = steps[row - 1].t, steps[row].t
         length = end - max(begin, event.t) if way > 0 else min(end, event.t) - begin
-        longest, first = max(longest, length), length if first == 0.0 else first
+        longest = max(longest, length)
+        first = length if first <= TIED * longest else first
         while 0 <= other < events.shape[0] and (events[other].t <= end if way > 0 else events[other].t >= begin):
             gap = abs(events[other].t - event.t)
-            first = gap if 0.0 < gap < first else first
+            first = gap if TIED * longest < gap < first else first
             if events[other].guard == event.guard and events[other].shown != MARGIN:
                 return longest, first
             other += way
