@@ -195,8 +195,8 @@ def test_the_search_for_the_fastest_modes_pauses(monkeypatch):
         codes.append(fastest_modes(*arguments))
         return codes[-1]
 
-    fastest_modes = refinement._fastest_modes
-    monkeypatch.setattr(refinement, "_fastest_modes", noted)
+    fastest_modes = refinement._fastest_modes.of_workspace()
+    monkeypatch.setattr(refinement._fastest_modes, "code", noted)
     B = sol.bderivative()(np.array([1.0, 0.0]))
     assert codes[-1] == GO_ON
     assert codes[:-1] == [LOOK] * (len(codes) - 1)
