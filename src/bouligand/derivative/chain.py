@@ -48,9 +48,8 @@ class Part:
 class Chain:
     """The way from ``since`` to ``until`` (or to the row ``wanted`` of the event table): one walk, or several.
 
-    ``nodes`` are times
-    between which `propagate_between` propagates: it is not split there, and a crossing there is in the interval in which the
-    trajectory has it. ``frozen``: see `walk_along`.
+    ``nodes`` are times between which `propagate_between` propagates: it is not split there, and a crossing there is in the
+    interval in which the trajectory has it. ``frozen``: see `walk_along`.
     """
 
     parts: list[Part]
