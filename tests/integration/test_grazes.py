@@ -165,3 +165,44 @@ def test_a_start_where_the_words_differ_is_still_ambiguous():
     system = bd.System(f, lambda t, x, p: (x[0],), n=1, m=1)
     with pytest.raises(bd.StartError, match="ambiguous"):
         bd.solve(system, (0.0, 1.0), [0.0])
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6])
+@pytest.mark.parametrize("gap", [1e-5, 1e-7, 1e-9])
+def test_a_floor_that_is_just_missed_in_the_step_that_lands_on_a_wall(rtol, gap):
+    """The step's own guard is crossed at its end, not the one that was looked at in between (which bounced the ball later)."""
+
+    def f(t, x, b, p):
+        return (1.0, x[2], 2.0)
+
+    def h(t, x, p):
+        return (x[0] - 1.0, x[1])
+
+    def bounce(t, x, b, p):
+        return (x[0], x[1], -0.5 * x[2])
+
+    system = bd.System(f, h, states=("s", "y", "v"), guards=("wall", "floor"), jumps={"floor": bounce})
+    for lowest in np.linspace(0.3, 0.95, 14):
+        sol = bd.solve(system, (0.0, 1.05), [0.0, lowest**2 + gap, -2.0 * lowest], rtol=rtol)
+        assert [system.guards[k] for k in sol.events.guard] == ["wall"]
+        exact = [1.05, (1.05 - lowest) ** 2 + gap, 2.0 * (1.05 - lowest)]
+        np.testing.assert_allclose(sol.x[-1], exact, rtol=10 * rtol, atol=10 * rtol)
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-5])
+def test_a_field_that_would_be_pushed_through_a_guard_just_missed_beside_a_landing(rtol):
+    """The same with `on_graze`: the wall's flip of f is what happens."""
+
+    def f(t, x, b, p):
+        return (1.0, 2.0 * (x[0] - p[0]), b[0] + 0.5 * b[1])
+
+    def h(t, x, p):
+        return (x[0] - 1.0, x[1] + p[1])
+
+    system = bd.System(f, h, states=("s", "y", "z"), guards=("wall", "near"), params={"mid": 0.5, "gap": 0.0})
+    for mid in np.linspace(0.3, 0.95, 14):
+        for gap in (1e-5, 1e-7, 1e-9):
+            p = {"mid": mid, "gap": gap}
+            sol = bd.solve(system, (0.0, 1.5), [0.0, mid * mid, 0.0], p=p, rtol=rtol, on_graze="go on")
+            assert [system.guards[k] for k in sol.events.guard] == ["wall"]
+            assert sol.x[-1, 2] == pytest.approx(0.25, abs=1e-3)

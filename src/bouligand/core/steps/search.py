@@ -195,7 +195,7 @@ def found(w, k, place, value, length, whole, target):
     if s.question == codes.NEAR and abs(when - s.asked_t) > 1e-3 * whole:
         return 0.5 * (when + s.asked_t - 2.0 * s.t) / whole
     if s.question != codes.NEAR:
-        s.question, s.target, s.asked_t = codes.NEAR, k, when
+        s.question, s.asked_t = codes.NEAR, when  # (s.target stays: the step may have landed on another guard)
         interpolate(v, s.kind, place, length, whole, v.x_near)
     g.near[k] = value
     g.near_bend[k] = max(abs(g.hdot_end[k] - g.hdot[k]) / whole, 1e-300)
