@@ -294,27 +294,61 @@ def test_contents_of_an_array_count():
         bd.solve(system, (0.0, 1.0), [1.0])
 
 
-def test_what_is_compiled_into_a_function_it_calls():
+def end_of(f):
+    """The end of x' = f = rate x after a second: exp(rate)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return np.log(bd.solve(bd.System(f, n=1), (0.0, 1.0), [1.0], rtol=1e-10).x[-1, 0])
+
+
+@pytest.mark.parametrize("used_before", [False, True])
+def test_what_is_compiled_into_a_function_it_calls(used_before):
+    """Numba's functions keep the values that they were compiled with. A new system has those of now, whoever compiled them."""
     rate = 1.0
 
     @numba.njit
-    def helper(x):
+    def inner(x):
         return rate * x
+
+    @numba.njit
+    def helper(x):
+        return inner(x)
 
     def field(t, x, b, p):
         return np.array([helper(x[0])])
 
-    bd.solve(bd.System(field, n=1), (0.0, 1.0), [1.0])
+    if used_before:
+        assert helper(1.0) == 1.0
+    else:
+        assert end_of(field) == pytest.approx(1.0, rel=1e-8)
     rate = 2.0
-    with pytest.warns(bd.FunctionWarning, match=r"f calls helper.*helper.recompile\(\)"):
-        bd.solve(bd.System(field, n=1), (0.0, 1.0), [1.0])
-    helper.recompile()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        rate = 3.0
-        helper.recompile()
-        end = bd.solve(bd.System(field, n=1), (0.0, 1.0), [1.0], rtol=1e-10).x[-1, 0]
-    assert end == pytest.approx(np.exp(3.0), rel=1e-8)
+    assert end_of(field) == pytest.approx(2.0, rel=1e-8)
+    assert end_of(numba.njit(field)) == pytest.approx(2.0, rel=1e-8)
+    rate = 3.0
+    inner.recompile()
+    assert end_of(field) == pytest.approx(3.0, rel=1e-8)
+    if used_before:
+        assert helper(1.0) == 1.0  # (the user's own function is left as it is)
+
+
+def test_a_function_called_by_a_compiled_one_that_is_replaced():
+    def one(x):
+        return x
+
+    def two(x):
+        return 2.0 * x
+
+    helper = one
+
+    def field(t, x, b, p):
+        return (helper(x[0]),)
+
+    system = bd.System(field, n=1)
+    assert bd.solve(system, (0.0, 1.0), [1.0], rtol=1e-10).x[-1, 0] == pytest.approx(np.exp(1.0), rel=1e-8)
+    helper = two
+    with pytest.warns(bd.FunctionWarning, match="helper: changed since"):
+        bd.solve(system, (0.0, 1.0), [1.0])
+    assert end_of(field) == pytest.approx(2.0, rel=1e-8)
 
 
 def test_what_runs_as_python_reads_them_as_they_are():

@@ -77,9 +77,11 @@ def in_store(
     progress: Any,
     path: Path,
     resume: bool,
+    given: str | None,
 ) -> Ensemble:
     """All trajectories, in a store. What is done there already is skipped."""
     need("zarr", "cluster")
+    mine = identity(problem, given)
     path = pathlib.Path(path)
     if path.exists() and not (path / "zarr.json").is_file():
         raise StoreError(f"store: {path} is there, and is not a store of solve_many")
@@ -92,12 +94,13 @@ def in_store(
         raise StoreError(f"store: cannot write to {path.parent}: {error.strerror or error}") from error
     with lock:
         if isinstance(inputs, Inputs):
-            return _array_into_store(problem, inputs, threads, executor, block, progress, path, lock)
-        return _stream_into_store(problem, inputs, threads, executor, progress, path, lock)
+            return _array_into_store(problem, mine, inputs, threads, executor, block, progress, path, lock)
+        return _stream_into_store(problem, mine, inputs, threads, executor, progress, path, lock)
 
 
 def _array_into_store(
     problem: Problem,
+    mine: dict[str, str],
     inputs: Inputs,
     threads: int,
     executor: Any,
@@ -106,7 +109,7 @@ def _array_into_store(
     path: pathlib.Path,
     lock: Lock,
 ) -> Ensemble:
-    mine = {**identity(problem), **_common(inputs)}
+    mine = {**mine, **_common(inputs)}
     shape = (inputs.count,) if inputs.grid is None else inputs.grid.shape
     if path.exists():
         store = Store(path)
@@ -130,6 +133,7 @@ def _array_into_store(
 
 def _stream_into_store(
     problem: Problem,
+    mine: dict[str, str],
     inputs: Iterator[Inputs],
     threads: int,
     executor: Any,
@@ -137,7 +141,6 @@ def _stream_into_store(
     path: pathlib.Path,
     lock: Lock,
 ) -> Ensemble:
-    mine = identity(problem)
     first = next(inputs, None)
     if first is None:
         raise ValueError("x0: the iterator gives no blocks")

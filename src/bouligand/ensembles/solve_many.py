@@ -33,6 +33,7 @@ def solve_many(
     executor: Any = None,
     store: ty.Path | None = None,
     resume: bool = True,
+    identity: str | None = None,
     block: int | None = None,
     derivative: str | None = None,
     wrt: str | Iterable[str] = "x",
@@ -76,6 +77,9 @@ def solve_many(
         store after an interruption: what is done is skipped.
     resume : bool
         False: it is an error if the store exists already.
+    identity : str, optional
+        With a store, a text for what the library cannot look into (an address of C code, say): change it whenever that changes.
+        All other functions are known by their code, and by the values that they read.
     block : int, optional
         Trajectories of a task, and of a chunk of the store; default: about a second's work.
     derivative : "matrix" or "vjp", optional
@@ -150,12 +154,14 @@ def solve_many(
     else:
         inputs = Inputs(system, x0, p)
         problem.stepper(*inputs.row(0))  # (options that are wrong are found here)
+    if identity is not None and not isinstance(identity, str):
+        raise TypeError(f"identity must be a text; got {identity!r}")
     if executor is not None:
         executors.check(executor)
     if store is None:
         ens = in_memory(problem, inputs, crew, executor, size, progress)
     else:
-        ens = in_store(problem, inputs, crew, executor, size, progress, store, resume)
+        ens = in_store(problem, inputs, crew, executor, size, progress, store, resume, identity)
     if on_failure == "raise":
         error = ens.first_error()
         if error is not None:

@@ -10,7 +10,9 @@ import inspect
 import json
 import os
 import pathlib
+import sys
 import tempfile
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
@@ -18,6 +20,7 @@ import numpy as np
 from .. import errors
 from ..core.state import EVENT, STEP
 from ..errors import BouligandError, FunctionWarning
+from ..system.identity import parts
 from ..system.system import System
 from ..system.warning import warn_user
 from .counts import Counts
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from .._typing import Path
 
 FORMAT = 1
+_PYTHON = "{}.{}".format(*sys.version_info)  # fingerprints of functions are those of their byte code
 _ARRAYS = ("steps", "states", "events", "word_end", "breaks", "p")
 
 
@@ -62,6 +66,8 @@ def save(solution: Solution, path: Path) -> None:
         "ended_by": solution.ended_by,
         "counts": vars(solution.counts),
         "source": solution.source,
+        "functions": _fingerprints(system),
+        "python": _PYTHON,
     }
     rtol, atol = solution._tolerances
     arrays: dict[str, Any] = {name: getattr(record, name) for name in _ARRAYS}
@@ -166,15 +172,46 @@ def _checked(path: Path, about: dict[str, Any], system: System) -> System:
                 f"{path} belongs to another system: its {what} are {', '.join(about[what])}; those of the system that was given "
                 f"are {', '.join(getattr(system, what))}"
             )
-    mine = source_of(system)
-    changed = [name for name, text in about["source"].items() if mine.get(name, text) != text]
-    if changed:
+    warning = _difference(about, system)
+    if warning:
         warn_user(
-            f"{', '.join(changed)}: the text has changed since {path} was written. Between the steps, and in derivatives, the "
-            "present functions are used",
+            f"{path}: {warning}. Between the steps, and in derivatives, the functions of the system that was given are used",
             FunctionWarning,
         )
     return system
+
+
+def _fingerprints(system: System) -> dict[str, str | None]:
+    """The fingerprints of a system's functions and declarations; None for those that cannot be looked into."""
+    return {name: None if found.unknown else found.digest for name, found in parts(system).items()}
+
+
+def _difference(about: dict[str, Any], system: System) -> str:
+    """In what a system differs from the one that a file was written with, or why that cannot be known; empty if in nothing."""
+    theirs, mine = about.get("functions"), _fingerprints(system)
+    if theirs is None or about.get("python") != _PYTHON:
+        by = "an earlier version" if theirs is None else f"Python {about.get('python')}"
+        changed = [name for name, text in about["source"].items() if source_of(system).get(name, text) != text]
+        if not changed:
+            return f"written by {by}, so that whether its functions are those of the system that was given is not known"
+    else:
+        changed = [name for name in {**theirs, **mine} if theirs.get(name) != mine.get(name)]
+    if changed:
+        return f"{', '.join(changed)} changed since it was written{_first_line(about['source'], source_of(system), changed)}"
+    unknown = [name for name, found in mine.items() if found is None]
+    if unknown:
+        return f"whether {', '.join(unknown)} changed since it was written is not known, since the code cannot be looked into"
+    return ""
+
+
+def _first_line(before: dict[str, str], now: dict[str, str], names: list[str]) -> str:
+    """Where the texts of functions differ first; empty where they do not (but what they call does, or values that they read)."""
+    for name in names:
+        old, new = before.get(name, "").splitlines(), now.get(name, "").splitlines()
+        for number, (was, is_now) in enumerate(zip_longest(old, new, fillvalue=""), 1):
+            if was != is_now:
+                return f" (line {number} of {name} was {was.strip()!r}, and is {is_now.strip()!r})"
+    return " (its text has not: a value that it reads has, or a function that it calls)"
 
 
 def _stand_in(path: Path, about: dict[str, Any], kept: dict[str, Any]) -> System:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import linecache
+import pathlib
 import re
 import threading
 import types
@@ -14,11 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import FunctionWarning, PerformanceWarning
+from ..errors import PerformanceWarning
 from . import interrupts
-from .content import digest_of
-from .equal import key_of
-from .frozen import fingerprint, note_compiled, outdated
+from .fingerprint import fingerprint
+from .frozen import note_compiled, note_met, note_own
 from .helpers import with_compiled_helpers
 from .warning import warn_user
 
@@ -42,33 +43,32 @@ class MachineCode(NamedTuple):
     read_only: bool  # whether it was compiled for arguments that cannot be written to
 
 
-def compiled(name: str, function: Any, shapes: tuple[Shape, ...], in_place: bool) -> MachineCode:
+def compiled(name: str, keyed: Keyed, shapes: tuple[Shape, ...], in_place: bool) -> MachineCode:
     """A function compiled with the values that its globals and closures have now: once for each such set of values."""
-    for part in outdated(function):
-        if part is not function:
-            warn_user(
-                f"{name} calls {part.__name__}, which Numba compiled with other values of the global variables that it reads; "
-                f"it goes on with the old ones. Call {part.__name__}.recompile() first, or pass what changes in p.",
-                FunctionWarning,
-            )
     with _lock:
-        return _compiled(name, Keyed(function), shapes, in_place)
+        return _compiled(name, keyed, shapes, in_place)
 
 
 class Keyed:
-    """A function in the key of a cache: equal to all others that compile to the same machine code."""
+    """A function in the key of a cache: equal to all others that compile to the same machine code.
+
+    ``content`` is its fingerprint, with the values that it read when this was made.
+    """
 
     def __init__(self, function: Any) -> None:
         self.function = function
-        # (the second: values that functions of Numba read which it calls, of which the first only sees which ones they are)
-        self.key = key_of(function), fingerprint(function)
+        self.content = fingerprint(function)
+        self.key = self.content.key
 
     @cached_property
     def kept(self) -> Any:
         """What is on disk of its machine code; None if that cannot be known from its content."""
-        from ..core.compiler.kept import kept
+        from ..core.compiler.kept import kept, surroundings
 
-        return kept(digest_of(self.function))
+        if self.content.unknown:
+            return None
+        made_from = repr((surroundings(), _own_sources(), self.content.digest, self.content.lines))
+        return kept(hashlib.sha256(made_from.encode()).hexdigest()[:32])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Keyed) and other.key == self.key
@@ -77,12 +77,21 @@ class Keyed:
         return hash(self.key)
 
 
+@lru_cache(maxsize=1)
+def _own_sources() -> str:
+    """A hash of the files of this folder, which prepare functions for compilation."""
+    from ..core.compiler.cache import stamp_of
+
+    return str(stamp_of(pathlib.Path(__file__).parent))
+
+
 @lru_cache(maxsize=512)
 def dispatcher_of(keyed: Keyed) -> Any:
     """A user's function as a Numba function: the same one for equal functions."""
     from ..core.compiler.wrapping import user_jit
 
     dispatcher = user_jit(with_compiled_helpers(keyed.function))
+    note_own(dispatcher)
     if keyed.kept is not None:
         dispatcher._cache = keyed.kept
     return dispatcher
@@ -94,13 +103,12 @@ def _compiled(name: str, keyed: Keyed, shapes: tuple[Shape, ...], in_place: bool
     from ..core.compiler.wrapping import c_function
 
     function, kept = keyed.function, None
+    met = note_met(keyed.content)
     if not hasattr(function, "py_func"):
         _count(name, function)
         dispatcher, kept = dispatcher_of(keyed), keyed.kept
-    elif function in outdated(function):  # a Numba function that was compiled with other values: the same, made anew
-        dispatcher = type(function)(function.py_func, targetoptions=dict(function.targetoptions))
     else:
-        dispatcher = function
+        dispatcher = with_compiled_helpers(function)
     try:
         address, keep = c_function(dispatcher, shapes, in_place, True, kept)
         code = MachineCode(dispatcher, address, keep, True)
@@ -113,7 +121,7 @@ def _compiled(name: str, keyed: Keyed, shapes: tuple[Shape, ...], in_place: bool
             raise error from None
         if "setitem(readonly" in str(error) or "Cannot modify readonly" in str(error):
             raise WritesArgumentError(writes_argument(name, _line_of(error))) from None
-    note_compiled(dispatcher)
+    note_compiled(met)
     return code
 
 

@@ -16,7 +16,8 @@ from ..errors import FunctionError, FunctionWarning, PerformanceWarning
 from .addresses import LostValuesError, WritesArgumentError, is_callback, user_data
 from .caught import Failures
 from .exact import Jacobians, Ways, dual_function, sources, ways
-from .frozen import Value, values_of
+from .frozen import Frozen
+from .outside import NOT_THERE
 from .reasons import name_error, undefined_name, why
 from .user_memory import Lease
 from .warning import warn_user
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from .._typing import FloatArray, IntArray, RecordArray
     from .functions import UserFunction
+    from .outside import Read
     from .system import System
 
 
@@ -63,8 +65,8 @@ class Bound:
         self.failures = Failures()
         self.calls_python = False  # whether some functions are callbacks into Python
         self._globals: list[tuple[dict[str, object], str, object]] = []
-        self._others: list[Value] = []
-        self.frozen: list[Value] = []  # what compiled functions have taken in for good
+        self._others: list[Frozen] = []
+        self.frozen: list[Frozen] = []  # what compiled functions have taken in for good
         self.fn: RecordArray = np.zeros(1, dtype=FUNCTIONS)  # their addresses
         self._jacobians: RecordArray = np.zeros(1, dtype=JACOBIANS)
         self.keep: list[object] = []
@@ -286,23 +288,26 @@ class Bound:
         reason = system._no_jacobians or "; ".join(self._no_duals.values()) or "jacobians='differences'"
         return sources(system, addresses, reason)
 
-    def _watch(self, system: System, values: list[Value]) -> None:
+    def _watch(self, system: System, reads: tuple[Read, ...]) -> None:
         """Remember what a compiled function has taken in, and look at it before each integration."""
-        self.frozen += values
+        known = {(id(value.read.place), value.read.key) for value in self.frozen}
+        self.frozen += [Frozen.of(read) for read in reads if (id(read.place), read.key) not in known]
         self._watch_again()
-        if values:
+        if reads:
             system._settled = False
 
     def _watch_again(self) -> None:
-        """What is looked at before each integration: global numbers by what they are (which is quick), all else by contents."""
-        plain = [isinstance(value.place, dict) and not isinstance(value.was, np.ndarray) for value in self.frozen]
-        self._globals = [(v.place, v.key, v.now()) for v, is_plain in zip(self.frozen, plain, strict=True) if is_plain]
-        self._others = [value for value, is_plain in zip(self.frozen, plain, strict=True) if not is_plain]
+        """What is looked at before each integration: global variables by what they are (which is quick), all else by contents."""
+        quick = [value.is_quick and isinstance(value.read.place, dict) for value in self.frozen]
+        self._globals = [
+            (v.read.place, v.read.key, v.read.now()) for v, is_quick in zip(self.frozen, quick, strict=True) if is_quick
+        ]
+        self._others = [value for value, is_quick in zip(self.frozen, quick, strict=True) if not is_quick]
 
     def look(self) -> None:
         """Before each integration: have global variables or closures changed since the functions were compiled?"""
         for place, key, was in self._globals:
-            if place.get(key) is not was:
+            if place.get(key, NOT_THERE) is not was:
                 self.warn_of_changes()
                 return
         for value in self._others:
@@ -334,8 +339,7 @@ class Bound:
         wanted = system._compile
         try:
             address, keep = user.bind(wanted is not False, system.sizes, self.failures)
-            if wanted is not False:
-                self._watch(system, values_of(user.given))
+            self._watch(system, user.frozen_reads)
         except (WritesArgumentError, LostValuesError):
             raise
         except Exception as error:

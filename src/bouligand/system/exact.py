@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.state import DUAL_NAMES, LANES, SMALL
 from .addresses import Keyed
-from .helpers import with_compiled_helpers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,7 +101,8 @@ def dual_function(user: UserFunction, lanes: int = LANES) -> tuple[int, object]:
         raise TypeError(f"{user.name} is machine code (a LowLevelCallable)")
     if not user.is_dispatcher:
         raise TypeError(f"{user.name} runs as plain Python")
-    return _compiled(user.name, Keyed(user.given), user.in_place, lanes)
+    # (the copy that f was compiled from: it has the same values)
+    return _compiled(user.name, Keyed(user.function), user.in_place, lanes)
 
 
 @lru_cache(maxsize=256)
@@ -116,7 +116,7 @@ def _compiled(name: str, keyed: Keyed, in_place: bool, lanes: int) -> tuple[int,
         from ..core.compiler.wrapping import c_function
         from ..core.duals.recast import recast
 
-        function = recast(with_compiled_helpers(keyed.function), lanes)
+        function = recast(keyed.function, lanes)
         address, keep = c_function(function, shapes, in_place, True, kept)
         return int(address), keep
     except Exception as error:  # whatever Numba raises, also a Numba of another version: there are differences

@@ -1,152 +1,127 @@
-"""What a compiled function has taken in for good: the global variables and closures that it reads.
+"""What compiled functions have taken in for good: the values that they read from outside.
 
-Numba puts their values into the machine code. A later change has no effect there, so it is noticed: a new system gets new
+Numba puts these values into the machine code. A later change has no effect there, so it is noticed: a new system gets new
 machine code, and an old one warns.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..core.copies import is_known_module, names_in
+from .fingerprint import Fingerprint, fingerprint
+from .outside import Read, python_of, values_read
+from .outside import reached as reached
 from .schedule import Schedule
 
-NUMBERS = (bool, int, float, complex, str, bytes, np.generic)
 MOST_BYTES = 1000  # of an array whose contents are compared at every integration
+# of these, that they are the same objects says that nothing has changed
+_UNCHANGING = (
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type(None),
+    np.generic,
+    Schedule,
+    types.FunctionType,
+    types.ModuleType,
+)
 
 
-class Value(NamedTuple):
-    """One value that a function reads: what it is called, where it is found, and what it was."""
+class Frozen(NamedTuple):
+    """A value that compiled code has taken in: where it was read, and what it was."""
 
-    name: str
-    place: Any  # a namespace (dict), or the cell of a closure
-    key: str
-    was: object
-    content: object  # of an array: what was in it
+    read: Read
+    digest: str  # of its content; empty where the object itself is enough
 
-    def now(self) -> object:
-        """What is found there now."""
-        if isinstance(self.place, types.CellType):
-            return _cell(self.place)
-        return self.place.get(self.key)
+    @classmethod
+    def of(cls, read: Read) -> Frozen:
+        """What is read now."""
+        return cls(read, "" if _is_unchanging(read.was) else fingerprint(read.was).digest)
+
+    @property
+    def name(self) -> str:
+        return self.read.name
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether a look at the object tells that nothing has changed."""
+        return not self.digest
 
     def has_changed(self) -> bool:
-        now = self.now()
-        if isinstance(now, np.ndarray):
-            return now is not self.was if now.nbytes > MOST_BYTES else _content(now) != self.content
-        return now is not self.was and _content(now) != self.content
+        """Whether there is something else now. (Of large arrays, whether it is another one.)"""
+        now = self.read.now()
+        if now is self.read.was and (self.is_quick or (isinstance(now, np.ndarray) and now.nbytes > MOST_BYTES)):
+            return False
+        return self.differs()
 
     def differs(self) -> bool:
         """The same, with a look also into large arrays."""
-        return _content(self.now()) != self.content
+        return fingerprint(self.read.now()).digest != (self.digest or fingerprint(self.read.was).digest)
 
 
-def values_of(function: Any) -> list[Value]:
-    """Numbers, texts, tuples and arrays that a function (and the functions it calls) reads from outside."""
-    return [value for part in reached(function) for value in _own_values(part)]
+def _is_unchanging(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_unchanging, value))
+    return isinstance(value, _UNCHANGING) or hasattr(value, "targetoptions")  # (the last: functions of Numba)
 
 
 def schedules_of(function: Any) -> list[Schedule]:
     """The schedules that a function (and the functions it calls) reads from outside."""
-    found = [value for part in reached(function) for _, _, _, value in outside(part) if isinstance(value, Schedule)]
+    if python_of(function) is None:
+        return []
+    found = [value for part in reached(function) for value in values_read(part) if isinstance(value, Schedule)]
     return found + ([function] if isinstance(function, Schedule) else [])
-
-
-def fingerprint(function: Any) -> tuple[object, ...]:
-    """Equal for equal values."""
-    return tuple((value.name, value.content) for value in values_of(function))
-
-
-def _python(function: Any) -> types.FunctionType | None:
-    function = getattr(function, "py_func", function)
-    return function if isinstance(function, types.FunctionType) else None
-
-
-def reached(function: Any) -> list[Any]:
-    """The function, and all that it calls by name."""
-    found: list[Any] = []
-    todo = [function]
-    while todo:
-        one = todo.pop()
-        if _python(one) is None or any(one is other for other in found):
-            continue
-        found.append(one)
-        todo += [value for _, _, _, value in outside(one) if _python(value) is not None]
-    return found
-
-
-def _own_values(function: Any) -> Iterator[Value]:
-    for name, place, key, value in outside(function):
-        items = value if isinstance(value, tuple) else (value,)
-        if isinstance(value, np.ndarray | Schedule) or all(isinstance(item, NUMBERS) for item in items):
-            yield Value(name, place, key, value, _content(value))
-
-
-def outside(function: Any) -> Iterator[tuple[str, Any, str, Any]]:
-    """Name, place, key and value of all that a function reads from outside itself."""
-    python = _python(function)
-    if python is None:
-        return
-    names = names_in(python.__code__)
-    space = python.__globals__
-    for name in names:
-        if name not in space:
-            continue
-        value = space[name]
-        if not isinstance(value, types.ModuleType):
-            yield name, space, name, value
-        elif not is_known_module(value.__name__):
-            inside = vars(value)
-            yield from ((f"{name}.{key}", inside, key, inside[key]) for key in names if key in inside)
-    for name, cell in zip(python.__code__.co_freevars, python.__closure__ or (), strict=True):
-        yield name, cell, name, _cell(cell)
-
-
-def _cell(cell: types.CellType) -> object:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not set yet
-        return None
-
-
-def _content(value: object) -> object:
-    if isinstance(value, np.ndarray):
-        return value.shape, value.dtype.str, value.tobytes()
-    if isinstance(value, Schedule):
-        return value.content
-    return type(value), repr(value)
 
 
 # ------------------------------------------------------------------------------------------------- Numba's own functions
 
-_compiled_with: WeakKeyDictionary[Any, tuple[tuple[object, ...], list[object]]] = WeakKeyDictionary()
+# Of the functions of Numba that were met: their fingerprints, and the machine code that was made while these were true.
+_met: WeakKeyDictionary[Any, tuple[str, list[Any]]] = WeakKeyDictionary()
+_OURS = "made here, of copies of all that it reads"
 
 
-def note_compiled(function: Any) -> None:
-    """Remember with which values the Numba functions that it calls (and itself) were compiled."""
-    for part in reached(function):
-        if hasattr(part, "overloads"):
-            mine = tuple((value.name, value.content) for value in _own_values(part))
-            _compiled_with.setdefault(part, (mine, list(part.overloads.values())))
+def note_met(found: Fingerprint) -> list[Any]:
+    """Those functions of Numba in a function whose machine code has the values that they read now, or is not there yet."""
+    for one in found.numba:
+        if not one.overloads and not _has_file(one) and _met.get(one, ("", []))[0] != _OURS:
+            _met[one] = fingerprint(one).digest, []
+    return [one for one in found.numba if one in _met and not _may_be_old(one)]
 
 
-def outdated(function: Any) -> list[Any]:
-    """Those of the Numba functions that it calls (or itself) whose machine code has values that are no longer true."""
-    found = []
-    for part in reached(function):
-        if part not in _compiled_with if hasattr(part, "overloads") else True:
-            continue
-        then, code = _compiled_with[part]
-        now = tuple((value.name, value.content) for value in _own_values(part))
-        if now == then:
-            continue
-        if any(one is other for one in code for other in part.overloads.values()):
-            found.append(part)
-        else:  # it was compiled again
-            del _compiled_with[part]
-    return found
+def note_compiled(met: list[Any]) -> None:
+    """Remember what was compiled of these since."""
+    for one in met:
+        _met[one] = _met[one][0], list(one.overloads.values())
+
+
+def note_own(dispatcher: Any) -> None:
+    """Remember that nothing can change the values that a function of Numba reads."""
+    _met[dispatcher] = _OURS, []
+
+
+def is_stale(dispatcher: Any) -> bool:
+    """Whether the machine code of a function of Numba, or of one that it calls, may have been made with other values than those
+    that it reads now. (So may be what Numba keeps on disk of it, which it finds by the file and the line alone.)"""
+    found = fingerprint(dispatcher)
+    return bool(found.reads) and any(_may_be_old(one) for one in found.numba)
+
+
+def _may_be_old(dispatcher: Any) -> bool:
+    digest, code = _met.get(dispatcher, ("", []))
+    if digest == _OURS or (not dispatcher.overloads and not _has_file(dispatcher)):
+        return False
+    found = fingerprint(dispatcher)
+    strange = any(all(one is not other for other in code) for one in dispatcher.overloads.values())
+    return bool(found.reads) and (digest != found.digest or strange)
+
+
+def _has_file(dispatcher: Any) -> bool:
+    """Whether Numba keeps its machine code on disk (cache=True)."""
+    return type(dispatcher._cache).__name__ != "NullCache"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .addresses import (
+    Keyed,
     LostValuesError,
     WritesArgumentError,
     address_of,
@@ -28,10 +29,13 @@ from .addresses import (
     user_data,
     writes_argument,
 )
+from .fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
     from .caught import Failures
+    from .fingerprint import Fingerprint
+    from .outside import Read
     from .user_memory import Contexts
 
 Shape = str | tuple[str, ...]
@@ -103,23 +107,36 @@ class UserFunction:
         self.is_dispatcher = hasattr(function, "py_func")
         self.in_place = self.is_low_level or self._writes_in_place()
         self.given = function  # (binding puts machine code in place of ``function``)
+        self._compiled_from: Fingerprint | None = None  # once there is machine code
         self._timeless: bool | None = None  # whether it is known to ignore the time
         self._read_only = False  # whether its machine code takes arguments that cannot be written to, and no others
 
     def __getstate__(self) -> dict[str, Any]:
-        """A function that cannot be found by its name (a local one, a lambda) travels inside a Numba function, with its code."""
-        state = {**self.__dict__, "given": None}
-        if inspect.isfunction(self.function) and "<" in self.function.__qualname__:
-            from ..core.compiler.wrapping import user_jit
+        """What the user gave, to be compiled there. A function travels inside a Numba function: with its code, where it cannot be
+        found by its name (a local one, a lambda, one of a script)."""
+        from ..core.compiler.wrapping import user_jit
 
-            state["function"], state["given"] = user_jit(self.function), "py_func"
-        return state
+        travels = user_jit(self.given) if inspect.isfunction(self.given) else self.given
+        return {"name": self.name, "contexts": self.contexts, "given": travels, "plain": travels is not self.given}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if self.given == "py_func":
-            self.function = self.function.py_func
-        self.given = self.function
+        given = state["given"].py_func if state["plain"] else state["given"]
+        UserFunction.__init__(self, state["name"], given, state["contexts"])
+
+    @property
+    def content(self) -> Fingerprint:
+        """What it is made of: a compiled function of what it was compiled from, which may have changed since."""
+        return self._compiled_from or fingerprint(self.given, self.name)
+
+    @property
+    def is_machine_code(self) -> bool:
+        """Whether it was compiled here."""
+        return self._compiled_from is not None
+
+    @property
+    def frozen_reads(self) -> tuple[Read, ...]:
+        """What its machine code has taken in for good, if there is any."""
+        return () if self._compiled_from is None else self._compiled_from.reads
 
     def ignores_time(self) -> bool:
         """Whether its code never reads its first argument, t. False also where the code cannot be inspected."""
@@ -269,7 +286,9 @@ class UserFunction:
         if self.is_low_level:
             return low_level_address(self.function), self.function
         if as_machine_code and jit.JIT:
-            code = compiled(self.name, self.function, self.shapes, self.in_place)
+            keyed = Keyed(self.function)
+            code = compiled(self.name, keyed, self.shapes, self.in_place)
+            self._compiled_from = keyed.content
             if self.in_place and self.name in self.CHANGING and returns_tuple(code.dispatcher):
                 raise LostValuesError(returns_too(self.name))
             self.function, self._read_only, self.is_dispatcher = code.dispatcher, code.read_only, True
