@@ -1,4 +1,4 @@
-"""Ways in which a function can change between two processes, and who notices: machine code on disk, stores, saved solutions.
+"""Ways in which a function can change, and who notices: machine code on disk, stores, saved solutions, systems in use.
 
     python -m tests.attacks.changes                     # a table of all, some minutes
     python -m tests.attacks.changes --only closure      # those whose names contain that
@@ -6,7 +6,9 @@
 Each case is a program that defines f of the equation x' = -K x, with K = 1 in a first process and K = 2 in a second one. The second
 must compute with K = 2 (from machine code that was kept, and in a store), or refuse; and it must warn when it loads the solution
 that the first has saved. A third process, with K = 1 again and in another folder, must go on with the store without a word, unless the
-function is one that cannot be looked into. The exit status is 1 if anything else came.
+function is one that cannot be looked into. And in the first process, the files are edited and its modules loaded again while the
+system is in use: a new system must compute with K = 2; the old one must do what its f does by now when Python calls it, or warn.
+The exit status is 1 if anything else came.
 """
 
 from __future__ import annotations
@@ -201,7 +203,7 @@ CASES = [
 ]  # fmt: skip
 
 PROGRAM = """
-import importlib, json, math, os, pathlib, sys, warnings
+import importlib, json, math, os, pathlib, shutil, sys, warnings
 import numpy as np
 import bouligand as bd
 home, where, names = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
@@ -231,6 +233,32 @@ for name in names:
     except Exception as error:
         found["error"] = f"{type(error).__name__}: {str(error).splitlines()[0][:100]}"
     print("##", json.dumps([name, found]), flush=True)
+if where != "first":
+    sys.exit()
+sys.dont_write_bytecode = True  # (an edited file may have the same length and time)
+for name in names:
+    found = {}
+    try:
+        f = importlib.import_module(name + ".main").f
+        system = bd.System(f, n=1)
+        bd.solve(system, (0.0, 1.0), [1.0])
+        shutil.copytree(os.path.join(home, "second", name), os.path.join(home, where, name), dirs_exist_ok=True)
+        importlib.invalidate_caches()
+        for module in ("b", "a", "one", "two", "random", "main"):  # (what others import from first)
+            if name + "." + module in sys.modules:
+                importlib.reload(sys.modules[name + "." + module])
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found["old"] = rate(bd.solve(system, (0.0, 1.0), [1.0]).x[-1, 0])
+        found["said"] = any(w.category is bd.FunctionWarning for w in caught)
+        found["new"] = rate(bd.solve(bd.System(sys.modules[name + ".main"].f, n=1), (0.0, 1.0), [1.0]).x[-1, 0])
+        out = np.zeros(1)
+        arguments = 0.0, np.ones(1), np.zeros(0), np.zeros(0)
+        returned = f(*arguments, out) if system._functions["f"].in_place else f(*arguments)
+        found["python"] = -float(np.asarray(out if returned is None else returned).ravel()[0])
+    except Exception as error:
+        found["error"] = f"{type(error).__name__}: {str(error).splitlines()[0][:100]}"
+    print("##", json.dumps([name, found]), flush=True)
 """
 
 
@@ -242,37 +270,50 @@ def written(case: Case, folder: pathlib.Path, package: str, k: float) -> None:
         (folder / package / name).write_text(text + "\n")
 
 
-def run(cases: list[Case]) -> list[tuple[str, list[dict[str, object]]]]:
-    """What the three processes found, for each case."""
+class Found(NamedTuple):
+    """What was found in a case: by the three processes, and in the first one after its files were edited."""
+
+    first: dict[str, object]
+    edited: dict[str, object]
+    second: dict[str, object]
+    third: dict[str, object]
+
+    def is_right(self) -> bool:
+        """Whether nothing stale came. (A case in which f itself cannot be used tests nothing.)"""
+        known = self.first.get("store") == 1.0
+        return (
+            self.first.get("solved") == self.third.get("solved") == 1.0
+            and self.second.get("solved") == self.edited.get("new") == 2.0
+            and (known or self.first.get("store") == "refused")
+            and self.second.get("store") in (2.0, "refused")
+            and self.second.get("load") == "warned"
+            and (self.third.get("store"), self.third.get("load"))
+            == ((1.0, "silent") if known else ("refused", "warned"))
+            and (bool(self.edited.get("said")) or self.edited.get("old") == self.edited.get("python"))
+        )
+
+
+def run(cases: list[Case]) -> list[tuple[str, Found]]:
+    """What was found, for each case."""
     names = {f"case_{number}": case for number, case in enumerate(cases)}
     found: dict[str, list[dict[str, object]]] = {name: [] for name in names}
+    phases = {"first": 1.0, "second": 2.0, "third": 1.0}
     with tempfile.TemporaryDirectory() as home:
         program = pathlib.Path(home, "program.py")
         program.write_text(textwrap.dedent(PROGRAM))
-        for where, k in (("first", 1.0), ("second", 2.0), ("third", 1.0)):
+        for where, k in phases.items():
             for name, case in names.items():
                 written(case, pathlib.Path(home, where), name, k)
+        for where in phases:
             command = [sys.executable, program, home, where, json.dumps(list(names))]
+            total = len(names) * (2 if where == "first" else 1)
             with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
                 assert process.stdout is not None
-                for line in tqdm(process.stdout, where, len(names), leave=False, disable=None):
+                for line in tqdm(process.stdout, where, total, leave=False, disable=None):
                     if line.startswith("## "):
                         name, what = json.loads(line[3:])
                         found[name].append(what)
-    return [(case.name, found[name]) for name, case in names.items()]
-
-
-def is_right(first: dict[str, object], second: dict[str, object], third: dict[str, object]) -> bool:
-    """Whether nothing stale came. (A case in which f itself cannot be used tests nothing.)"""
-    known = first.get("store") == 1.0
-    return (
-        first.get("solved") == third.get("solved") == 1.0
-        and second.get("solved") == 2.0
-        and (known or first.get("store") == "refused")
-        and second.get("store") in (2.0, "refused")
-        and second.get("load") == "warned"
-        and (third.get("store"), third.get("load")) == ((1.0, "silent") if known else ("refused", "warned"))
-    )
+    return [(case.name, Found(*found[name])) for name, case in names.items()]
 
 
 def main() -> int:
@@ -280,13 +321,17 @@ def main() -> int:
     parser.add_argument("--only", default="", help="cases whose names contain this")
     cases = [case for case in CASES if parser.parse_args().only in case.name]
     wrong = 0
-    print(f"{'what changes':44s} {'solved':>13s}  {'store':>23s}  load")
+    print(f"{'what changes':44s} {'solved':>13s}  {'store':>23s}  {'load':21s}  while in use")
     for name, found in run(cases):
-        right = is_right(*found)
+        right = found.is_right()
         wrong += not right
-        solved, store, load = (" ".join(str(one.get(what)) for one in found) for what in ("solved", "store", "load"))
-        print(f"{name:44s} {solved:>13s}  {store:>23s}  {load}{'' if right else '   WRONG'}", end="")
-        print("".join(f"  {one['error']}" for one in found if "error" in one))
+        solved, store, load = (
+            " ".join(str(one.get(what)) for one in (found.first, found.second, found.third))
+            for what in ("solved", "store", "load")
+        )
+        old = "warned" if found.edited.get("said") else found.edited.get("old")
+        print(f"{name:44s} {solved:>13s}  {store:>23s}  {load:21s}  {old} {found.edited.get('new')}", end="")
+        print("" if right else "   WRONG", *(f"  {one['error']}" for one in found if "error" in one))
     print(f"{len(cases)} ways, {wrong} wrong")
     return 1 if wrong else 0
 

@@ -4,13 +4,14 @@ import importlib
 import sys
 import threading
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
 
 import bouligand as bd
 from bouligand.system.fingerprint import fingerprint
-from tests.attacks.changes import CASES, is_right, run, written
+from tests.attacks.changes import CASES, run, written
 
 
 @pytest.fixture
@@ -46,11 +47,12 @@ def test_processes_that_follow_each_other():
     """`python -m tests.attacks.changes` has all; these stand for code, values, functions of Numba, objects and modules."""
     names = ("a constant", "a global array", "a compiled helper used before", "an object", "a submodule's constant")
     for name, found in run([case for case in CASES if case.name in names]):
-        assert is_right(*found), (name, found)
+        assert found.is_right(), (name, found)
 
 
 def test_what_is_no_part_of_what_runs_does_not_count():
-    one, other = {}, {}
+    one: dict[str, Any] = {}
+    other: dict[str, Any] = {}
     exec(compile("def f(x):\n    return 2.0 * x", "one.py", "exec"), one)
     exec(compile("# moved\n\ndef f(x): return 2.0 * x", "other.py", "exec"), other)
     assert fingerprint(one["f"]).digest == fingerprint(other["f"]).digest
@@ -58,7 +60,7 @@ def test_what_is_no_part_of_what_runs_does_not_count():
 
 
 def test_values_that_look_alike():
-    different = [
+    different: list[Any] = [
         0,
         0.0,
         -0.0,
@@ -89,7 +91,7 @@ def test_values_that_look_alike():
         np.zeros(2)[::2],
     ]
     assert len({fingerprint(value).digest for value in different}) == len(different) - 1  # (zeros(2)[::2] is zeros(1))
-    around = []
+    around: list[Any] = []
     around.append(around)
     assert fingerprint(around).digest != fingerprint([[]]).digest
 
@@ -166,7 +168,7 @@ SESSION = {
 @pytest.mark.parametrize("what", SESSION)
 def test_changes_in_a_session(what):
     before, read, change = SESSION[what]
-    space = {}
+    space: dict[str, Any] = {}
     exec(f"{before}\ndef f(t, x, b, p): return (-{read} * x[0],)", space)
     system = bd.System(space["f"], n=1)
     with warnings.catch_warnings():

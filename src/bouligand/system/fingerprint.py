@@ -75,9 +75,14 @@ class Fingerprint(NamedTuple):
     numba: tuple[Any, ...]  # the functions of Numba among all that was looked into
 
     @property
+    def content(self) -> tuple[object, ...]:
+        """Equal within this process for what does the same."""
+        return self.digest, *(Same(one.it) for one in self.unknown)
+
+    @property
     def key(self) -> tuple[object, ...]:
         """Equal within this process for functions that compile to the same machine code."""
-        return self.digest, self.lines, *(Same(one.it) for one in self.unknown)
+        return self.lines, *self.content
 
 
 def fingerprint(value: Any, name: str = "") -> Fingerprint:
@@ -375,4 +380,4 @@ def _is_overloaded(function: types.FunctionType) -> bool:
         return False
     from ..core.compiler.kept import is_overloaded
 
-    return is_overloaded(function)
+    return bool(is_overloaded(function))

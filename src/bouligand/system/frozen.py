@@ -13,7 +13,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .fingerprint import Fingerprint, fingerprint
-from .outside import Read, python_of, values_read
+from .libraries import is_library
+from .outside import NOT_THERE, Read, python_of, values_read
 from .outside import reached as reached
 from .schedule import Schedule
 
@@ -38,12 +39,12 @@ class Frozen(NamedTuple):
     """A value that compiled code has taken in: where it was read, and what it was."""
 
     read: Read
-    digest: str  # of its content; empty where the object itself is enough
+    content: object  # what its fingerprint says; None where the object itself is enough
 
     @classmethod
     def of(cls, read: Read) -> Frozen:
         """What is read now."""
-        return cls(read, "" if _is_unchanging(read.was) else fingerprint(read.was).digest)
+        return cls(read, None if _is_unchanging(read.was) else fingerprint(read.was).content)
 
     @property
     def name(self) -> str:
@@ -52,7 +53,7 @@ class Frozen(NamedTuple):
     @property
     def is_quick(self) -> bool:
         """Whether a look at the object tells that nothing has changed."""
-        return not self.digest
+        return self.content is None
 
     def has_changed(self) -> bool:
         """Whether there is something else now. (Of large arrays, whether it is another one.)"""
@@ -63,13 +64,17 @@ class Frozen(NamedTuple):
 
     def differs(self) -> bool:
         """The same, with a look also into large arrays."""
-        return fingerprint(self.read.now()).digest != (self.digest or fingerprint(self.read.was).digest)
+        now, was = self.read.now(), self.read.was
+        if isinstance(was, types.ModuleType):  # (what is read in it is looked for in the module that was there)
+            return now is not was
+        return fingerprint(now).content != (self.content or fingerprint(was).content)
 
 
 def _is_unchanging(value: Any) -> bool:
     if isinstance(value, tuple):
         return all(map(_is_unchanging, value))
-    return isinstance(value, _UNCHANGING) or hasattr(value, "targetoptions")  # (the last: functions of Numba)
+    # (targetoptions: a function of Numba)
+    return isinstance(value, _UNCHANGING) or value is NOT_THERE or hasattr(value, "targetoptions") or is_library(value)
 
 
 def schedules_of(function: Any) -> list[Schedule]:

@@ -39,7 +39,7 @@ def _fill(copy: types.FunctionType, function: types.FunctionType, made: Made) ->
         if isinstance(value, types.ModuleType) and not is_library(value):
             if (value, names) not in made:
                 made[value, names] = types.ModuleType(value.__name__)  # (first: modules may contain each other)
-                vars(made[value, names]).update(vars(module_copy(value, names, stand_in)))
+                made[value, names].__dict__.update(vars(module_copy(value, names, stand_in)))
             return made[value, names]
         return _stand_in(value, made)
 

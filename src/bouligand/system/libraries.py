@@ -33,7 +33,9 @@ def name_in_library(value: Any) -> str | None:
         return value.__name__ if is_library_module(value) else None
     if not (isinstance(value, type | np.ufunc | types.BuiltinFunctionType) or _has_name(value)):
         return None
-    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", "")
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    if not isinstance(name, str):  # (a user's class may call anything so)
+        return None
     home = getattr(value, "__self__", None)
     own = home.__name__ if isinstance(home, types.ModuleType) else getattr(value, "__module__", None)
     for place in (own,) if isinstance(own, str) else _ALSO_IN:

@@ -30,7 +30,9 @@ class Read(NamedTuple):
     place: Any  # a namespace (dict), or the cell of a closure
     key: str
     was: Any
-    constant: bool  # it is of a library or built in, and taken for one that does not change while the program runs
+    constant: (
+        bool  # a library's own function under its name there: taken for one that does not change while the program runs
+    )
 
     def now(self) -> Any:
         """What is found there now."""
@@ -50,13 +52,13 @@ def read_by(function: types.FunctionType) -> Iterator[Read]:
     space, code = function.__globals__, function.__code__
     names = _names(code)
     for name in names.variables:
-        built_in = name not in space and hasattr(builtins, name)
-        place = vars(builtins) if built_in else space
-        value = place.get(name, NOT_THERE)
-        yield Read(name, place, name, value, built_in or is_library(value))
+        if name not in space and hasattr(builtins, name):
+            yield Read(name, vars(builtins), name, getattr(builtins, name), True)
+        yield Read(
+            name, space, name, space.get(name, NOT_THERE), False
+        )  # (a built-in name may be given another value here)
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        value = _in_cell(cell)
-        yield Read(name, cell, name, value, is_library(value))
+        yield Read(name, cell, name, _in_cell(cell), False)
     for name in names.imported:
         for full in _imported(name, space.get("__package__")):
             value = sys.modules.get(full, NOT_THERE)
@@ -71,7 +73,7 @@ def read_in(module: types.ModuleType, names: tuple[str, ...]) -> Iterator[Read]:
         if value is NOT_THERE and "__getattr__" in space:  # (a module can make values when they are asked for)
             value = _asked_for(module, name)
         if value is not NOT_THERE:
-            yield Read(f"{module.__name__}.{name}", space, name, value, library or is_library(value))
+            yield Read(f"{module.__name__}.{name}", space, name, value, library and is_library(value))
 
 
 def all_names(function: types.FunctionType) -> tuple[str, ...]:
@@ -101,7 +103,8 @@ def values_read(function: Any) -> Iterator[Any]:
     python = python_of(function)
     if python is None:
         return
-    names, modules = all_names(python), []
+    names = all_names(python)
+    modules: list[types.ModuleType] = []
     todo = [read.was for read in read_by(python)]
     while todo:
         value = todo.pop()

@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from ...core.compiler.cache import keep_on_disk
+from ...system.frozen import note_own
 
 
 def compiled(function, cache):
@@ -11,6 +12,7 @@ def compiled(function, cache):
     dispatcher = njit(function, error_model="numpy", boundscheck=True, nogil=True)
     if cache:
         keep_on_disk(dispatcher, function)
+    note_own(dispatcher)  # (a generated function reads the two below and NumPy's, and no values)
     return dispatcher
 
 
@@ -50,3 +52,7 @@ def solve(A, rows, first, R):
             for j in range(k + 1, n):
                 R[first + k, c] -= A[k, j] * R[first + j, c]
             R[first + k, c] /= A[k, k]
+
+
+note_own(factor)
+note_own(solve)
