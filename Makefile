@@ -19,7 +19,12 @@ endif
 # Tests that run as plain Python too.
 COVERED := tests/core/test_schemes.py tests/core/test_without_jit.py
 
-.PHONY: demo test docs wheel warm lint fuzz soak coverage matrix bench numbers peers clean
+# Tests of what is kept on disk, and of what is known by its content: they must also pass with the caches that the last run left.
+KEPT := tests/core/test_compiled_cache.py tests/core/test_shipped_code.py tests/system/test_fingerprint.py \
+	tests/system/test_kept_code.py tests/system/test_shared_code.py tests/system/test_wrong_functions.py \
+	tests/ensembles/test_store.py tests/bridges/test_sympy_kept.py
+
+.PHONY: demo test test-kept docs wheel warm lint fuzz soak coverage matrix bench numbers peers clean
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
@@ -56,6 +61,9 @@ test: $(READY)
 	@$(MAKE) --no-print-directory -j2 lint warm
 	$(PY) -m pytest -n 2
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -m "not fresh" $(COVERED)
+
+test-kept: $(READY)
+	$(PY) -m pytest -n 2 $(KEPT)
 
 # The site, in build/site/html; any warning is an error.
 docs: $(READY_DOCS)

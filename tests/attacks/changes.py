@@ -200,6 +200,48 @@ CASES = [
     _called("a helper that was moved", "from @PK@.@WHERE@ import g", "g(x[0])", one="def g(v): return v", two="def g(v): return 2.0 * v"),
     _called("a module called random", "from @PK@ import random", "random.g(x[0])", random="def g(v): return @K@ * v"),
     _called("a module that is edited in another file", "from @PK@.a import g", "g(x[0])", a="from @PK@.b import K\ndef g(v): return K * v", b="K = @K@"),
+    # -- more kinds of objects and functions
+    _value("a read-only view of a dict", "import types\nd = types.MappingProxyType({'k': @K@})", "d['k']"),
+    _value("an ordered dict's order", "import collections\nd = collections.OrderedDict([('a', 1.0), ('b', 2.0)])\nif @K@ > 1.5: d.move_to_end('a')", "list(d.values())[0]"),
+    _value("a dict with a default", "import collections\nd = collections.defaultdict(lambda: @K@)", "d['k']"),
+    _value("a queue", "import collections\nd = collections.deque([@K@])", "d[0]"),
+    _value("an array of Python", "import array\nd = array.array('d', [@K@])", "d[0]"),
+    _value("bytes that can change", "d = bytearray([int(@K@)])", "float(d[0])"),
+    _value("a view of memory", "d = memoryview(bytes([int(@K@)]))", "float(d[0])"),
+    _value("a generator", "def g():\n    while True: yield @K@\nd = g()", "next(d)"),
+    _value("a weak reference", "import weakref\nclass C: k = @K@\nc = C()\nd = weakref.ref(c)", "d().k"),
+    _value("a context variable", "import contextvars\nd = contextvars.ContextVar('d', default=@K@)", "d.get()"),
+    _value("a thread's own value", "import threading\nd = threading.local()\nd.k = @K@", "d.k"),
+    _value("a sparse matrix", "import scipy.sparse\nd = scipy.sparse.csr_array([[@K@]])", "d[0, 0]"),
+    _value("an array mapped from a file", NUMPY + "import tempfile\nd = np.memmap(tempfile.TemporaryFile(), shape=1)\nd[0] = @K@", "float(d[0])"),
+    _value("an array of objects", NUMPY + "d = np.array([None, @K@], dtype=object)", "d[1]"),
+    _value("a number behind a pointer", "import ctypes\nd = ctypes.c_double(@K@)", "d.value"),
+    _value("an object whose class was changed", "class A: k = 1.0\nclass B: k = 2.0\nd = A()\nif @K@ > 1.5: d.__class__ = B", "d.k"),
+    _value("a method of one object", "class A:\n    def g(self, v): return v\nd = A()\nd.g = lambda v: @K@ * v", "d.g(x[0]) / x[0]"),
+    _value("a typed list of Numba", NUMBA + "d = numba.typed.List([@K@])", "d[0]"),
+    _called("a function that is chosen by its argument", "import functools\n@functools.singledispatch\ndef helper(v): return v\n@helper.register\ndef _(v: float): return @K@ * v"),
+    _called("a getter of an item", "import operator\nd = [1.0, 2.0]\ng = operator.itemgetter(int(@K@) - 1)", "g(d) * x[0]"),
+    _called("a caller of a method", "import operator\nclass A:\n    def a(self): return 1.0\n    def b(self): return 2.0\nd = A()\ng = operator.methodcaller('a' if @K@ < 1.5 else 'b')", "g(d) * x[0]"),
+    _called("a partial method", "import functools\nclass A:\n    def a(self, k, v): return k * v\n    b = functools.partialmethod(a, @K@)\nd = A()", "d.b(x[0])"),
+    _called("a partial of a partial", "import functools\ndef g(a, b, v): return a * b * v\nhelper = functools.partial(functools.partial(g, 1.0), @K@)"),
+    _called("an object that calls machine code", NUMBA + "class A: pass\nd = A()\n@numba.njit\ndef g(v): return @K@ * v\nd.g = g", "d.g(x[0])"),
+    _called("a function with a context", "import contextlib\n@contextlib.contextmanager\ndef c():\n    yield @K@\ndef helper(v):\n    with c() as k: return k * v"),
+    _called("a function of SymPy", "import sympy\nv = sympy.Symbol('v')\nhelper = sympy.lambdify(v, @K@ * v)"),
+    _called("a method for arrays, given to Numba", NUMBA + "import numba.extending\n@numba.extending.overload_method(numba.types.Array, 'pk@PK@')\ndef _(v): return lambda v: @K@ * v[0]", "x.pk@PK@()"),
+    _called("an attribute of arrays, given to Numba", NUMBA + "import numba.extending\n@numba.extending.overload_attribute(numba.types.Array, 'at_@PK@')\ndef _(v): return lambda v: @K@ * v[0]", "x.at_@PK@"),
+    _called("a function that Numba inlines", NUMBA + "from numba.extending import register_jitable\n@register_jitable\ndef helper(v): return @K@ * v"),
+    _called("a C function made by Numba", NUMBA + "@numba.cfunc('f8(f8)')\ndef helper(v): return @K@ * v"),
+    _called("a generalised ufunc of Numba", NUMBA + NUMPY + "@numba.guvectorize(['(f8[:], f8[:])'], '(n)->(n)')\ndef g(v, out): out[0] = @K@ * v[0]", "g(x[:1])[0]"),
+    _called("an object of a class of Numba", NUMBA + "@numba.experimental.jitclass([('k', numba.float64)])\nclass C:\n    def __init__(self, k): self.k = k\nd = C(@K@)", "d.k * x[0]"),
+    _called("an intrinsic of Numba", NUMBA + "import numba.extending\n@numba.extending.intrinsic\ndef g(context, v):\n    def code(context, builder, signature, args): return context.get_constant(numba.float64, @K@)\n    return numba.float64(v), code\n@numba.njit\ndef helper(v): return g(v) * v"),
+    # -- f itself is no plain function
+    Case("f is a bound method", "class C:\n    def __init__(self, k): self.k = k\n    def f(self, t, x, b, p): return (-self.k * x[0],)\nf = C(@K@).f"),
+    Case("f is an object", "class C:\n    def __init__(self, k): self.k = k\n    def __call__(self, t, x, b, p): return (-self.k * x[0],)\nf = C(@K@)"),
+    Case("f is a static method", "class C:\n    K = @K@\n    @staticmethod\n    def f(t, x, b, p): return (-C.K * x[0],)\nf = C.f"),
+    Case("f is a partial function", "import functools\ndef g(k, t, x, b, p): return (-k * x[0],)\nf = functools.partial(g, @K@)"),
+    Case("f is made by a decorator", "import functools\ndef d(g):\n    @functools.wraps(g)\n    def w(t, x, b, p): return (@K@ * g(t, x, b, p)[0],)\n    return w\n@d\ndef f(t, x, b, p): return (-x[0],)"),
+    Case("f's own code was replaced", "def f(t, x, b, p): return (-x[0],)\ndef g(t, x, b, p): return (-@K@ * x[0],)\nf.__code__ = g.__code__"),
+    Case("f's own defaults were replaced", "def f(t, x, b, p, k=0.0): return (-k * x[0],)\nf.__defaults__ = (@K@,)"),
 ]  # fmt: skip
 
 PROGRAM = """
@@ -254,8 +296,11 @@ for name in names:
         found["new"] = rate(bd.solve(bd.System(sys.modules[name + ".main"].f, n=1), (0.0, 1.0), [1.0]).x[-1, 0])
         out = np.zeros(1)
         arguments = 0.0, np.ones(1), np.zeros(0), np.zeros(0)
-        returned = f(*arguments, out) if system._functions["f"].in_place else f(*arguments)
-        found["python"] = -float(np.asarray(out if returned is None else returned).ravel()[0])
+        try:
+            returned = f(*arguments, out) if system._functions["f"].in_place else f(*arguments)
+            found["python"] = -float(np.asarray(out if returned is None else returned).ravel()[0])
+        except (AttributeError, NotImplementedError):  # it uses what only Numba knows
+            found["python"] = found["old"]
     except Exception as error:
         found["error"] = f"{type(error).__name__}: {str(error).splitlines()[0][:100]}"
     print("##", json.dumps([name, found]), flush=True)

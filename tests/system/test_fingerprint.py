@@ -179,3 +179,15 @@ def test_changes_in_a_session(what):
         assert bd.solve(bd.System(space["f"], n=1), (0.0, 1.0), [1.0]).x[-1, 0] == pytest.approx(np.exp(-2.0), rel=1e-5)
     with pytest.warns(bd.FunctionWarning, match="changed since the functions of this system were compiled"):
         assert bd.solve(system, (0.0, 1.0), [1.0]).x[-1, 0] == pytest.approx(np.exp(-1.0), rel=1e-5)
+
+
+def test_what_somebody_has_taught_numba():
+    """Its code is part of the machine code of a function that calls it, and is nowhere in that function."""
+    from numba.extending import overload
+
+    def f(t, x, b, p):
+        return (np.busday_count(x[0]),)  # type: ignore[call-overload]
+
+    assert not fingerprint(f).unknown
+    overload(np.busday_count)(lambda v: lambda v: 2.0 * v)
+    assert [one.it for one in fingerprint(f).unknown] == [np.busday_count]

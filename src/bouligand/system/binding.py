@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import math
 import threading
-from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,13 +17,12 @@ from .addresses import LostValuesError, WritesArgumentError, is_callback, user_d
 from .caught import Failures
 from .exact import Jacobians, Ways, dual_function, sources, ways
 from .frozen import Frozen
+from .outside import NOT_THERE
 from .reasons import name_error, undefined_name, why
 from .user_memory import Lease
 from .warning import warn_user
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike
 
     from .._typing import FloatArray, IntArray, RecordArray
@@ -66,7 +64,7 @@ class Bound:
 
         self.failures = Failures()
         self.calls_python = False  # whether some functions are callbacks into Python
-        self._globals: list[tuple[Callable[[str], object], list[str], list[object]]] = []
+        self._globals: list[tuple[dict[str, object], str, object]] = []
         self._others: list[Frozen] = []
         self.frozen: list[Frozen] = []  # what compiled functions have taken in for good
         self.fn: RecordArray = np.zeros(1, dtype=FUNCTIONS)  # their addresses
@@ -300,22 +298,19 @@ class Bound:
 
     def _watch_again(self) -> None:
         """What is looked at before each integration: global variables by what they are (which is quick), all else by contents."""
-        places: dict[int, tuple[Callable[[str], object], list[str], list[object]]] = {}
-        self._others = []
+        self._globals, self._others = [], []
         for value in self.frozen:
             place, key = value.read.place, value.read.key
             if value.is_quick and isinstance(place, dict):
-                _, keys, values = places.setdefault(id(place), (place.get, [], []))
-                keys.append(key)
-                values.append(place.get(key))
+                self._globals.append((place, key, place.get(key, NOT_THERE)))
             else:
                 self._others.append(value)
-        self._globals = list(places.values())
 
     def look(self) -> None:
         """Before each integration: have global variables or closures changed since the functions were compiled?"""
-        for get, keys, values in self._globals:
-            if not all(map(is_, map(get, keys), values)):
+        missing = NOT_THERE  # (a local variable is found faster, and this runs before each solve)
+        for place, key, was in self._globals:
+            if place.get(key, missing) is not was:
                 self.warn_of_changes()
                 return
         for value in self._others:

@@ -41,6 +41,9 @@ _NOT_RUN = {  # attributes of a class that describe it
 }  # fmt: skip
 
 
+_ANOTHER = "somebody has given Numba another implementation of it"
+
+
 class Unknown(NamedTuple):
     """An object that cannot be looked into."""
 
@@ -102,6 +105,7 @@ class Looking:
         self.unknown: list[Unknown] = []
         self.reads: list[Read] = []
         self.numba: list[Any] = []
+        self._taught, self._taught_names = _taught()
 
     def at(self, value: Any, name: str) -> Fingerprint:
         """The fingerprint of a value."""
@@ -159,6 +163,8 @@ class Looking:
             self.say("schedule", *value.content)
         elif (name := name_in_library(value)) is not None:
             self.say("library", name)
+            if id(value) in self._taught:
+                self.refuse(value, _ANOTHER)
         elif id(value) in self._seen:
             self.say("again", self._seen[id(value)])
         elif len(self._seen) >= MOST:
@@ -188,6 +194,9 @@ class Looking:
             self._numba(value)
         elif _is_numba(value, "np.ufunc.ufunc_base", "UfuncBase") or _is_numba(value, "core.ccallback", "CFunc"):
             self._compiled_already(value)
+        elif _is_numba(value, "core.extending", "_Intrinsic"):
+            self.say("intrinsic")
+            self.values((value._defn, value._prefer_literal, value._ctor_kwargs))
         else:
             self._parts(value)
 
@@ -255,11 +264,13 @@ class Looking:
         self.value(function.__code__)
         self.value(function.__defaults__)
         self.value(tuple(sorted((function.__kwdefaults__ or {}).items())))
-        if _is_overloaded(function):
-            self.refuse(function, "Numba has another implementation of it")
+        if id(function) in self._taught:
+            self.refuse(function, _ANOTHER)
         if by := reads_unnamed(function):
             self.refuse(function, f"it uses {by}, by which it may read anything")
         names = all_names(function)
+        for name in self._taught_names.intersection(names):
+            self.refuse(function, f"somebody has taught Numba what {name} is")
         for read in read_by(function):
             self._read(read, names)
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
@@ -374,10 +385,11 @@ def _is_numba(value: Any, module: str, name: str) -> bool:
     return found is not None and isinstance(value, found)
 
 
-def _is_overloaded(function: types.FunctionType) -> bool:
-    """Whether somebody has given Numba another implementation of a function than its own code."""
+def _taught() -> tuple[frozenset[int], frozenset[str]]:
+    """The ids of functions, and the names of methods, that somebody has taught Numba: none while Numba is not imported."""
     if "numba.core.typing.templates" not in sys.modules:
-        return False
-    from ..core.compiler.kept import is_overloaded
+        return frozenset(), frozenset()
+    from ..core.compiler.overloads import taught
 
-    return bool(is_overloaded(function))
+    functions, names = taught()
+    return functions, names

@@ -17,7 +17,6 @@ from numba import config
 from numba.core import serialize
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
-from numba.core.typing.templates import builtin_registry
 
 from .cache import CACHED, STAMP
 from .checked import read_checked, write_checked
@@ -133,11 +132,6 @@ def surroundings():
 
     versions = [sys.version, numba.__version__, numpy.__version__, llvmlite.__version__]
     return repr((STAMP, versions, settings(), cpu_target.target_context.codegen().magic_tuple()))
-
-
-def is_overloaded(function):
-    """Whether somebody has given Numba another implementation of a function than its own code."""
-    return any(known is function for known, _ in builtin_registry.globals)
 
 
 def kept(digest):
