@@ -318,3 +318,54 @@ def test_a_corner_of_a_derivative_in_parameters_is_that_of_the_state():
     assert of_both.matrix(dx).tolist() == of_state.matrix(dx).tolist()
     assert of_both.order(dx) == of_state.order(dx)
     assert np.allclose(of_both.pieces()[0].matrix[:, :7], of_state.pieces()[0].matrix, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.1, 0.25, 0.49, 0.499999])
+def test_a_tie_and_an_observer_that_is_crossed_later(level):
+    """The observer belongs to no corner, and does not move the end of one."""
+
+    def f(t, x, b, p):
+        return np.array([0.5 if b[0] > 0 and b[1] < 0 else 1.0, (0.5 if b[0] > 0 else 0.75) if b[1] > 0 else 1.0])
+
+    observed = bd.System(f, lambda t, x, p: (x[0], x[1], x[1] - p[0]), n=2, m=3, params=[level], observers=(2,))
+    start, times = np.array([-1.0, -1.0]), np.array([1.0 + level, 1.55, 1.99, 2.0])
+    sol = bd.solve(observed, (0.0, 2.0), start, rtol=1e-9)
+    assert sol.events.guard.tolist() == [0, 1, 2]
+    for dx in np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [-1.0, -0.5]]):
+        one, two = (bd.solve(observed, (0.0, 2.0), x, rtol=1e-12, t_eval=times).x for x in (start, start + 1e-4 * dx))
+        images = np.array([sol.bderivative(t)(dx) for t in times])
+        assert_allclose(images, (two - one) / 1e-4, atol=1e-6)
+        assert_allclose(np.asarray(sol.bderivative(times)(dx)), images, atol=1e-9)
+        assert_allclose(sol.bderivative().vjp([1.0, 2.0], dx=dx) @ dx, images[-1] @ [1.0, 2.0], atol=1e-9)
+
+
+def test_equal_blocks_that_stick_together_and_slip_later():
+    def f(t, x, b, p):
+        pull = 0.5 * (x[0] - x[1])
+        return np.array([x[2], x[3], -x[0] - pull - 0.4 * b[0], -x[1] + pull - 0.4 * b[1]])
+
+    blocks = bd.System(f, lambda t, x, p: (x[2] - 0.5, x[3] - 0.5), n=4, m=2, sliding="filippov")
+    start = np.array([-0.3, -0.3, 0.2, 0.2])
+    B = bd.solve(blocks, (0.0, 3.0), start, rtol=1e-9).bderivative()
+    end = bd.solve(blocks, (0.0, 3.0), start, rtol=1e-12, atol=1e-13).x[-1]
+    for dx in np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [0.3, -0.2, 0.5, 0.1]]):
+        moved = bd.solve(blocks, (0.0, 3.0), start + 1e-6 * dx, rtol=1e-12, atol=1e-13).x[-1]
+        assert_allclose(B(dx), (moved - end) / 1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("height", [0.08, 0.12, 0.2])
+def test_a_ball_that_rests_on_a_moving_table_and_is_thrown(height):
+    """Where it flies then does not depend on where it came from: the guard was at rest (0) before its sign became +1."""
+    table = bd.System(
+        lambda t, x, b, p: (x[1], -9.81),
+        lambda t, x, p: (x[0] - 0.05 * np.sin(20 * t + 3.0),),
+        states=("z", "v"),
+        guards=("table",),
+        jumps={"table": lambda t, x, b, p: (x[0], np.cos(20 * t + 3.0))},
+        rest="table",
+    )
+    sol = bd.solve(table, (0.0, 0.6), [height, 0.0], rtol=1e-9)
+    thrown = np.flatnonzero((sol.b[:-1, 0] == 0) & (sol.b[1:, 0] == 1))
+    assert thrown.size
+    after = 0.5 * (sol.t[thrown[0] + 1] + min([t for t in sol.events.t if t > sol.t[thrown[0] + 1]], default=0.6))
+    assert_allclose(sol.bderivative(after).matrix(), 0.0, atol=1e-9)

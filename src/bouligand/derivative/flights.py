@@ -54,6 +54,7 @@ def flights(solution: Solution) -> list[Flight]:
             breaks=record.breaks,
             p=record.parameters_at(float(record.t[last]), "left"),
             legs=_legs(record, first, last),
+            word_before=word,  # (a guard that was at rest, 0, takes either sign at its first flip)
         )
         out.append(Flight(_part(solution, own), first, last, begin, stop, after))
         word, done = after, stop

@@ -47,6 +47,8 @@ class Record:
     legs : tuple of (row, array), or None
         Where a `Stepper` changed the parameters: the first row that they hold for and their values, beginning with row 0.
         None if they were never changed.
+    word_before : array (m,), or None
+        The word at the start, where events do not tell it: of a part of a trajectory, which may begin on guards (sign 0).
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Record:
     breaks: FloatArray
     p: FloatArray
     legs: tuple[tuple[int, FloatArray], ...] | None = None
+    word_before: FloatArray | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # (addresses are not pickled)
@@ -121,6 +124,8 @@ class Record:
     @lazy
     def word_start(self) -> FloatArray:
         """The word at the start: the sign of each guard before its first flip."""
+        if self.word_before is not None:
+            return self.word_before
         word, flips = self.word_end.copy(), self.flips
         guards, first = np.unique(flips["guard"], return_index=True)
         word[guards] = -flips["sign"][first]
@@ -180,7 +185,7 @@ class Record:
         """Keep what the core has found in it (see `core.tangents.prepare`): many microseconds less than NumPy takes for that."""
         known = self.__dict__
         if "word_start" not in known:
-            known["word_start"] = word_start.copy()
+            known["word_start"] = word_start.copy() if self.word_before is None else self.word_before
             if found:
                 known["spans"], known["stiff"] = bool(found & HAS_SPANS), bool(found & HAS_STIFF_STEPS)
                 known["jumps_at_grazes"] = bool(found & JUMPS_AT_GRAZES)

@@ -151,6 +151,7 @@ def extend_corner(w, u, merge):
     s, steps, events, at = w.s, w.steps, w.events, w.tangents.at
     first = at.first
     last = first + at.many
+    end = last  # (rows that perturbations do not change belong to a corner between its crossings only)
     taken = first
     code = codes.AT_CORNER
     keep_word(w)
@@ -181,12 +182,13 @@ def extend_corner(w, u, merge):
             if gap > u + other:
                 break
         last += rows_of_crossing(w, last)
+        end = last
     undo_events(w, first, taken)
-    at.many = last - first
-    if find_states_until(w, events[last - 1].record):
+    at.many = end - first
+    if find_states_until(w, events[end - 1].record):
         return s.status
     go_to_record(w, events[first].record)
-    if at.wanted < 0 and steps[at.end].t - events[last - 1].t <= max(u, merge):
+    if at.wanted < 0 and steps[at.end].t - events[end - 1].t <= max(u, merge):
         at.near_end = 1
     return code
 
