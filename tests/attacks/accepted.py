@@ -1,0 +1,29 @@
+"""Values of the zoo that an argument takes without a word, and why that is right: all others must be refused."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rule:
+    """These values are good for these arguments. An argument is "rtol" (of everything) or "Solution.word: side" (of one call)."""
+
+    values: frozenset
+    arguments: frozenset
+    reason: str
+
+
+def _rule(values, arguments, reason):
+    labels, names = (frozenset(text.strip() for text in part.split(",")) for part in (values, arguments))
+    return Rule(labels, names, reason)
+
+
+RULES: list[Rule] = []
+
+
+def reason(name, argument, label, call):
+    """Why this value is good for this argument; None if nothing says so."""
+    plain = name.partition(" (")[0]
+    for rule in RULES:
+        if label in rule.values and ({argument, f"{plain}: {argument}"} & rule.arguments):
+            return rule.reason
+    return None
