@@ -31,19 +31,26 @@ def free_port():
         return one.getsockname()[1]
 
 
-def test_a_page_is_served_and_its_robot_moves():
+def client_of(page, origin):
+    """A websocket to a page, as a browser opens it for the page ``origin``."""
     from websockets.sync.client import connect
-    from websockets.typing import Subprotocol
+    from websockets.typing import Origin, Subprotocol
 
+    return connect(
+        page.url.replace("http", "ws"),
+        origin=origin and Origin(origin),
+        subprotocols=[Subprotocol(f"viser-v{viser.__version__}")],
+    )
+
+
+def test_a_page_is_served_and_its_robot_moves():
     robot, sol = fallen()
     landed = float(sol.events.t[list(sol.events.name).index("foot touches")]) + 0.004
     with mj.pictures.serve(robot, sol, speed=0.05, port=free_port()) as page:
         moment = page.times[page._nearest(landed)]
         assert b"<html" in urllib.request.urlopen(page.url, timeout=10).read().lower()
         page._playing.value = False
-        with connect(
-            page.url.replace("http", "ws"), subprotocols=[Subprotocol(f"viser-v{viser.__version__}")]
-        ) as client:
+        with client_of(page, page.url) as client:
             assert len(client.recv(timeout=10)) > 100  # (the scene, so far)
             page.show(landed)
         body = robot.model.body("body").id
@@ -100,3 +107,81 @@ def test_view_takes_the_page_where_there_is_no_screen(monkeypatch, capsys):
         mj.pictures.view(robot, sol, viewer="hologram")
     with pytest.raises(ValueError, match="port"):
         mj.pictures.serve(robot, sol, port=0)
+
+
+def answer(page, *headers):
+    """The first line of what a request with these headers gets."""
+    with socket.create_connection(("localhost", page.server.get_port()), 5) as one:
+        one.sendall("\r\n".join(("GET / HTTP/1.1", *headers, "", "")).encode())
+        return one.recv(200).partition(b"\r\n")[0]
+
+
+def test_only_the_page_itself_may_use_the_server():
+    """Not another page of the same browser, nor one that gives its own name this computer's address."""
+    from websockets.exceptions import InvalidStatus
+
+    robot, sol = fallen()
+    with mj.pictures.serve(robot, sol, port=free_port()) as page:
+        port = page.server.get_port()
+        for name in (f"localhost:{port}", f"127.0.0.1:{port}", "[::1]:9000", socket.gethostname()):
+            assert b"200" in answer(page, f"Host: {name}"), name
+            assert b"200" in answer(page, f"Host: {name}", f"Origin: http://{name}"), name
+        for wrong in (
+            ("Host: evil.example",),
+            (f"Host: localhost.evil.example:{port}",),
+            (f"Host: evil@localhost:{port}",),
+            (f"Host: localhost:{port}", "Host: evil.example"),
+            (),
+            (f"Host: localhost:{port}", "Origin: http://evil.example"),
+            (f"Host: localhost:{port}", f"Origin: http://localhost:{port + 1}"),
+            (f"Host: localhost:{port}", "Origin: null"),
+            (f"Host: localhost:{port}", f"Origin: http://localhost:{port}", "Origin: http://evil.example"),
+            (f"Host: localhost:{port}", "Upgrade: WebSocket", "Connection: Upgrade"),
+        ):
+            assert b"403" in answer(page, *wrong), wrong
+        for origin in (None, "http://evil.example", f"http://localhost:{port + 1}", f"http://127.0.0.1:{port}"):
+            with pytest.raises(InvalidStatus, match="403"):
+                client_of(page, origin)
+        with client_of(page, page.url) as client:
+            client.send(b"\x81 no message of viser's")  # (printed nowhere)
+            assert len(client.recv(timeout=10)) > 100
+
+
+def test_the_page_closes_whatever_its_clients_do():
+    """Clients that have not asked for anything, and one that does not answer when the server says goodbye: that took six
+    seconds, now a third of one."""
+    import threading
+    import time
+
+    robot, sol = fallen()
+    page = mj.pictures.serve(robot, sol, port=free_port())
+    port = page.server.get_port()
+    clients = [socket.create_connection(("localhost", port), 5) for _ in range(20)]
+    clients[0].sendall(
+        f"GET / HTTP/1.1\r\nHost: localhost:{port}\r\nOrigin: {page.url}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+        f"Sec-WebSocket-Protocol: viser-v{viser.__version__}\r\n\r\n".encode()
+    )
+    assert b"101 Switching" in clients[0].recv(100)
+    before = time.perf_counter()
+    page.close()
+    assert time.perf_counter() - before < 2.0
+    page.close()  # (again: nothing happens)
+    assert not [one for one in threading.enumerate() if one.name == "bouligand-view"]
+    for one in clients:
+        one.close()
+
+
+def test_a_server_that_cannot_be_guarded_is_stopped():
+    from bouligand.bridges.mujoco.web_guard import Guard
+
+    class Other:
+        stopped = False
+
+        def stop(self):
+            self.stopped = True
+
+    other = Other()
+    with pytest.raises(RuntimeError, match=r"install viser 1\.1"):
+        Guard("127.0.0.1").start(lambda: other)
+    assert other.stopped

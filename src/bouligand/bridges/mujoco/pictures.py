@@ -232,7 +232,8 @@ def serve(
     fps : float
         Pictures per second.
     host : str
-        Where the page can be reached from: ``"127.0.0.1"``, this computer only; ``"0.0.0.0"``, the network.
+        Where the page can be reached from: ``"127.0.0.1"``, this computer only; ``"0.0.0.0"``, the network. Requests from other
+        pages, or under a host name that is neither this nor this computer's, are refused.
     port : int
         The port; the next free one is taken.
     floor : float or None

@@ -17,6 +17,7 @@ import numpy as np
 from ..._optional import need
 from ...plot.film import moments
 from .stage import FORCE, LINK, TOUCHING, ground_of
+from .web_guard import Guard
 
 if TYPE_CHECKING:
     from ..._typing import FloatArray
@@ -48,8 +49,11 @@ class WebView:
         self._forces: dict[int, FloatArray] = {}  # at the contacts, of pictures that have been shown
         self._drawn: tuple[int, bool] | None = None  # the picture that is shown, and whether with forces
         self._fps, self._lock, self._open = fps, threading.RLock(), True
+        self._guard = Guard(host)
         with _quietly():
-            self.server = viser.ViserServer(host=host, port=port, label=robot.name, verbose=False)
+            self.server = self._guard.start(
+                lambda: viser.ViserServer(host=host, port=port, label=robot.name, verbose=False)
+            )
         self.url = f"http://{'localhost' if host in ('127.0.0.1', '0.0.0.0') else host}:{self.server.get_port()}"
         scene = Scene(self.server, robot)
         self._scene = scene
@@ -129,6 +133,7 @@ class WebView:
         if self._open:
             self._open = False
             self._player.join()
+            self._guard.close_soon()
             with _quietly():
                 self.server.stop()
 
