@@ -329,7 +329,6 @@ def pictures(solution: bd.Solution, folder: pathlib.Path) -> pathlib.Path:
     assert_type(bd.plot.trajectory(solution, ["z", 1], ax=above), Axes)
     assert_type(bd.plot.contacts(solution, "foot", ax=below, sign=-1), Axes)
     assert_type(bd.plot.stretches(solution), list[list[tuple[float, float]]])
-    assert_type(bd.plot.select(solution.system, ["foot"]), list[int])
     film = bd.plot.animate(solution, draw, folder / "film.gif", fps=10, size=(2.0, 2.0), gait=True)
     assert_type(film, pathlib.Path)
     return film

@@ -6,7 +6,7 @@
 4
 """
 
-from importlib import import_module
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
 from . import errors
@@ -124,10 +124,10 @@ if not TYPE_CHECKING:  # (a type checker would take any misspelt name for one of
 
     def __getattr__(name):
         if name in _FOLDERS:
-            return import_module(f".{name}", __name__)
+            return _import_module(f".{name}", __name__)
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+        value = globals()[name] = getattr(_import_module(f".{_MODULES[name]}", __name__), name)
         return value
 
 

@@ -93,7 +93,7 @@ def test_the_functions_stay_when_their_files_are_imported():
     assert bd.models.plate(3).n == len(START)
 
 
-@pytest.mark.parametrize(("old", "new"), bd.models.RENAMED.items())
+@pytest.mark.parametrize(("old", "new"), bd.models._RENAMED.items())
 def test_old_names_of_the_modules_say_the_new_one(old, new):
     with pytest.warns(DeprecationWarning, match=rf"models\.{old} is now bouligand\.models\.{new}: write 'from"):
         module = getattr(bd.models, old)

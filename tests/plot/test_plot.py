@@ -12,6 +12,7 @@ from bouligand.models.three_legs import START as THREE_LEGS_START
 from bouligand.models.three_legs import TILTED, three_legs
 from bouligand.models.three_legs import exact as three_legs_exact
 from bouligand.plot import film
+from bouligand.plot.gait import select
 
 from ..helpers.systems import close
 
@@ -71,15 +72,15 @@ def test_near_ties_as_one_likes_it(ax):
 
 def test_guards_by_pattern():
     hand = bd.models.hand(3)
-    assert bd.plot.select(hand) == [0, 1, 2]  # not those that say whether a touching finger pushes
-    assert bd.plot.select(hand, "*") == [0, 1, 2, 3, 4, 5]
-    assert bd.plot.select(hand, "finger1*") == [1, 4]
-    assert bd.plot.select(hand, ["!* pushes", "!finger0*"]) == [1, 2]
-    assert bd.plot.select(hand, [2, "finger0 touches"]) == [0, 2]
+    assert select(hand) == [0, 1, 2]  # not those that say whether a touching finger pushes
+    assert select(hand, "*") == [0, 1, 2, 3, 4, 5]
+    assert select(hand, "finger1*") == [1, 4]
+    assert select(hand, ["!* pushes", "!finger0*"]) == [1, 2]
+    assert select(hand, [2, "finger0 touches"]) == [0, 2]
     with pytest.raises(ValueError, match=r"no guard is called 'toe\*'.*finger0 touches"):
-        bd.plot.select(hand, "toe*")
+        select(hand, "toe*")
     with pytest.raises(ValueError, match="no guard is left"):
-        bd.plot.select(hand, ["finger1*", "!finger*"])
+        select(hand, ["finger1*", "!finger*"])
 
 
 def test_many_contacts_have_some_names(ax):
@@ -180,7 +181,7 @@ def test_drawings_are_inside_their_frame(name, ax):
     sol = bd.solve(system, (0.0, 0.6), start)
     draw = MODELS[name].draw
     assert draw is not None
-    touchdown = sol.events.t[np.isin(sol.events.guard, bd.plot.select(system))][0]
+    touchdown = sol.events.t[np.isin(sol.events.guard, select(system))][0]
     for t, touches in ((0.0, False), (touchdown + 1e-4, True)):
         ax.clear()
         draw(ax, t, sol(t), sol.word(t), sol.p)

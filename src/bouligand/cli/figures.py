@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from .. import plot
+from ..plot.gait import select
 from . import outputs
 
 ALONE = 8  # up to so many states have axes of their own
@@ -80,7 +81,7 @@ def states(plt, solution, name, unit):
 
 def contacts(plt, solution, gait, unit):
     """The gait diagram of these guards (see `plot.contacts`), higher for more of them."""
-    rows = len(plot.select(solution.system, gait))
+    rows = len(select(solution.system, gait))
     figure, ax = plt.subplots(figsize=(8, min(1.2 + 0.3 * rows, 7.0)), layout="constrained")
     plot.contacts(solution, gait, ax=ax)
     ax.set_xlabel(label("t", unit))

@@ -73,7 +73,7 @@ def _build(name, model, size):
 
 def _check_guards(system, patterns):
     """An error if --contacts matches no guard."""
-    from ..plot import select
+    from ..plot.gait import select
 
     try:
         select(system, patterns)

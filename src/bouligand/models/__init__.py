@@ -11,9 +11,9 @@ True
 To add a model, add a file that declares a ``MODEL`` (see `Model`); nothing else has to be changed.
 """
 
-import warnings
-from importlib import import_module
-from pkgutil import iter_modules
+import warnings as _warnings
+from importlib import import_module as _import_module
+from pkgutil import iter_modules as _iter_modules
 from typing import TYPE_CHECKING
 
 from .model import Model
@@ -59,7 +59,7 @@ if (
     from .threshold_harvest import threshold_harvest as threshold_harvest
     from .two_relays import two_relays as two_relays
 
-RENAMED = {  # modules: old name, new name
+_RENAMED = {  # modules: old name, new name
     "falling": "plate",
     "feet": "_hexapod_compiled",
     "grasp": "hand",
@@ -87,10 +87,10 @@ def available() -> dict[str, Model]:
     """
     # (files whose names begin with an underscore are not imported here: those may import Numba, which takes time)
     found = {}
-    for file in iter_modules(__path__):
+    for file in _iter_modules(__path__):
         if file.name.startswith("_"):
             continue
-        model = getattr(import_module(f"{__name__}.{file.name}"), "MODEL", None)
+        model = getattr(_import_module(f"{__name__}.{file.name}"), "MODEL", None)
         if model is not None:
             found[file.name] = model
             globals()[file.name] = model.make  # the import has set this name to the module; it is to be the function
@@ -103,9 +103,13 @@ if not TYPE_CHECKING:  # (a type checker would take any misspelt name for a modu
 
     def __getattr__(name):
         """Modules by their old names, from before they were named after their models."""
-        if name not in RENAMED:
+        if name not in _RENAMED:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        new = f"{__name__}.{RENAMED[name]}"
+        new = f"{__name__}.{_RENAMED[name]}"
         message = f"{__name__}.{name} is now {new}: write 'from {new} import ...'"
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
-        return import_module(new)
+        _warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return _import_module(new)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..system.arguments import whole
-from ..system.declarations import MOST
 from ..system.system import System
+from .admissible import ANY, COUNT, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -71,6 +70,10 @@ def fire(t: float, x: FloatArray, fired: FloatArray, b: FloatArray, p: FloatArra
             xnew[i] = x[i] + pulses
 
 
+LIMITS = {"count": COUNT, "current": ANY, "pulse": ANY}
+
+
+@takes(LIMITS)
 def adex(count: int = 1, current: float = 1000.0, pulse: float = 0.0) -> System:
     """Neurons with an exponential rise and adaptation, alone or coupled by pulses.
 
@@ -95,7 +98,6 @@ def adex(count: int = 1, current: float = 1000.0, pulse: float = 0.0) -> System:
     >>> sol.events.t.round(3).tolist()
     [11.729, 25.249, 41.003, 59.517, 81.321]
     """
-    count = whole("count", count, 1, MOST)
     return System(
         field,
         guards,

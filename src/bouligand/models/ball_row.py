@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..system.arguments import whole
-from ..system.declarations import MOST
 from ..system.system import System
+from .admissible import FRACTION, NUMBERS, VECTOR, Whole, takes
 from .drawing import BODY, EDGE, frame
 from .model import Model
 
@@ -52,6 +51,10 @@ def _impact(i: int, count: int) -> Callable[..., None]:
     return impact
 
 
+LIMITS = {"count": Whole(2), "restitution": FRACTION}
+
+
+@takes(LIMITS)
 def ball_row(count: int = 3, restitution: float = 1.0, order: Iterable[Guard] | None = None) -> System:
     """Balls in a row that hit one another.
 
@@ -76,7 +79,6 @@ def ball_row(count: int = 3, restitution: float = 1.0, order: Iterable[Guard] | 
     >>> sol.x[-1].round(9).tolist()  # the second one goes on with the speed of the first
     [1.0, 2.0, 0.0, 1.0]
     """
-    count = whole("count", count, 2, MOST)
     names = tuple(f"{i}-{i + 1}" for i in range(count - 1))
     jumps: dict[Any, Callable[..., None]] = {name: _impact(i, count) for i, name in enumerate(names)}
     return System(
@@ -91,9 +93,12 @@ def ball_row(count: int = 3, restitution: float = 1.0, order: Iterable[Guard] | 
     )
 
 
+@takes(LIMITS, t=NUMBERS, x0=VECTOR)
 def exact(t: ArrayLike, x0: ArrayLike) -> FloatArray:
     """Positions of equal elastic balls at the times t, shape (len(t), count): those of balls that pass through one another."""
     start = np.asarray(x0, dtype=float)
+    if start.size % 2:
+        raise ValueError(f"x0 must have a place and a speed for each ball; got {start.size} values")
     places, speeds = np.split(start, 2)
     return np.sort(places + np.atleast_1d(np.asarray(t, dtype=float))[:, None] * speeds, axis=1)
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import ACUTE, NOT_NEGATIVE, POSITIVE, takes
 from .drawing import BODY, EDGE, contact_colour, frame, spring
 from .model import Model
 
@@ -69,6 +70,10 @@ def leave(t: float, x: FloatArray, b: FloatArray, p: FloatArray, xnew: FloatArra
     xnew[5] = BEFORE
 
 
+LIMITS = {"g": NOT_NEGATIVE, "stiffness": POSITIVE, "mass": POSITIVE, "rest": POSITIVE, "angle": ACUTE}
+
+
+@takes(LIMITS)
 def bipedal_slip(
     g: float = 9.81, stiffness: float = 14e3, mass: float = 80.0, rest: float = 1.0, angle: float = math.radians(69.0)
 ) -> System:

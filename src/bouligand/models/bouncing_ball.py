@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import COUNT, FRACTION, NOT_NEGATIVE, NUMBERS, POSITIVE, takes
 from .drawing import BODY, EDGE, frame
 from .model import Model
 
@@ -42,6 +43,10 @@ def bounce(t: float, x: FloatArray, b: FloatArray, p: FloatArray, xnew: FloatArr
     xnew[1] = -p[1] * x[1]
 
 
+LIMITS = {"g": NOT_NEGATIVE, "e": FRACTION}
+
+
+@takes(LIMITS)
 def bouncing_ball(g: float = 9.81, e: float = 0.8) -> System:
     """A ball that falls on a hard floor and bounces.
 
@@ -77,6 +82,7 @@ def bouncing_ball(g: float = 9.81, e: float = 0.8) -> System:
     )
 
 
+@takes(LIMITS, count=COUNT, z0=POSITIVE, g=POSITIVE)
 def bounces(count: int, z0: float = 1.0, g: float = 9.81, e: float = 0.8) -> FloatArray:
     """Times of the first impacts, from rest at the height z0."""
     fall = math.sqrt(2.0 * z0 / g)
@@ -84,11 +90,13 @@ def bounces(count: int, z0: float = 1.0, g: float = 9.81, e: float = 0.8) -> Flo
     return fall + np.concatenate([[0.0], np.cumsum(flights)])
 
 
+@takes(LIMITS, z0=POSITIVE, g=POSITIVE)
 def rest_time(z0: float = 1.0, g: float = 9.81, e: float = 0.8) -> float:
-    """The time at which the bounces end, for e < 1."""
-    return math.sqrt(2.0 * z0 / g) * (1.0 + e) / (1.0 - e)
+    """The time at which the bounces end: infinity for e = 1."""
+    return math.inf if e == 1.0 else math.sqrt(2.0 * z0 / g) * (1.0 + e) / (1.0 - e)
 
 
+@takes(LIMITS, t=NUMBERS, z0=POSITIVE, g=POSITIVE)
 def exact(t: ArrayLike, z0: float = 1.0, g: float = 9.81, e: float = 0.8) -> FloatArray:
     """(z, vz) at the times t, shape (len(t), 2), from rest at z0; behind the bounces it is at rest on the floor."""
     t = np.atleast_1d(np.asarray(t, dtype=float))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import POSITIVE, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ def restart(t: float, x: FloatArray, b: FloatArray, p: FloatArray, xnew: FloatAr
     xnew[2] = 0.0
 
 
+LIMITS = {"Vin": POSITIVE, "load": POSITIVE}
+
+
+@takes(LIMITS)
 def buck_converter(Vin: float = VIN, load: float = R) -> System:
     """A DC-DC buck converter under voltage control, whose motion doubles its period near Vin = 24.5 V.
 
@@ -81,6 +86,7 @@ def buck_converter(Vin: float = VIN, load: float = R) -> System:
     )
 
 
+@takes(LIMITS)
 def pulse(Vin: float = VIN, load: float = R) -> tuple[float, FloatArray, ComplexArray]:
     """The cycle with one pulse in each period: the part of it at which the switch closes, (v, i) when the ramp restarts, and the
     multipliers; by matrix exponentials and a root of one variable.
@@ -103,6 +109,8 @@ def pulse(Vin: float = VIN, load: float = R) -> tuple[float, FloatArray, Complex
         v = (expm(A * d * PERIOD) @ restart_state(d))[0]
         return float(GAIN * (v - VREF) - (LOW + (HIGH - LOW) * d))
 
+    if above(1e-6) * above(1.0 - 1e-6) > 0.0:
+        raise ValueError(f"there is no cycle with one pulse in each period for Vin = {Vin:g} and load = {load:g}")
     d = brentq(above, 1e-6, 1.0 - 1e-6, xtol=1e-15)
     x = expm(A * d * PERIOD) @ restart_state(d)
     rate = GAIN * (A @ x)[0] - (HIGH - LOW) / PERIOD

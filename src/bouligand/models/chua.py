@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import ANY, POSITIVE, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ def guards(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[1] = x[0] - 1.0
 
 
+LIMITS = {"alpha": POSITIVE, "beta": POSITIVE, "inner": ANY, "outer": ANY}
+
+
+@takes(LIMITS)
 def chua(alpha: float = 9.0, beta: float = 100.0 / 7.0, inner: float = -8.0 / 7.0, outer: float = -5.0 / 7.0) -> System:
     """Chua's circuit, with a resistor that is linear in three pieces.
 

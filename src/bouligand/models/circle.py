@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import NUMBERS, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def circle() -> System:
     return System(field, guard, states=("x", "y"), guards=("circle",), Dh_row=guard_row, name="circle")
 
 
+@takes({}, t=NUMBERS)
 def exact(t: ArrayLike) -> FloatArray:
     """States at the times t, shape (len(t), 2), from START."""
     t = np.atleast_1d(np.asarray(t, dtype=float))

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..system.arguments import whole
-from ..system.declarations import MOST
 from ..system.system import System
+from .admissible import FRACTION, Whole, takes
 from .model import Model
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray
 
+MOST_NEURONS = 10_000  # a random number is drawn for each pair
 REST, THRESHOLD, RESET = -49.0, -50.0, -60.0
 
 
@@ -42,6 +42,10 @@ def guards(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
         out[count + i] = t - x[3 * count + i]
 
 
+LIMITS = {"count": Whole(1, MOST_NEURONS), "probability": FRACTION, "seed": Whole(0, 2**32 - 1)}
+
+
+@takes(LIMITS)
 def connections(count: int, probability: float, seed: int) -> tuple[IntArray, IntArray]:
     """Targets of all neurons in one array, and where those of each begin in it."""
     chosen = np.random.default_rng(seed).random((count, count)) < probability
@@ -50,6 +54,7 @@ def connections(count: int, probability: float, seed: int) -> tuple[IntArray, In
     return targets, begins
 
 
+@takes(LIMITS)
 def cuba(count: int = 100, probability: float = 0.1, seed: int = 1) -> System:
     """A random network of integrate-and-fire neurons with synaptic currents and a refractory time.
 
@@ -75,7 +80,6 @@ def cuba(count: int = 100, probability: float = 0.1, seed: int = 1) -> System:
     >>> sorted({name.split()[0] for name in sol.events.name})
     ['neuron', 'release']
     """
-    count = whole("count", count, 1, MOST // 2)
     targets, begins = connections(count, probability, seed)
     excitatory = (4 * count) // 5
 

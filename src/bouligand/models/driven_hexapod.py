@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..system.system import System
+from .admissible import POSITIVE, takes
 from .drawing import BODY, EDGE, contact_colour, frame, project
 from .hexapod import ACROSS, FEET, LENGTH, VIEW, WIDTH, hexapod
 from .hexapod import START as BODY_START
@@ -37,6 +38,10 @@ PHASE, LEG = -1.1, 0.175
 START = np.concatenate([BODY_START, PHASE + math.pi * (np.arange(6) // 3), np.full(6, LEG)])
 
 
+LIMITS = {"lag": POSITIVE, "leg": POSITIVE, "period": POSITIVE}
+
+
+@takes(LIMITS)
 def driven_hexapod(lag: float = 0.03, leg: float = LEG, period: float = 0.5, **others: Any) -> System:
     """A hexapod like RHex whose legs are driven: six clocks and six lengths follow controls.
 

@@ -16,11 +16,16 @@ import math
 import numpy as np
 
 from ..system.system import System
+from .admissible import ANY, POSITIVE, ordered, takes
 from .model import Model
 
 START = np.array([0.9, 0.9])
 
 
+LIMITS = {"gain": POSITIVE, "lag": POSITIVE, "wanted": ANY, "field_lag": POSITIVE, "lowest": ANY, "highest": ANY}
+
+
+@takes(LIMITS)
 def exciter(
     gain: float = 100.0,
     lag: float = 0.05,
@@ -58,6 +63,8 @@ def exciter(
     """
     from ._exciter_compiled import field, guards
 
+    ordered("lowest", lowest, "highest", highest)
+
     return System(
         field,
         guards,
@@ -76,8 +83,13 @@ def exciter(
     )
 
 
+@takes(LIMITS, V=ANY)
 def leaves(V: float, gain: float = 100.0, wanted: float = 1.05, field_lag: float = 5.0, highest: float = 4.0) -> float:
     """How long E is at its upper limit, if the voltage was V when it came there."""
+    if not wanted - highest / gain < highest or not highest > V:
+        raise ValueError(
+            f"V must be below highest, and wanted - highest / gain too; got V = {V:g}, highest = {highest:g}"
+        )
     return field_lag * math.log((highest - V) / (highest - wanted + highest / gain))
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import ANY, NOT_NEGATIVE, NUMBERS, POSITIVE, takes
 from .drawing import BODY, EDGE, FREE, TOUCHING, frame, spring
 from .model import Model
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .._typing import FloatArray, SignArray
 
 START = np.array([3.0, 0.0])
+MANY = 100_000  # turns that are listed
 
 
 def field(t: float, x: FloatArray, b: FloatArray, p: FloatArray, dx: FloatArray) -> None:
@@ -37,6 +39,10 @@ def guard(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[0] = x[1]
 
 
+LIMITS = {"k": POSITIVE, "friction": NOT_NEGATIVE}
+
+
+@takes(LIMITS)
 def friction_oscillator(k: float = 1.0, friction: float = 0.4) -> System:
     """A mass on a spring that slides on a rough floor, until it sticks.
 
@@ -72,21 +78,25 @@ def friction_oscillator(k: float = 1.0, friction: float = 0.4) -> System:
     )
 
 
+@takes(LIMITS, x0=ANY, friction=POSITIVE)
 def turns(x0: float = 3.0, k: float = 1.0, friction: float = 0.4) -> FloatArray:
     """Positions at which it turns, from rest at x0: the first is x0, at the last one it sticks."""
     reach = friction / k
+    if abs(x0) > MANY * reach:
+        raise ValueError(f"x0 must be at most {MANY} friction / k, or it turns too often; got {x0:g}")
     found = [float(x0)]
     while abs(found[-1]) > reach:
         found.append(-found[-1] + math.copysign(2.0 * reach, found[-1]))
     return np.array(found)
 
 
+@takes(LIMITS, t=NUMBERS, x0=ANY, friction=POSITIVE)
 def exact(t: ArrayLike, x0: float = 3.0, k: float = 1.0, friction: float = 0.4) -> FloatArray:
     """(x, v) at the times t, shape (len(t), 2), from rest at x0."""
-    t = np.atleast_1d(np.asarray(t, dtype=float))
+    times: FloatArray = np.maximum(np.atleast_1d(np.asarray(t, dtype=float)), 0.0)  # (at rest before)
     w, at = math.sqrt(k), turns(x0, k, friction)
-    out = np.zeros((t.size, 2))
-    for row, phase in zip(out, w * t, strict=True):
+    out = np.zeros((times.size, 2))
+    for row, phase in zip(out, w * times, strict=True):
         half = int(phase // math.pi)
         if half >= len(at) - 1:
             row[0] = at[-1]

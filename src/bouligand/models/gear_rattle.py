@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import FRACTION, NOT_NEGATIVE, POSITIVE, Real, takes
 from .drawing import BODY, EDGE, FREE, frame
 from .model import Model
 
@@ -42,6 +43,10 @@ def hit(t: float, x: FloatArray, b: FloatArray, p: FloatArray, xnew: FloatArray)
     xnew[1] = -p[3] * x[1]
 
 
+LIMITS = {"amplitude": NOT_NEGATIVE, "w": POSITIVE, "gap": POSITIVE, "restitution": FRACTION, "drag": NOT_NEGATIVE}
+
+
+@takes(LIMITS)
 def gear_rattle(
     amplitude: float = 1.0, w: float = 1.0, gap: float = 2.0, restitution: float = 0.6, drag: float = 0.0
 ) -> System:
@@ -81,6 +86,7 @@ def gear_rattle(
     )
 
 
+@takes(LIMITS, amplitude=POSITIVE, restitution=Real(0.0, 1.0, open=True))
 def periodic(amplitude: float = 1.0, w: float = 1.0, gap: float = 2.0, restitution: float = 0.6) -> tuple[float, float]:
     """The periodic motion without drag: the phase w t of the impacts on the left, and the speed |x'| between impacts.
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..system.arguments import whole
-from ..system.declarations import MOST
 from ..system.system import System
+from .admissible import NOT_NEGATIVE, POSITIVE, VECTOR, Whole, listed, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -37,6 +36,10 @@ def guards(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
         out[i] = x[i]
 
 
+LIMITS = {"count": Whole(2), "rate": POSITIVE}
+
+
+@takes(LIMITS)
 def glass_ring(count: int = 3, rate: float = 1.0) -> System:
     """A ring of genes, each of which switches the next one off.
 
@@ -61,7 +64,6 @@ def glass_ring(count: int = 3, rate: float = 1.0) -> System:
     >>> bool(abs(on[-1] - on[-2] - PERIOD) < 1e-7)
     True
     """
-    count = whole("count", count, 2, MOST)
     return System(
         field,
         guards,
@@ -72,6 +74,7 @@ def glass_ring(count: int = 3, rate: float = 1.0) -> System:
     )
 
 
+@takes(LIMITS, tf=NOT_NEGATIVE, x0=VECTOR)
 def path(tf: float, x0: ArrayLike, rate: float = 1.0) -> tuple[FloatArray, list[int], FloatArray]:
     """Closed form from event to event: the times of the crossings up to tf, who crosses, and the state at tf."""
     x = np.array(x0, dtype=float)
@@ -91,6 +94,7 @@ def path(tf: float, x0: ArrayLike, rate: float = 1.0) -> tuple[FloatArray, list[
         x[k], signs[k] = 0.0, -signs[k]
         t += waits[k]
         times.append(t)
+        listed(times)
         which.append(k)
 
 

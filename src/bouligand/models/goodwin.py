@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import ANY, FRACTION, POSITIVE, ordered, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ def guards(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[1] = p[3] * x[1] - p[5]
 
 
+LIMITS = {"eps": POSITIVE, "theta": POSITIVE, "alpha": FRACTION, "kappa": POSITIVE, "floor": ANY, "ceiling": ANY}
+
+
+@takes(LIMITS)
 def goodwin(
     eps: float = 0.5,
     theta: float = 1.0,
@@ -75,6 +80,7 @@ def goodwin(
     >>> bool(abs(booms[-1] - 2.0 * booms[-2] + booms[-3]) < 1e-5)  # periodic
     True
     """
+    ordered("floor", floor, "ceiling", ceiling)
     return System(
         field,
         guards,

@@ -27,9 +27,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..system.arguments import finite_numbers, whole
-from ..system.declarations import MOST
 from ..system.system import System
+from .admissible import ANY, COUNT, NOT_NEGATIVE, NUMBERS, POSITIVE, takes
 from .drawing import BODY, EDGE, FREE, contact_colour, frame
 from .model import Model
 
@@ -116,6 +115,14 @@ def _functions() -> tuple[Callable[..., None], Callable[..., None]]:
     return field, guards
 
 
+LIMITS = {
+    "fingers": COUNT, "torque": NUMBERS, "mass": POSITIVE, "radius": POSITIVE, "drag": NOT_NEGATIVE,
+    "length": POSITIVE, "tip": NOT_NEGATIVE, "inertia": POSITIVE, "stiffness": NOT_NEGATIVE, "damping": NOT_NEGATIVE,
+    "k": POSITIVE, "c": NOT_NEGATIVE, "mu": NOT_NEGATIVE, "slip": POSITIVE,
+}  # fmt: skip
+
+
+@takes(LIMITS)
 def hand(fingers: int = 3, torque: ArrayLike = 0.16, **params: float) -> System:
     """A hand that closes on a disc, in the plane of a table.
 
@@ -148,12 +155,11 @@ def hand(fingers: int = 3, torque: ArrayLike = 0.16, **params: float) -> System:
     >>> hand.guards[3], hand.guards[7]
     ('finger3 touches', 'finger3 pushes')
     """
-    fingers = whole("fingers", fingers, 1, MOST)
     unknown = set(params) - set(DEFAULTS)
     if unknown:
         raise ValueError(f"hand does not know {sorted(unknown)}; parameters: torque, {', '.join(DEFAULTS)}")
-    torque = finite_numbers("torque", torque)
-    if torque.ndim > 1 or torque.size not in (1, fingers):
+    torque = np.asarray(torque)
+    if torque.size not in (1, fingers):
         raise ValueError(f"torque must be a number, or one for each of the {fingers} fingers; got {torque!r}")
     field, guards = _functions()
     every = range(int(fingers))
@@ -168,6 +174,7 @@ def hand(fingers: int = 3, torque: ArrayLike = 0.16, **params: float) -> System:
     )
 
 
+@takes(LIMITS, x=ANY, y=ANY, opened=ANY)
 def start(fingers: int = 3, x: float = 0.0, y: float = 0.0, opened: float = OPEN) -> FloatArray:
     """The state in which all fingers are open by the same angle and at rest, and the disc lies at rest at (x, y)."""
     out = np.zeros(2 * (3 + fingers))

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..system.system import System
+from .admissible import ANY, FLAG, NOT_NEGATIVE, POSITIVE, Reals, takes
 from .drawing import BODY, EDGE, contact_colour, frame, project
 from .model import Model
 
@@ -61,6 +62,14 @@ START = np.zeros(12)
 START[2], START[6] = 0.18, 0.9
 
 
+LIMITS = {
+    "mass": POSITIVE, "body": Reals(POSITIVE, 3), "leg": POSITIVE, "stiffness": POSITIVE, "damping": NOT_NEGATIVE,
+    "friction": NOT_NEGATIVE, "slip": POSITIVE, "period": POSITIVE, "swing": ANY, "phase": ANY, "g": NOT_NEGATIVE,
+    "pulling": FLAG,
+}  # fmt: skip
+
+
+@takes(LIMITS)
 def hexapod(
     mass: float = 7.0,
     body: Sequence[float] = (0.5, 0.25, 0.12),
@@ -109,7 +118,7 @@ def hexapod(
     """
     from . import _hexapod_compiled as compiled
 
-    long, wide, high = body
+    long, wide, high = map(float, body)
     params = {
         "g": g,
         "mass": mass,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import NOT_NEGATIVE, POSITIVE, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -39,6 +40,13 @@ def guards(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[1] = p[2] * p[1] * (x[1] - p[0] * x[0]) + p[4]
 
 
+LIMITS = {
+    "saving": POSITIVE, "speed": POSITIVE, "accelerator": NOT_NEGATIVE, "lag": POSITIVE, "floor": NOT_NEGATIVE,
+    "ceiling": POSITIVE,
+}  # fmt: skip
+
+
+@takes(LIMITS)
 def hicks(
     saving: float = 0.25,
     speed: float = 1.0,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import ANY, NOT_NEGATIVE, NUMBERS, POSITIVE, listed, takes
 from .drawing import BODY, EDGE, contact_colour, frame, spring
 from .model import Model
 
@@ -52,6 +53,10 @@ def field_jacobian(t: float, x: FloatArray, b: FloatArray, p: FloatArray, out: F
     out[1, 1] = 0.0
 
 
+LIMITS = {"g": NOT_NEGATIVE, "k": POSITIVE, "rest": POSITIVE}
+
+
+@takes(LIMITS)
 def hopper(g: float = 9.81, k: float = 1000.0, rest: float = 1.0) -> System:
     """A mass on a massless spring leg that hops vertically without loss of energy.
 
@@ -89,6 +94,7 @@ def hopper(g: float = 9.81, k: float = 1000.0, rest: float = 1.0) -> System:
     )
 
 
+@takes(LIMITS, t=NUMBERS, z0=POSITIVE, g=POSITIVE)
 def exact(t: ArrayLike, z0: float = 2.0, g: float = 9.81, k: float = 1000.0, rest: float = 1.0) -> FloatArray:
     """(z, vz) at the times t, shape (len(t), 2), from rest at z0 > rest."""
     fall, stance = _durations(z0, g, k, rest)
@@ -110,6 +116,7 @@ def exact(t: ArrayLike, z0: float = 2.0, g: float = 9.81, k: float = 1000.0, res
     return out
 
 
+@takes(LIMITS, tf=ANY, z0=POSITIVE, g=POSITIVE)
 def crossings(tf: float, z0: float = 2.0, g: float = 9.81, k: float = 1000.0, rest: float = 1.0) -> FloatArray:
     """Times up to tf at which the foot touches and leaves, alternating."""
     fall, stance = _durations(z0, g, k, rest)
@@ -119,11 +126,14 @@ def crossings(tf: float, z0: float = 2.0, g: float = 9.81, k: float = 1000.0, re
     while touch <= tf:
         out += [t for t in (touch, touch + stance) if t <= tf]
         touch += period
+        listed(out)
     return np.array(out)
 
 
 def _durations(z0: float, g: float, k: float, rest: float) -> tuple[float, float]:
     """Time to fall from rest at z0 to the touch, and time from touch to release."""
+    if not z0 > rest:
+        raise ValueError(f"z0 must be greater than rest; got z0 = {z0:g}, rest = {rest:g}")
     fall = math.sqrt(2 * (z0 - rest) / g)
     w, sag, speed = math.sqrt(k), g / k, -g * fall
     half = math.atan2(speed / w, sag)  # phase of the lowest point is half + pi

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..system.arguments import whole
 from ..system.system import System
+from .admissible import ANY, NOT_NEGATIVE, POSITIVE, Whole, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -41,6 +41,13 @@ def guards(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
         out[k] = x[0] - (p[5] - p[6] * stage)
 
 
+LIMITS = {
+    "relays": Whole(STAGES), "inertia": POSITIVE, "deficit": ANY, "stage": NOT_NEGATIVE, "damping": NOT_NEGATIVE,
+    "nominal": POSITIVE, "first": POSITIVE, "step": NOT_NEGATIVE,
+}  # fmt: skip
+
+
+@takes(LIMITS)
 def load_shedding(
     relays: int = 6,
     inertia: float = 4.0,
@@ -82,14 +89,13 @@ def load_shedding(
     >>> sol.events.guard.tolist(), len(set(sol.events.t)), round(float(sol.x[-1, 0]), 6)
     ([0, 1, 2, 3, 4, 5], 3, 59.1)
     """
-    count = whole("relays", relays, STAGES)
-    if count % STAGES:
+    if relays % STAGES:
         raise ValueError(f"relays must be a multiple of {STAGES}, the number of stages; got {relays}")
     return System(
         field,
         guards,
         states=("f",),
-        guards=tuple(f"relay {k}" for k in range(count)),
+        guards=tuple(f"relay {k}" for k in range(relays)),
         params={
             "H": inertia,
             "deficit": deficit,
@@ -100,11 +106,12 @@ def load_shedding(
             "step": step,
         },
         direction=-1,
-        reset=np.zeros((count, count)),  # what is shed stays shed
+        reset=np.zeros((relays, relays)),  # what is shed stays shed
         name="load shedding",
     )
 
 
+@takes(LIMITS)
 def shedding(
     inertia: float = 4.0,
     deficit: float = 0.3,

@@ -8,10 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..system.arguments import vector, whole
 from ..system.system import System
+from .admissible import POSITIVE
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
+
+
+# attributes, their types, and what the types are called
+_KINDS: tuple[tuple[str, Any, str], ...] = (
+    ("about", str, "a text"),
+    ("units", Mapping, "a mapping from names to units"),
+    ("cycle", Mapping, "a mapping from names to arguments of find_cycle"),
+    ("gait", (str, Sequence, type(None)), "a pattern of guards, a sequence of such, or None"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +55,11 @@ class Model:
     cycle : mapping from str to object
         For ``bouligand cycle``: arguments of `find_cycle` that its periodic motion needs, such as the section.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an attribute is none of these; the message names it.
+
     Examples
     --------
     >>> import bouligand as bd
@@ -66,6 +82,28 @@ class Model:
     units: Mapping[str, str] = field(default_factory=dict)
     cycle: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name, kind, what in _KINDS:
+            value = getattr(self, name)
+            if not isinstance(value, kind) or isinstance(value, bytes):
+                raise TypeError(f"{name} of a Model must be {what}; got {value!r}")
+        for name in ("make", "draw"):
+            value = getattr(self, name)
+            if not callable(value) and not (name == "draw" and value is None):
+                raise TypeError(f"{name} of a Model must be a function; got {value!r}")
+        for name, unit in self.units.items():
+            if not isinstance(name, str) or not isinstance(unit, str):
+                raise TypeError(f"units of a Model must be texts, by name; got {unit!r} for {name!r}")
+        for one in [self.gait] if isinstance(self.gait, str) else self.gait or ():
+            if not isinstance(one, str | int):
+                raise TypeError(f"gait of a Model must have names, patterns or numbers of guards; got {one!r}")
+        if not callable(self.start):
+            vector("start of a Model", self.start)
+        if self.size is not None:
+            whole("size of a Model", self.size, 1)
+        for name in ("tf", "speed"):
+            POSITIVE.read(f"{name} of a Model", getattr(self, name))
+
     def build(self, size: int | None = None) -> tuple[System, FloatArray]:
         """The system and its usual state at t = 0.
 
@@ -81,8 +119,8 @@ class Model:
 
         Raises
         ------
-        ValueError
-            If a size is given and there is none to choose.
+        TypeError, ValueError
+            If a size is given and there is none to choose, or the model does not have this one.
 
         Examples
         --------
@@ -93,13 +131,22 @@ class Model:
         """
         if self.size is None:
             if size is not None:
-                raise ValueError("there is no size to choose")
+                raise ValueError(f"there is no size to choose; got {size!r}")
             return self.make(), np.array(self.start, dtype=float)
-        count = self.size if size is None else size
-        return self.make(count), np.array(self.start(count) if callable(self.start) else self.start, dtype=float)
+        count = self.size if size is None else whole("size", size, 1)
+        try:
+            system = self.make(count)
+        except ValueError as error:
+            raise ValueError(f"size = {count}: {error}") from None
+        return system, np.array(self.start(count) if callable(self.start) else self.start, dtype=float)
 
     def unit(self, name: str) -> str:
         """Unit of a state or of the time, ``"t"``; empty where there is none.
+
+        Raises
+        ------
+        TypeError
+            If the name is no text.
 
         Examples
         --------
@@ -107,4 +154,6 @@ class Model:
         >>> bd.models.available()["hopper"].unit("vz")
         'm/s'
         """
+        if not isinstance(name, str):
+            raise TypeError(f"name must be that of a state, or 't'; got {name!r}")
         return self.units.get(name, self.units.get(name.rstrip("0123456789"), ""))

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..system.arguments import whole
-from ..system.declarations import MOST
 from ..system.system import System
+from .admissible import ANY, COUNT, NOT_NEGATIVE, VECTOR, Real, listed, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -54,6 +53,10 @@ def fire(t: float, x: FloatArray, fired: FloatArray, b: FloatArray, p: FloatArra
             xnew[i] = x[i] + pulses
 
 
+LIMITS = {"count": COUNT, "current": ANY, "pulse": ANY}
+
+
+@takes(LIMITS)
 def neurons(count: int = 10, current: float = 1.5, pulse: float = 0.05) -> System:
     """Leaky integrate-and-fire neurons that excite one another by pulses.
 
@@ -78,7 +81,6 @@ def neurons(count: int = 10, current: float = 1.5, pulse: float = 0.05) -> Syste
     >>> list(sol.events.name), len(set(sol.events.t))
     (['neuron 0', 'neuron 2'], 1)
     """
-    count = whole("count", count, 1, MOST)
     return System(
         field,
         thresholds,
@@ -91,16 +93,20 @@ def neurons(count: int = 10, current: float = 1.5, pulse: float = 0.05) -> Syste
     )
 
 
+@takes(LIMITS, current=Real(1.0, open=True))
 def period(current: float = 1.5) -> float:
     """Time between the spikes of a neuron alone, or of a population in step."""
     return math.log(current / (current - 1.0))
 
 
+@takes(LIMITS, tf=NOT_NEGATIVE, v0=VECTOR, current=Real(1.0, open=True))
 def spikes(
     tf: float, v0: ArrayLike, current: float = 1.5, pulse: float = 0.05
 ) -> tuple[FloatArray, list[list[int]], FloatArray]:
     """Closed form from spike to spike: the instants up to tf, who fires at each, and the potentials at tf."""
     v = np.array(v0, dtype=float)
+    if v.max() > 1.0:
+        raise ValueError(f"v0 must be at most 1, the potential at which neurons fire; got {v.max():g}")
     t = 0.0
     times: list[float] = []
     firing: list[list[int]] = []
@@ -118,6 +124,7 @@ def spikes(
             v[fired] = 0.0
             new = v >= 1.0
         times.append(t)
+        listed(times)
         firing.append([int(i) for i in np.flatnonzero(fired)])
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import NUMBERS, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def order_test() -> System:
     return System(field, guards, states=("x", "y", "z"), guards=("x", "y", "-z"), Dh_row=guard_row, name="order test")
 
 
+@takes({}, t=NUMBERS)
 def exact(t: ArrayLike) -> FloatArray:
     """States at the times t, shape (len(t), 3), from START."""
     t = np.atleast_1d(np.asarray(t, dtype=float))

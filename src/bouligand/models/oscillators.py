@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..system.arguments import whole
-from ..system.declarations import MOST
 from ..system.system import System
+from .admissible import ANY, COUNT, NOT_NEGATIVE, NUMBERS, POSITIVE, listed, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -57,6 +56,10 @@ def guard_row(t: float, x: FloatArray, k: int, p: FloatArray, out: FloatArray) -
     out[k] = 1.0
 
 
+LIMITS = {"count": COUNT, "a": ANY, "damping": NOT_NEGATIVE, "delta": ANY}
+
+
+@takes(LIMITS)
 def oscillators(count: int = 1, a: float = 1.0, damping: float = 0.4, delta: float = 0.5) -> System:
     """Uncoupled oscillators, each with a guard of its own: many guards with a known solution.
 
@@ -81,7 +84,6 @@ def oscillators(count: int = 1, a: float = 1.0, damping: float = 0.4, delta: flo
     >>> list(sol.events.name)
     ['q1 = 0', 'q0 = 0']
     """
-    count = whole("count", count, 1, MOST)
     return System(
         field,
         guards,
@@ -95,6 +97,7 @@ def oscillators(count: int = 1, a: float = 1.0, damping: float = 0.4, delta: flo
     )
 
 
+@takes(LIMITS, tf=NOT_NEGATIVE, q0=ANY, v0=ANY, damping=POSITIVE)
 def exact(
     tf: float, q0: float, v0: float, a: float = 1.0, damping: float = 0.4, delta: float = 0.5
 ) -> tuple[float, float, FloatArray]:
@@ -109,8 +112,10 @@ def exact(
         q, v = _move(q, v, push, damping, s)
         q, t, side = 0.0, t + s, -side
         crossings.append(t)
+        listed(crossings)
 
 
+@takes(LIMITS, t=NUMBERS, q0=ANY, v0=ANY, damping=POSITIVE)
 def path(t: ArrayLike, q0: float, v0: float, a: float = 1.0, damping: float = 0.4, delta: float = 0.5) -> FloatArray:
     """Position and velocity of one oscillator at the increasing times t, shape (len(t), 2); q0 must not be zero."""
     t = np.atleast_1d(np.asarray(t, dtype=float))

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..system.arguments import finite_numbers, whole
-from ..system.declarations import MOST
 from ..system.system import System
+from .admissible import COUNT, NOT_NEGATIVE, POSITIVE, VECTOR, takes
 from .drawing import EDGE, contact_colour, frame, spring
 from .model import Model
 
@@ -207,6 +206,13 @@ def _sums_in_any_order(function: Callable[..., None]) -> Any:
     return njit(function, nogil=True, error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
 
 
+LIMITS = {
+    "contacts": COUNT, "stiffness": NOT_NEGATIVE, "damping": NOT_NEGATIVE, "mass": POSITIVE, "g": NOT_NEGATIVE,
+    "L0": NOT_NEGATIVE, "positions": VECTOR,
+}  # fmt: skip
+
+
+@takes(LIMITS)
 def plate(
     contacts: int = 2,
     stiffness: float = 2000.0,
@@ -251,12 +257,9 @@ def plate(
     (6, 100, 'spring99')
     """
     if positions is None:
-        contacts = whole("contacts", contacts, 1, MOST)
         positions = np.linspace(-LENGTH / 2, LENGTH / 2, contacts) if contacts > 1 else np.zeros(1)
-    positions = finite_numbers("positions", positions)
-    if positions.ndim != 1 or not positions.size:
-        raise ValueError(f"positions must be a vector of at least one place; got shape {positions.shape}")
-    contacts = len(positions)
+    positions = np.asarray(positions)
+    contacts = positions.size
     params = {
         "g": g,
         "mass": mass,

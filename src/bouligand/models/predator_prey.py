@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import NOT_NEGATIVE, NUMBERS, POSITIVE, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -36,6 +37,13 @@ def guard(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[0] = x[1] - p[6]
 
 
+LIMITS = {
+    "r": POSITIVE, "K": POSITIVE, "a": POSITIVE, "e": POSITIVE, "m": NOT_NEGATIVE, "effort": NOT_NEGATIVE,
+    "threshold": POSITIVE,
+}  # fmt: skip
+
+
+@takes(LIMITS)
 def predator_prey(
     r: float = 1.0,
     K: float = 4.0,
@@ -81,6 +89,7 @@ def predator_prey(
     )
 
 
+@takes(LIMITS, t=NUMBERS, x0=POSITIVE)
 def prey_while_sliding(
     t: ArrayLike, x0: float, r: float = 1.0, K: float = 4.0, a: float = 1.0, threshold: float = 0.6
 ) -> FloatArray:

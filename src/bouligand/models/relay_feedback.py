@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import ANY, POSITIVE, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ def guard(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[0] = x[0]
 
 
+LIMITS = {"w": POSITIVE, "z": ANY, "sigma": ANY}
+
+
+@takes(LIMITS)
 def relay_feedback(w: float = 25.0, z: float = 0.05, sigma: float = 1.0) -> System:
     """A linear plant of third order under a relay, whose output stays at zero for a part of each period.
 

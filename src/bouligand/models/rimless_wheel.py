@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import ACUTE, ANY, COUNT, NOT_NEGATIVE, POSITIVE, SLOPE, takes
 from .drawing import BODY, EDGE, FLOOR, FREE, TOUCHING, frame
 from .model import Model
 
@@ -50,6 +51,10 @@ def backward(t: float, x: FloatArray, b: FloatArray, p: FloatArray, xnew: FloatA
     xnew[1] = math.cos(2.0 * p[2]) * x[1]
 
 
+LIMITS = {"g": NOT_NEGATIVE, "length": POSITIVE, "alpha": ACUTE, "gamma": SLOPE}
+
+
+@takes(LIMITS)
 def rimless_wheel(g: float = 9.81, length: float = 1.0, alpha: float = ALPHA, gamma: float = GAMMA) -> System:
     """A wheel of spokes without a rim that rolls down a slope.
 
@@ -91,12 +96,14 @@ def rimless_wheel(g: float = 9.81, length: float = 1.0, alpha: float = ALPHA, ga
     )
 
 
+@takes(LIMITS, gamma=ACUTE)
 def gait(g: float = 9.81, length: float = 1.0, alpha: float = ALPHA, gamma: float = GAMMA) -> float:
     """omega behind an impact in the periodic gait: the fixed point of omega^2 -> c (omega^2 + K)."""
     c = math.cos(2.0 * alpha) ** 2
     return math.sqrt(4.0 * g / length * math.sin(alpha) * math.sin(gamma) * c / (1.0 - c))
 
 
+@takes(LIMITS, count=COUNT, omega=ANY)
 def steps(count: int, omega: float = START[1], g: float = 9.81, length: float = 1.0) -> FloatArray:
     """omega behind each of the next steps of the usual wheel, from omega behind an impact, if it is enough to go over the top."""
     squares = [omega**2]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import ACUTE, COUNT, FRACTION, POSITIVE, takes
 from .drawing import BODY, EDGE, TOUCHING, frame
 from .model import Model
 
@@ -44,6 +45,10 @@ def impact(t: float, x: FloatArray, b: FloatArray, p: FloatArray, xnew: FloatArr
     xnew[1] = p[2] * x[1]
 
 
+LIMITS = {"rate": POSITIVE, "alpha": ACUTE, "restitution": FRACTION}
+
+
+@takes(LIMITS)
 def rocking_block(rate: float = 2.0, alpha: float = 0.2, restitution: float | None = None) -> System:
     """A slender block that rocks on a rigid floor, first on one edge of its base, then on the other.
 
@@ -83,6 +88,7 @@ def rocking_block(rate: float = 2.0, alpha: float = 0.2, restitution: float | No
     )
 
 
+@takes(LIMITS, count=COUNT, theta0=POSITIVE)
 def amplitudes(count: int, theta0: float, alpha: float, restitution: float) -> FloatArray:
     """The greatest |theta| of the first swings, from rest at theta0: (1 - theta / alpha)^2 is known from impact to impact."""
     squares = [(1.0 - theta0 / alpha) ** 2]
@@ -91,6 +97,7 @@ def amplitudes(count: int, theta0: float, alpha: float, restitution: float) -> F
     return alpha * (1.0 - np.sqrt(squares))
 
 
+@takes(LIMITS, count=COUNT, theta0=POSITIVE)
 def impacts(count: int, theta0: float, rate: float, alpha: float, restitution: float) -> FloatArray:
     """Times of the first impacts, from rest at theta0."""
     quarters = np.arccosh(1.0 / (1.0 - amplitudes(count, theta0, alpha, restitution) / alpha)) / rate

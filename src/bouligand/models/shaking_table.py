@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import NOT_NEGATIVE, POSITIVE, takes
 from .drawing import BODY, EDGE, frame
 from .model import Model
 
@@ -41,6 +42,10 @@ def land(t: float, x: FloatArray, b: FloatArray, p: FloatArray, xnew: FloatArray
     xnew[1] = p[1] * p[2] * math.cos(p[2] * t)
 
 
+LIMITS = {"g": NOT_NEGATIVE, "A": NOT_NEGATIVE, "w": POSITIVE}
+
+
+@takes(LIMITS)
 def shaking_table(g: float = 9.81, A: float = 0.05, w: float = 15.0) -> System:
     """A ball of clay on a table that moves up and down.
 
@@ -77,11 +82,15 @@ def shaking_table(g: float = 9.81, A: float = 0.05, w: float = 15.0) -> System:
     )
 
 
+@takes(LIMITS, A=POSITIVE)
 def leaves_at(g: float = 9.81, A: float = 0.05, w: float = 15.0) -> float:
     """The time in the first period at which the ball leaves the table."""
+    if g > A * w * w:
+        raise ValueError(f"A w^2 must be greater than g, or the ball stays on the table; got {A * w * w:g}, g = {g:g}")
     return math.asin(g / (A * w * w)) / w
 
 
+@takes(LIMITS, A=POSITIVE)
 def lands_at(g: float = 9.81, A: float = 0.05, w: float = 15.0) -> float:
     """The time at which the ball that has left the table in the first period lands on it again."""
     from scipy.optimize import brentq

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import SLOPE, takes
 from .drawing import BODY, EDGE, FLOOR, FREE, TOUCHING, frame
 from .model import Model
 
@@ -56,6 +57,10 @@ def strike(t: float, x: FloatArray, b: FloatArray, p: FloatArray, xnew: FloatArr
     xnew[3] = c * (1.0 - c) * x[1]
 
 
+LIMITS = {"gamma": SLOPE}
+
+
+@takes(LIMITS)
 def simplest_walker(gamma: float = GAMMA) -> System:
     """The simplest walker: two massless legs and a heavy hip, which walks down a slope by itself.
 

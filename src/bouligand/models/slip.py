@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import ACUTE, NOT_NEGATIVE, POSITIVE, takes
 from .drawing import BODY, EDGE, contact_colour, frame, spring
 from .model import Model
 
@@ -63,6 +64,10 @@ def turn(t: float, x: FloatArray, b: FloatArray, p: FloatArray, xnew: FloatArray
     xnew[4] = FALLING
 
 
+LIMITS = {"g": NOT_NEGATIVE, "stiffness": POSITIVE, "mass": POSITIVE, "rest": POSITIVE, "angle": ACUTE}
+
+
+@takes(LIMITS)
 def slip(
     g: float = 9.81, stiffness: float = 20e3, mass: float = 80.0, rest: float = 1.0, angle: float = math.radians(68.0)
 ) -> System:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import ANY, NOT_NEGATIVE, POSITIVE, takes
 from .drawing import BODY, EDGE, FLOOR, FREE, TOUCHING, frame, spring
 from .model import Model
 
@@ -38,6 +39,10 @@ def guard(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[0] = x[1] - p[3]
 
 
+LIMITS = {"k": POSITIVE, "friction": NOT_NEGATIVE, "weakening": NOT_NEGATIVE, "belt": ANY}
+
+
+@takes(LIMITS)
 def stick_slip(k: float = 1.0, friction: float = 1.0, weakening: float = 0.2, belt: float = 0.5) -> System:
     """A mass on a moving belt, held by a spring, that sticks and slips by turns.
 
@@ -78,6 +83,7 @@ def stick_slip(k: float = 1.0, friction: float = 1.0, weakening: float = 0.2, be
     )
 
 
+@takes(LIMITS, belt=POSITIVE)
 def cycle(
     k: float = 1.0, friction: float = 1.0, weakening: float = 0.2, belt: float = 0.5
 ) -> tuple[float, float, float]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import ANY, NOT_NEGATIVE, POSITIVE, takes
 from .drawing import BODY, EDGE, FREE, TOUCHING, frame
 from .model import Model
 
@@ -43,6 +44,13 @@ def guards(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[2] = x[0] - p[8]
 
 
+LIMITS = {
+    "H": POSITIVE, "power": ANY, "damping": NOT_NEGATIVE, "before": NOT_NEGATIVE, "during": NOT_NEGATIVE,
+    "after": NOT_NEGATIVE, "fault": NOT_NEGATIVE, "clearing": NOT_NEGATIVE, "trip": ANY,
+}  # fmt: skip
+
+
+@takes(LIMITS)
 def swing(
     H: float = 3.5,
     power: float = 0.9,
@@ -106,6 +114,7 @@ def swing(
     )
 
 
+@takes(LIMITS, power=POSITIVE, before=POSITIVE, after=POSITIVE)
 def critical_angle(power: float = 0.9, before: float = 1.351, during: float = 0.0, after: float = 1.1024) -> float:
     """Angle at which the fault has to be cleared at the latest: equal areas (no damping)."""
     first, last = math.asin(power / before), math.pi - math.asin(power / after)
@@ -113,6 +122,7 @@ def critical_angle(power: float = 0.9, before: float = 1.351, during: float = 0.
     return math.acos(cosine)
 
 
+@takes(LIMITS, power=POSITIVE, before=POSITIVE, after=POSITIVE)
 def critical_time(H: float = 3.5, power: float = 0.9, before: float = 1.351, after: float = 1.1024) -> float:
     """How long a fault may last during which no power is transmitted: the angle is a parabola then."""
     first = math.asin(power / before)

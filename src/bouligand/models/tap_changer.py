@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import NOT_NEGATIVE, POSITIVE, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -27,13 +28,25 @@ if TYPE_CHECKING:
 GOAL = 1.0
 
 
+LIMITS = {
+    "source": POSITIVE, "X": NOT_NEGATIVE, "power": NOT_NEGATIVE, "recovery": POSITIVE, "band": POSITIVE,
+    "delay": POSITIVE, "step": POSITIVE,
+}  # fmt: skip
+
+
+@takes(LIMITS, n=POSITIVE, G=NOT_NEGATIVE, E=POSITIVE)
 def voltage(n: float, G: float, E: float, X: float) -> float:
     """At the load."""
     return n * E / math.sqrt(1.0 + (n * n * X * G) ** 2)
 
 
+@takes(LIMITS, P=NOT_NEGATIVE, E=POSITIVE)
 def conductance(P: float = 0.8, E: float = 1.05, X: float = 0.3) -> float:
     """Of a load that takes the power P behind the line, at n = 1: of the two solutions the one with the higher voltage."""
+    if 2.0 * X * P > E * E:
+        raise ValueError(
+            f"the line cannot carry so much: 2 X P must be at most E^2; got P = {P:g}, E = {E:g}, X = {X:g}"
+        )
     return P / (0.5 * (E * E + math.sqrt(E**4 - 4.0 * (X * P) ** 2)))
 
 
@@ -65,6 +78,7 @@ def change(t: float, x: FloatArray, b: FloatArray, p: FloatArray, xnew: FloatArr
     xnew[2] = 0.0
 
 
+@takes(LIMITS)
 def tap_changer(
     source: float = 0.95,
     X: float = 0.3,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import ANY, NOT_NEGATIVE, POSITIVE, Reals, takes
 from .drawing import BODY, EDGE, FLOOR, FREE, TOUCHING, frame
 from .model import Model
 
@@ -47,6 +48,16 @@ def guards(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[2] = x[5] - x[4]
 
 
+LIMITS = {
+    "masses": Reals(POSITIVE, 3),
+    "mu": Reals(NOT_NEGATIVE, 3),
+    "g": NOT_NEGATIVE,
+    "speed": ANY,
+    "w": NOT_NEGATIVE,
+}
+
+
+@takes(LIMITS)
 def three_blocks(
     masses: Sequence[float] = (3.0, 2.0, 1.0),
     mu: Sequence[float] = (0.6, 0.4, 0.2),
@@ -79,8 +90,6 @@ def three_blocks(
     >>> list(sol.events.name[:2]), sol.word(sol.events.t[1])
     (['slip 1', 'slip 2'], array([ 0,  0, -1], dtype=int8))
     """
-    if len(masses) != 3 or len(mu) != 3:
-        raise ValueError(f"masses and mu must have three values each; got {len(masses)} and {len(mu)}")
     params = {f"m{k + 1}": float(m) for k, m in enumerate(masses)}
     params.update({f"mu{k + 1}": float(value) for k, value in enumerate(mu)})
     return System(
@@ -96,7 +105,7 @@ def three_blocks(
 
 def draw(ax: Axes, t: float, x: FloatArray, b: SignArray, p: FloatArray) -> None:
     """The stack on its table; surfaces that stick are red."""
-    table = p[7] / p[8] * math.sin(p[8] * t)
+    table = p[7] * t * np.sinc(p[8] * t / math.pi)
     ax.fill(table + np.array([-0.8, 0.8, 0.8, -0.8]), [-0.1, -0.1, 0.0, 0.0], facecolor=FLOOR, edgecolor=FLOOR)
     for k, half in enumerate((0.3, 0.22, 0.14)):
         low = 0.2 * k

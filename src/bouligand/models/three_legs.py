@@ -26,7 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..system.arguments import finite_numbers
 from ..system.system import System
+from .admissible import NOT_NEGATIVE, NUMBERS, POSITIVE, takes
 from .drawing import BODY, EDGE, contact_colour, frame, project, spring
 from .model import Model
 
@@ -91,6 +93,13 @@ def guard_row(t: float, x: FloatArray, k: int, p: FloatArray, out: FloatArray) -
     out[2] = (cp * ax + sp * sr * ay + sp * cr * az) / (cp * cr)
 
 
+LIMITS = {
+    "g": NOT_NEGATIVE, "mass": POSITIVE, "I1": POSITIVE, "I3": POSITIVE, "r": POSITIVE, "L": POSITIVE, "k": POSITIVE,
+    "c": NOT_NEGATIVE, "preload": NOT_NEGATIVE,
+}  # fmt: skip
+
+
+@takes(LIMITS)
 def three_legs(**params: float) -> System:
     """A body that hops on three preloaded legs, in space.
 
@@ -135,11 +144,14 @@ def three_legs(**params: float) -> System:
     )
 
 
+@takes(LIMITS)
 def energy(x: ArrayLike, touching: ArrayLike, **params: float) -> FloatArray:
     """Kinetic, of height, and in the springs: constant without damping. ``touching``: which feet do, e.g. ``sol.b > 0``."""
     p = {**DEFAULTS, **params}
-    touching = np.atleast_2d(touching)
-    z, roll, pitch, vz, wx, wy, wz = np.atleast_2d(x).T
+    touching, x = np.atleast_2d(touching), np.atleast_2d(finite_numbers("x", x))
+    if touching.shape[-1] != 3 or x.shape[-1] != 7:
+        raise ValueError(f"x must have 7 columns, touching 3; got {x.shape[-1]} and {touching.shape[-1]}")
+    z, roll, pitch, vz, wx, wy, wz = x.T
     u = np.array([-np.sin(pitch), np.cos(pitch) * np.sin(roll), np.cos(pitch) * np.cos(roll)])
     angle = TURN * np.arange(3)[:, None]
     s = p["L"] - (z + p["r"] * (u[0] * np.cos(angle) + u[1] * np.sin(angle))) / u[2]
@@ -148,6 +160,7 @@ def energy(x: ArrayLike, touching: ArrayLike, **params: float) -> FloatArray:
     return 0.5 * (p["mass"] * vz**2 + turning) + p["mass"] * p["g"] * z + springs
 
 
+@takes(LIMITS, t=NUMBERS, z0=POSITIVE, g=POSITIVE)
 def exact(t: ArrayLike, z0: float = START[0], **params: float) -> tuple[FloatArray, FloatArray]:
     """(z, vz) at the times t, shape (len(t), 2), of the level body dropped from rest at z0 > L; and when it touches and leaves.
 

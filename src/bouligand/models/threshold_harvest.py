@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import NOT_NEGATIVE, NUMBERS, POSITIVE, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ def guard(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[0] = x[0] - p[3]
 
 
+LIMITS = {"r": POSITIVE, "K": POSITIVE, "effort": NOT_NEGATIVE, "threshold": POSITIVE}
+
+
+@takes(LIMITS)
 def threshold_harvest(r: float = 0.8, K: float = 1.0, effort: float = 0.6, threshold: float = 0.5) -> System:
     """A fish stock that is harvested only above a threshold.
 
@@ -71,11 +76,15 @@ def threshold_harvest(r: float = 0.8, K: float = 1.0, effort: float = 0.6, thres
     )
 
 
+@takes(LIMITS, x0=POSITIVE)
 def arrival(x0: float, r: float = 0.8, K: float = 1.0, threshold: float = 0.5) -> float:
     """When a stock below the threshold reaches it."""
+    if not x0 < threshold < K:
+        raise ValueError(f"x0 must be less than threshold, and that less than K; got {x0:g}, {threshold:g}, {K:g}")
     return math.log(threshold * (K - x0) / (x0 * (K - threshold))) / r
 
 
+@takes(LIMITS, t=NUMBERS, x0=POSITIVE)
 def exact(
     t: ArrayLike, x0: float = 0.1, r: float = 0.8, K: float = 1.0, effort: float = 0.6, threshold: float = 0.5
 ) -> FloatArray:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.system import System
+from .admissible import ANY, NOT_NEGATIVE, takes
 from .model import Model
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ def guards(t: float, x: FloatArray, p: FloatArray, out: FloatArray) -> None:
     out[1] = x[1]
 
 
+LIMITS = {"drift": ANY}
+
+
+@takes(LIMITS)
 def two_relays(drift: float = 1.0) -> System:
     """Two relays that act on each other's state, with a sliding mode of codimension two.
 
@@ -65,6 +70,7 @@ def two_relays(drift: float = 1.0) -> System:
     )
 
 
+@takes(LIMITS, tf=NOT_NEGATIVE)
 def exact(tf: float = 3.0) -> tuple[FloatArray, FloatArray]:
     """The times of the three events from (1, 1) with a = 1, and the state at a time behind them.
 

@@ -15,17 +15,17 @@ models).
 True
 """
 
-import pathlib
+from pathlib import Path as _Path
 
 from . import mechanisms
 from .animation import animate
 from .curves import fan, perturbations, trajectory
 from .cycles import branch, cycle
 from .estimates import residuals, track
-from .gait import contacts, select, stretches
+from .gait import contacts, stretches
 from .maps import map  # noqa: A004  (plot.map)
 
-STYLE = str(pathlib.Path(__file__).parent / "bouligand.mplstyle")
+STYLE = str(_Path(__file__).parent / "bouligand.mplstyle")
 
 __all__ = [
     "STYLE",
@@ -38,8 +38,11 @@ __all__ = [
     "mechanisms",
     "perturbations",
     "residuals",
-    "select",
     "stretches",
     "track",
     "trajectory",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -165,7 +165,8 @@ def select(system: System, guards: Guards | None = None) -> list[int]:
     Examples
     --------
     >>> import bouligand as bd
-    >>> bd.plot.select(bd.models.hand(3), ["finger*", "!* pushes"])
+    >>> from bouligand.plot.gait import select
+    >>> select(bd.models.hand(3), ["finger*", "!* pushes"])
     [0, 1, 2]
     """
     if guards is None:

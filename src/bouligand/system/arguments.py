@@ -79,6 +79,13 @@ def index(what: str, value: Any) -> int:
         raise TypeError(f"{what} must be a whole number; got {_short(value)}") from None
 
 
+def flag(what: str, value: Any) -> bool:
+    """True or False, and nothing that only counts as one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{what} must be True or False; got {_short(value)}")
+    return bool(value)
+
+
 def one_of(what: str, value: Any, choices: tuple[str, ...]) -> str:
     """One of some words."""
     if not isinstance(value, str) or value not in choices:
