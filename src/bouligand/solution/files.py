@@ -1,4 +1,5 @@
-"""A solution in a file: NumPy's ``.npz``, with arrays and texts only, so that reading one runs no code.
+"""A solution in a file: arrays and texts only (see `sealed`), so that reading one runs no code; they are checked before anything
+uses them (see `checked`).
 
 Functions are kept as text, to be read by people. To go on computing with a solution (dense output, derivatives) give its
 system to `load`.
@@ -8,21 +9,19 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import pathlib
 import sys
-import tempfile
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
 from .. import errors
-from ..core.state import EVENT, STEP
 from ..errors import BouligandError, FunctionWarning
 from ..system.identity import parts
 from ..system.system import System
 from ..system.warning import warn_user
+from . import checked, sealed
 from .counts import Counts
 from .record import Record
 from .solution import Solution
@@ -30,7 +29,7 @@ from .solution import Solution
 if TYPE_CHECKING:
     from .._typing import Path
 
-FORMAT = 1
+FORMAT = 2
 _PYTHON = "{}.{}".format(*sys.version_info)  # fingerprints of functions are those of their byte code
 _ARRAYS = ("steps", "states", "events", "word_end", "breaks", "p")
 
@@ -74,17 +73,13 @@ def save(solution: Solution, path: Path) -> None:
     arrays |= {"rtol": rtol, "atol": atol, "defaults": system.defaults}
     arrays |= {"event_x": solution.events.x, "event_x_after": solution.events.x_after}
     if record.legs is not None:
-        arrays |= {"leg_rows": [row for row, _ in record.legs], "leg_values": np.array([p for _, p in record.legs])}
+        rows, values = zip(*record.legs, strict=True)
+        arrays |= {"leg_rows": np.array(rows, dtype=np.int64), "leg_values": np.array(values)}
     if solution._requested is not None:
-        arrays |= dict(zip(("t_eval", "x_eval", "done"), solution._requested, strict=True))
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, about=json.dumps(about), **arrays)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        times, states, done = solution._requested
+        arrays |= {"t_eval": times, "x_eval": states, "done": np.int64(done)}
+    named = {"about": json.dumps(about), **arrays}
+    sealed.write(target, {name: np.asarray(array) for name, array in named.items()})
 
 
 def load(path: Path, system: System | None = None) -> Solution:
@@ -105,7 +100,10 @@ def load(path: Path, system: System | None = None) -> Solution:
     Raises
     ------
     ValueError
-        If the file is not one of `Solution.save`, or belongs to another system.
+        If the file is not one of `Solution.save`, is damaged, was changed or written by another version, or belongs to another
+        system.
+    OSError
+        If it cannot be read.
 
     Examples
     --------
@@ -119,24 +117,17 @@ def load(path: Path, system: System | None = None) -> Solution:
     ('finished', 2, True)
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
-            kept = {name: file[name] for name in file.files}
-        about = json.loads(str(kept["about"]))
-    except FileNotFoundError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
-        raise ValueError(f"{path} is not a file that Solution.save wrote ({error})") from error
-    if about["format"] != FORMAT:
-        raise ValueError(f"{path} has the format {about['format']}; this version of bouligand reads {FORMAT}")
-    if kept["steps"].dtype != STEP or kept["events"].dtype != EVENT:
-        raise ValueError(f"{path} was written by another version of bouligand, whose record of steps has other fields")
-    legs = None
-    if "leg_rows" in kept:
-        legs = tuple(zip(map(int, kept["leg_rows"]), kept["leg_values"], strict=True))
+        kept, about = _read(path)
+        legs = tuple(zip(map(int, kept["leg_rows"]), kept["leg_values"], strict=True)) if "leg_rows" in kept else None
+        record = Record(**{name: kept[name] for name in _ARRAYS}, legs=legs)
+        checked.record(record, bool(about["jumps"]))
+        own = _stand_in(path, about, kept)
+    except ValueError as error:
+        raise ValueError(f"{path} is not a file that Solution.save wrote, or it is damaged: {error}") from error
     state = {
         "_stepper": None,
-        "system": _stand_in(path, about, kept) if system is None else _checked(path, about, system),
-        "record": Record(**{name: kept[name] for name in _ARRAYS}, legs=legs),
+        "system": own if system is None else _checked(path, own, about, record, system),
+        "record": record,
         "status": about["status"],
         "error": _error(about["error"]),
         "ended_by": about["ended_by"],
@@ -153,6 +144,17 @@ def load(path: Path, system: System | None = None) -> Solution:
     return solution
 
 
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays of a file, whose sizes belong together, and what it says in words."""
+    kept = sealed.read(path)
+    text = kept.pop("about", np.array(0))
+    if text.dtype.kind != "U" or text.shape != ():
+        raise ValueError("it has no description")
+    about = checked.about(str(text), FORMAT)
+    checked.arrays(kept, about)
+    return kept, about
+
+
 def _error(kept: list[str] | None) -> BaseException | None:
     if kept is None:
         return None
@@ -162,16 +164,30 @@ def _error(kept: list[str] | None) -> BaseException | None:
     return RuntimeError(": ".join(kept))
 
 
-def _checked(path: Path, about: dict[str, Any], system: System) -> System:
-    """The system that was given, if it can be the one that was integrated."""
+def _checked(path: Path, own: System, about: dict[str, Any], record: Record, system: System) -> System:
+    """The system that was given, if it can be the one that was integrated, whose names are those of ``own``."""
     if not isinstance(system, System):
         raise TypeError(f"system must be a System; got {system!r}")
-    for what in ("states", "guards", "params"):
-        if list(getattr(system, what)) != about[what]:
+    declared = {
+        "states": lambda one: one.states,
+        "guards": lambda one: one.guards,
+        "params": lambda one: one.params or tuple(f"p{q}" for q in range(len(one.defaults))),
+        "guards with jumps": lambda one: [one.guards[k] for k in np.flatnonzero(one.jumps.has)] if one.jumps else [],
+    }
+    for what, of in declared.items():
+        theirs, mine = list(of(own)), list(of(system))
+        if theirs != mine:
             raise ValueError(
-                f"{path} belongs to another system: its {what} are {', '.join(about[what])}; those of the system that was given "
-                f"are {', '.join(getattr(system, what))}"
+                f"{path} belongs to another system: its {what} are {', '.join(theirs) or 'none'}; those of the system that was "
+                f"given are {', '.join(mine) or 'none'}"
             )
+    stays = (record.word_end == 0.0).any() or (record.events["sign"] == 0.0).any()
+    for has, can, what in (
+        (record.spans, "g" in system._functions, "takes steps across many contacts, which a sum over contacts does"),
+        (stays, system._stays, "stays on a guard, which a system with sliding or rest does"),
+    ):
+        if has and not can:
+            raise ValueError(f"{path} belongs to another system: its trajectory {what}")
     warning = _difference(about, system)
     if warning:
         warn_user(
