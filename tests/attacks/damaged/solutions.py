@@ -290,12 +290,8 @@ def no_json(rng: random.Random, arrays: Arrays) -> None:
     arrays["about"] = np.array(found)
 
 
-OF_ARRAYS = (
-    (number,) * 6
-    + (integers,) * 4
-    + (numbers, numbers, type_of, shape, shape, all_rows, all_rows, swapped, rows_swapped)
-)
-OF_ARRAYS += (removed, added, words, words, words, no_json)
+OF_ARRAYS: list[Callable[[random.Random, Arrays], None]] = [number] * 6 + [integers] * 4 + [words] * 3
+OF_ARRAYS += [numbers, numbers, type_of, shape, shape, all_rows, all_rows, swapped, rows_swapped, removed, added, no_json]
 
 
 # ------------------------------------------------------------------------------------------------------ the attack
