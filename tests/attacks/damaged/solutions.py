@@ -290,8 +290,10 @@ def no_json(rng: random.Random, arrays: Arrays) -> None:
     arrays["about"] = np.array(found)
 
 
-OF_ARRAYS: list[Callable[[random.Random, Arrays], None]] = [number] * 6 + [integers] * 4 + [words] * 3
-OF_ARRAYS += [numbers, numbers, type_of, shape, shape, all_rows, all_rows, swapped, rows_swapped, removed, added, no_json]
+Edit = Callable[[random.Random, Arrays], None]
+OFTEN: list[Edit] = [number, number, number, integers, integers, words]
+SOMETIMES: list[Edit] = [numbers, type_of, shape, all_rows, swapped, rows_swapped, removed, added, no_json]
+OF_ARRAYS = [*OFTEN, *OFTEN, *SOMETIMES, numbers, shape, all_rows]
 
 
 # ------------------------------------------------------------------------------------------------------ the attack
