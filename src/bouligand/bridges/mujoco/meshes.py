@@ -8,11 +8,11 @@ from collections.abc import Callable
 from xml.etree import ElementTree as ET
 
 from ..._optional import MissingExtraError, need
+from .files import Files
 from .hostile import RobotFileWarning
 
 READABLE = (".stl", ".obj", ".msh")
 CONVERTED = (".dae",)
-LARGEST = 200_000_000  # bytes of a file that is converted
 
 
 class Meshes:
@@ -22,6 +22,7 @@ class Meshes:
         self._wanted, self._resolve, self._caller_level = wanted, resolve, caller_level
         self.assets: dict[str, bytes] = {}
         self._names: dict[pathlib.Path, str] = {}
+        self._files = Files()
         self._left_out: dict[str, list[str]] = {}  # why, and which
 
     def keep(self, mesh: ET.Element, tag: str) -> bool:
@@ -38,6 +39,7 @@ class Meshes:
             raise ValueError(
                 f"there is no mesh {path}; say where with package_dirs=, or leave meshes out (meshes=False)"
             )
+        self._files.check(str(path))
         if suffix in READABLE:
             mesh.set("filename", str(path))
             return True
@@ -54,8 +56,6 @@ class Meshes:
         """A Collada file as STL; as other readers for robots do, without a look at its up-axis."""
         trimesh = need("trimesh", "meshes")
         need("collada", "meshes")
-        if path.stat().st_size > LARGEST:
-            raise ValueError(f"the mesh {path} has more than {LARGEST // 1_000_000} MB")
         try:
             scene = trimesh.load_scene(path, file_type="dae")
             if scene.units not in (None, "meters"):

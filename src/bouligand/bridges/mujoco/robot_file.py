@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import inspect
-import math
 import os
 import pathlib
 import re
 import warnings
 import xml.etree.ElementTree as ET
-from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
-from .hostile import RobotFileWarning, parse, read_binary, read_text, refuse_huge
+from .files import size_of
+from .hostile import RobotFileWarning, parse, read_binary, read_text
 from .inertias import make_possible
+from .links import check_links
 from .meshes import Meshes
+from .named_files import look_through
 
 if TYPE_CHECKING:
     from ..._typing import Path
-
-LONGEST_CHAIN = 1000  # links one after another
 
 
 def read_model(
@@ -52,10 +51,11 @@ def read_model(
     path = pathlib.Path(source).expanduser()
     if not path.exists():
         raise FileNotFoundError(f"there is no robot file {str(path)!r}")
-    if path.suffix.lower() == ".mjb" and path.is_file():
-        return read_model(read_binary(path), free_base=free_base, edit=edit)
-    if path.suffix.lower() not in (".xml", ".urdf", ".mjcf") or not path.is_file():
+    if path.suffix.lower() not in (".xml", ".urdf", ".mjcf", ".mjb") or path.is_dir():
         raise ValueError(f"a robot file is .xml (MJCF), .urdf or .mjb; got {path.name!r}")
+    size_of(path)
+    if path.suffix.lower() == ".mjb":
+        return read_model(read_binary(path), free_base=free_base, edit=edit)
     return _from_text(read_text(path), path.parent, path, free_base, package_dirs, meshes, edit, height)
 
 
@@ -71,7 +71,7 @@ def _from_text(
 ) -> mujoco.MjModel:
     root = parse(text, what)
     try:
-        refuse_huge(root, folder)
+        look_through(root, folder, what)
         if root.tag == "robot":
             spec = _urdf(root, folder, package_dirs, meshes, free_base)
         elif root.tag in ("mujoco", "mujocoinclude"):
@@ -93,9 +93,7 @@ def _urdf(
     root: ET.Element, folder: pathlib.Path, package_dirs: Path | Iterable[Path], meshes: bool, free_base: bool
 ) -> mujoco.MjSpec:
     """A spec of a URDF: without what dynamics does not need, inertias possible, frames of fixed links kept as sites."""
-    _only_once(root)
-    _refuse_long_chains(root)
-    _check_mimics(root)
+    check_links(root)
     kept = Meshes(meshes, lambda name: _resolve(name, folder, package_dirs), caller_level)
     for link in root.iter("link"):
         for tag in ("visual", "collision"):
@@ -118,71 +116,6 @@ def _urdf(
         if body.name in fixed:
             body.add_site(name=body.name)
     return spec
-
-
-def _only_once(root: ET.Element) -> None:
-    """Refuse two links or two joints of the same name."""
-    for tag in ("link", "joint"):
-        names = Counter(element.get("name") for element in root.findall(tag))
-        twice = sorted(str(name) for name, count in names.items() if count > 1)
-        if twice:
-            raise ValueError(f"it has more than one {tag} called {', '.join(map(repr, twice))}")
-
-
-def _refuse_long_chains(root: ET.Element) -> None:
-    """Refuse links that hang on each other in a longer row than MuJoCo can go along, or in a circle."""
-    parents: dict[str | None, str | None] = {}
-    for joint in root.findall("joint"):
-        parent, child = joint.find("parent"), joint.find("child")
-        if parent is not None and child is not None:
-            parents[child.get("link")] = parent.get("link")
-    lengths: dict[str | None, int] = {}
-    for link in parents:
-        row: list[str | None] = []
-        while link in parents and link not in lengths and len(row) <= LONGEST_CHAIN:
-            row.append(link)
-            link = parents[link]
-        for number, member in enumerate(reversed(row), lengths.get(link, 0) + 1):
-            lengths[member] = number
-            if number > LONGEST_CHAIN:
-                raise ValueError(f"its joints are more than {LONGEST_CHAIN} in a row, or in a circle")
-
-
-def _check_mimics(root: ET.Element) -> None:
-    """Refuse joints that follow one that does not exist or does not move, or themselves, directly or by way of others."""
-    kinds = {joint.get("name"): joint.get("type") for joint in root.findall("joint")}
-    mimics = {joint.get("name"): mimic for joint in root.findall("joint") for mimic in joint.findall("mimic")}
-    for name, mimic in mimics.items():
-        if mimic.get("joint") is None:
-            raise ValueError(
-                f'the joint {name!r} has a <mimic> that does not say whom it follows: <mimic joint="..."/>'
-            )
-        for what in ("multiplier", "offset"):
-            if not _is_finite(mimic.get(what, "0")):
-                raise ValueError(
-                    f"the joint {name!r} mimics with the {what} {mimic.get(what)!r}; it must be a finite number"
-                )
-    leaders = {name: mimic.get("joint") for name, mimic in mimics.items()}
-    for name, leader in leaders.items():
-        if kinds.get(leader) not in ("revolute", "continuous", "prismatic"):
-            what = "does not exist" if leader not in kinds else f"is {kinds[leader]}"
-            raise ValueError(
-                f"the joint {name!r} mimics {leader!r}, which {what}; a hinge or a slide can be followed: correct the "
-                "file, or remove <mimic>"
-            )
-        seen = [name]
-        while leader in leaders and leader not in seen:
-            seen.append(leader)
-            leader = leaders[leader]
-        if leader in seen:
-            raise ValueError(f"the joint {name!r} mimics itself, by way of {', '.join(map(repr, seen))}")
-
-
-def _is_finite(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 def _resolve(name: str, folder: pathlib.Path, package_dirs: Path | Iterable[Path]) -> pathlib.Path:
