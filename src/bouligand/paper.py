@@ -7,13 +7,14 @@ what the paper's text means.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from .integration.stepper import Stepper
-from .system.arguments import numbers, one_of
+from .system.arguments import finite_numbers, number, numbers, one_of
 from .system.system import System
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def integrate(
     x0 : array (n,)
         The state at t0.
     t0, tf : float
-        Start and end time.
+        Start and end time, t0 <= tf.
 
     Returns
     -------
@@ -75,6 +76,8 @@ def integrate(
 
     Raises
     ------
+    TypeError, ValueError
+        If an argument cannot be used; the message names it.
     SolveError
         As `solve` does.
 
@@ -94,13 +97,15 @@ def integrate(
     array([0.5])
     """
     one_of("pool", pool, ("armed", "printed"))
-    for what, function in (("f", f), ("h", h), ("Dh", Dh)):
-        if not callable(function):
-            raise TypeError(f"{what} must be a function; got {function!r}")
-    start = numbers("x0", x0)
-    if start.ndim != 1:
-        raise ValueError(f"x0 must be a vector; got shape {start.shape}")
-    m = np.atleast_1d(numbers("h", h(start))).size
+    for what, function, arguments in (("f", f, "x, b"), ("h", h, "x"), ("Dh", Dh, "x")):
+        _called_as(what, function, arguments)
+    start = finite_numbers("x0", x0)
+    if start.ndim != 1 or not start.size:
+        raise ValueError(f"x0 must be a vector of one or more numbers; got shape {start.shape}")
+    t0, tf = number("t0", t0), number("tf", tf)
+    if tf < t0:
+        raise ValueError(f"tf must not be before t0; got t0 = {t0:g}, tf = {tf:g}")
+    m = np.atleast_1d(_first("h", h, start)).size
     system = System(
         lambda t, x, b, p: f(x, b),
         lambda t, x, p: np.atleast_1d(h(x)),
@@ -111,11 +116,35 @@ def integrate(
         compile=False,
     )
     system._modes_tried = False  # of a guard that is given twice, as h and -h, some modes mean nothing
-    shape = np.shape(np.atleast_2d(Dh(start)))
+    shape = np.atleast_2d(_first("Dh", Dh, start)).shape
     if shape != (m, start.size):
-        raise ValueError(f"Dh must return a matrix of shape ({m}, {start.size}), a row for each guard; got {shape}")
+        raise ValueError(
+            f"Dh must return a matrix of shape ({m}, {start.size}), a row for each value of h and a column for each of x0; "
+            f"got {shape}"
+        )
     stepper = Stepper(system, (t0, tf), start, rtol=rtol, atol=atol, eps=eps, projection=projection, method=method)
     stepper._memory.s.use_Dh = 1
     stepper._memory.s.pool = int(pool == "printed")
     solution = stepper.finish()
     return solution.t, solution.x
+
+
+def _called_as(name: str, function: Any, arguments: str) -> None:
+    """Raise a TypeError unless this is a function of so many arguments."""
+    if not callable(function):
+        raise TypeError(f"{name} must be a function {name}({arguments}); got {function!r}")
+    try:
+        inspect.signature(function).bind(*arguments.split(", "))
+    except TypeError:
+        raise TypeError(f"{name} is called as {name}({arguments}), but takes other arguments: {function!r}") from None
+    except ValueError:  # (there is no signature to look at)
+        pass
+
+
+def _first(name: str, function: Callable[[FloatArray], ArrayLike], x0: FloatArray) -> FloatArray:
+    """What a function returns at the start."""
+    try:
+        return numbers(f"what {name} returns", function(x0.copy()))
+    except Exception as error:
+        error.add_note(f"{name} was called at the start, {name}({x0})")
+        raise

@@ -17,7 +17,21 @@ def _rule(values, arguments, reason):
     return Rule(labels, names, reason)
 
 
-RULES: list[Rule] = []
+RULES: list[Rule] = [
+    _rule(
+        "-1, 0, empty list, slice",
+        "Events.__getitem__: key",
+        "numbers of events (from the end too), slices and an empty list choose events as in NumPy",
+    ),
+    _rule(
+        "0, 0.5, empty list",
+        "Solution.__call__: t, Solution.word: t, Solution.rate: t",
+        "a time within the trajectory, or no times",
+    ),
+    _rule("text, another name", "Solution.save: path", "any text is the name of a file"),
+    _rule("-1, 0, 0.5, huge", "integrate: t0, integrate: tf", "any time is a start, and any later one an end"),
+    _rule("reversed span", "integrate: x0", "two numbers are a state"),
+]
 
 
 def reason(name, argument, label, call):

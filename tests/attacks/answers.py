@@ -95,7 +95,7 @@ def zoo_errors():
 
 def _judged(call, argument, error):
     text = _text(error)
-    if isinstance(error, OF_PYTHON) or type(error) in (bd.BouligandError,):
+    if isinstance(error, (*OF_PYTHON, *call.raises)) or type(error) in (bd.BouligandError,):
         words = (argument, *call.says.get(argument, ()))
         if any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for word in words):
             return "refused", text

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from .._made import make
 from ..core import codes
 from ..memory.pool import pool_of
 from ..solution.solution import Solution
@@ -152,4 +153,4 @@ def _fail(stepper: Stepper, error: BaseException) -> None:
     """Set the status to "failed", and give the error the solution up to here."""
     stepper.status, stepper.error = "failed", error
     with contextlib.suppress(AttributeError):  # (an exception with slots has no place for it)
-        error.solution = Solution(stepper)  # type: ignore[attr-defined]
+        error.solution = make(Solution, stepper)  # type: ignore[attr-defined]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _LISTS = (list, tuple)
 _ARRAY = np.ndarray
+_new: Any = type.__call__  # (of `_made.make`, without its own call)
 
 
 class Stepper:
@@ -249,7 +250,7 @@ class Stepper:
     @property
     def solution(self) -> Solution:
         """The trajectory so far. (It does not change when the integration goes on.)"""
-        return Solution(self)
+        return _new(Solution, self)
 
     def _move_out(self) -> None:
         """Copy what a solution reads, so that the workspace can be used by others: this integration cannot go on."""
@@ -367,9 +368,9 @@ class Stepper:
             else:
                 advance(self)
         except KeyboardInterrupt as interrupt:
-            interrupt.solution = Solution(self)  # type: ignore[attr-defined]  # (the trajectory so far)
+            interrupt.solution = _new(Solution, self)  # type: ignore[attr-defined]  # (the trajectory so far)
             raise
         give_back(self)
         if self.error is not None and (on_failure == "raise" or not isinstance(self.error, Exception)):
             raise self.error
-        return Solution(self)
+        return _new(Solution, self)

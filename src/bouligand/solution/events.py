@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from .._made import Made
 from .._optional import need
 from ..core.state import SHOWN, SWITCH
+from ..system.arguments import short
 from ..system.declarations import guard_index
 from .dense import sample
 from .lazy import lazy
@@ -26,7 +28,7 @@ FIELDS = ("t", "guard", "direction", "x")
 SHOWN_ROWS = 10  # of many events only the first are printed
 
 
-class Events:
+class Events(metaclass=Made, by="Solution.events"):
     """The events (crossings of guards) of a solution, in the order in which they happened: ``sol.events``.
 
     An index selects rows of the structured array ``events.array``: ``events[0]`` is the first event, ``events[0]["t"]`` its
@@ -204,10 +206,27 @@ class Events:
     def __getitem__(self, key: str) -> Any: ...
 
     def __getitem__(self, key: Any) -> Any:
+        """Events by number, slice, mask or list of numbers; one of the fields ``t, guard, direction, x``; those of a guard.
+
+        Raises
+        ------
+        IndexError
+            If there are not so many events.
+        TypeError, ValueError
+            If the key is none of these, or no guard is called so.
+        """
         if isinstance(key, str) and key not in FIELDS:
-            k = guard_index(self._system.guards, key, "events")
+            k = guard_index(self._system.guards, key, "key")
             return self.array[self.guard == k]
-        return self.array[key]
+        try:
+            return self.array[_chosen(key, len(self))]
+        except IndexError:
+            raise IndexError(f"key: there are {len(self)} events; got {short(key)}") from None
+        except Exception:
+            raise TypeError(
+                f"key: events[...] takes a number, a slice, a list of numbers, a mask, a guard's name, or one of the fields "
+                f"{', '.join(FIELDS)}; got {short(key)}"
+            ) from None
 
     def to_pandas(self) -> Any:
         """A table with a row for each event: time, name of the guard, direction, and the states at the event.
@@ -257,3 +276,15 @@ class Events:
         if len(self) > SHOWN_ROWS:
             rows.append([f"... and {len(self) - SHOWN_ROWS} more"])
         return html_table(f"{len(self)} events", ("t", "guard", "direction", *states), rows)
+
+
+def _chosen(key: Any, count: int) -> Any:
+    """The key of a structured array of so many rows: numbers, a slice, a mask or names of fields; a TypeError if it is none."""
+    if isinstance(key, str | slice) or (isinstance(key, list) and key and all(isinstance(name, str) for name in key)):
+        return key
+    rows = np.asarray(key)
+    numbers = rows.dtype.kind in "iu" and rows.ndim <= 1
+    mask = rows.dtype.kind == "b" and rows.shape == (count,)
+    if not numbers and not mask and not (isinstance(key, list) and not key):
+        raise TypeError
+    return rows.astype(np.int64)[()] if numbers else rows if mask else key

@@ -20,6 +20,13 @@ class Exporting:
     def __getitem__(self, name: str) -> FloatArray:
         """A state over the times ``sol.t``, by name; of a guard, its side (-1 or +1; 0 while it slides); ``"t"``, the times.
 
+        Raises
+        ------
+        TypeError
+            If that is no name.
+        KeyError
+            If no state or guard is called so.
+
         Examples
         --------
         >>> import bouligand as bd
@@ -113,6 +120,13 @@ class Exporting:
         ----------
         path : str or path
             ".npz" is added if it does not end with that. An older file is replaced whole, or, if writing fails, not at all.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If that is no path of a file.
+        OSError
+            If the file cannot be written, such as in a folder that does not exist.
 
         Examples
         --------

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import pathlib
 import sys
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Never
@@ -18,6 +17,7 @@ import numpy as np
 
 from .. import errors
 from ..errors import BouligandError, FunctionWarning
+from ..system import arguments
 from ..system.identity import parts
 from ..system.system import System
 from ..system.warning import warn_user
@@ -47,7 +47,9 @@ def source_of(system: System) -> dict[str, str]:
 
 def save(solution: Solution, path: Path) -> None:
     """Write a solution to a file (see `Solution.save`)."""
-    target = pathlib.Path(path)
+    target = arguments.path("path", path)
+    if not target.name:
+        raise ValueError(f"path must end with the name of a file; got {str(path)!r}")
     if target.suffix != ".npz":
         target = target.with_name(target.name + ".npz")
     solution._detach()
@@ -99,11 +101,13 @@ def load(path: Path, system: System | None = None) -> Solution:
 
     Raises
     ------
+    TypeError
+        If the path is none, or the system is none.
     ValueError
         If the file is not one of `Solution.save`, is damaged, was changed or written by another version, or belongs to another
         system.
     OSError
-        If it cannot be read.
+        If it cannot be read; a FileNotFoundError if there is none.
 
     Examples
     --------
@@ -116,6 +120,7 @@ def load(path: Path, system: System | None = None) -> Solution:
     >>> sol.status, len(sol.events), "def field" in sol.source["f"]
     ('finished', 2, True)
     """
+    path = arguments.path("path", path)
     try:
         kept, about = _read(path)
         legs = tuple(zip(map(int, kept["leg_rows"]), kept["leg_values"], strict=True)) if "leg_rows" in kept else None
@@ -167,7 +172,7 @@ def _error(kept: list[str] | None) -> BaseException | None:
 def _checked(path: Path, own: System, about: dict[str, Any], record: Record, system: System) -> System:
     """The system that was given, if it can be the one that was integrated, whose names are those of ``own``."""
     if not isinstance(system, System):
-        raise TypeError(f"system must be a System; got {system!r}")
+        raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
     declared = {
         "states": lambda one: one.states,
         "guards": lambda one: one.guards,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._made import Made, make
 from ..core.state import NOT_JUDGED
 from ..memory.working import NO_TIMES
 from ..system.arguments import number, numbers, one_of
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _MARGIN = [("t", float), ("guard", np.int64), ("h", float), ("decided", bool), ("effect", float), ("returns", bool)]
 
 
-class Solution(FromWorkspace, Sensitivities, Exporting):
+class Solution(FromWorkspace, Sensitivities, Exporting, metaclass=Made, by="bd.solve, Stepper.solution or bd.load"):
     """A trajectory through its contacts: the result of `solve`, or ``stepper.solution``.
 
     It can be called: ``sol(t)`` is the state at any time within the trajectory. ``sol["z"]`` is a state by name at the times
@@ -127,8 +128,8 @@ class Solution(FromWorkspace, Sensitivities, Exporting):
         """The events, in order."""
         stepper = self._stepper
         if stepper is None or "record" in self.__dict__:
-            return Events(self.system, self.record)
-        return Events(stepper.system, stepper)
+            return make(Events, self.system, self.record)
+        return make(Events, stepper.system, stepper)
 
     @property
     def t_events(self) -> list[FloatArray]:

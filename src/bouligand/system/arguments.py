@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import operator
+import os
+import pathlib
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
+
+T = TypeVar("T")
 
 
 def numbers(what: str, value: Any) -> FloatArray:
@@ -24,14 +28,14 @@ def numbers(what: str, value: Any) -> FloatArray:
             return array.astype(float)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise TypeError(f"{what} must be made of real numbers; got {_short(value)}")
+    raise TypeError(f"{what} must be made of real numbers; got {short(value)}")
 
 
 def finite_numbers(what: str, value: Any) -> FloatArray:
     """The same, of which all are finite."""
     array = numbers(what, value)
     if not np.isfinite(array).all():
-        raise ValueError(f"{what} must be finite; got {_short(value)}")
+        raise ValueError(f"{what} must be finite; got {short(value)}")
     return array
 
 
@@ -50,13 +54,13 @@ def number(what: str, value: Any) -> float:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if not _is_real(value) or isinstance(value, bool | np.bool_):
-        raise TypeError(f"{what} must be a number; got {_short(value)}")
+        raise TypeError(f"{what} must be a number; got {short(value)}")
     try:
         out = float(value)
     except OverflowError:
         out = math.inf
     if not math.isfinite(out):
-        raise ValueError(f"{what} must be finite; got {_short(value)}")
+        raise ValueError(f"{what} must be finite; got {short(value)}")
     return out
 
 
@@ -65,7 +69,7 @@ def whole(what: str, value: Any, least: int, most: int | None = None) -> int:
     count = number(what, value)
     if count != int(count) or count < least or (most is not None and count > most):
         limits = f"at least {least}" + (f" and at most {most}" if most is not None and count > most else "")
-        raise ValueError(f"{what} must be a whole number, {limits}; got {_short(value)}")
+        raise ValueError(f"{what} must be a whole number, {limits}; got {short(value)}")
     return int(count)
 
 
@@ -76,20 +80,36 @@ def index(what: str, value: Any) -> int:
             raise TypeError
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{what} must be a whole number; got {_short(value)}") from None
+        raise TypeError(f"{what} must be a whole number; got {short(value)}") from None
 
 
 def flag(what: str, value: Any) -> bool:
     """True or False, and nothing that only counts as one of them."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{what} must be True or False; got {_short(value)}")
+        raise TypeError(f"{what} must be True or False; got {short(value)}")
     return bool(value)
 
 
 def one_of(what: str, value: Any, choices: tuple[str, ...]) -> str:
     """One of some words."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{what} must be {' or '.join(map(repr, choices))}; got {_short(value)}")
+        raise ValueError(f"{what} must be {' or '.join(map(repr, choices))}; got {short(value)}")
+    return value
+
+
+def path(what: str, value: Any) -> pathlib.Path:
+    """A path: a text that is not empty, or what has the protocol of paths."""
+    if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
+        raise TypeError(f"{what} must be a path, a text or a pathlib.Path; got {short(value)}")
+    if not os.fspath(value) or "\0" in os.fspath(value):
+        raise ValueError(f"{what} must be the path of a file; got {value!r}")
+    return pathlib.Path(value)
+
+
+def instance(what: str, value: Any, kind: type[T], made_by: str) -> T:
+    """An object of a class of the library."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{what} must be a {kind.__name__}, from {made_by}; got {short(value)}")
     return value
 
 
@@ -97,6 +117,10 @@ def _is_real(value: Any) -> bool:
     return isinstance(value, Real) or (isinstance(value, np.generic) and value.dtype.kind in "biuf")
 
 
-def _short(value: Any) -> str:
-    text = repr(value)
+def short(value: Any) -> str:
+    """A value as messages show it."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"an object of {type(value)}"
     return text if len(text) <= 200 else text[:190] + " ..."

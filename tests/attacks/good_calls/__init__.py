@@ -20,6 +20,7 @@ class Good:
     `then` uses what came of the call: what fails there, but was taken at the call, was refused too late.
     `particular` has values that are wrong for an argument of this call, beside those of the zoo.
     `says` has what a message may call an argument instead of its name.
+    `raises` has documented exceptions of other types, such as the KeyError of an index or the OSError of a path.
     `leave` names arguments that are not attacked, with the reason.
     """
 
@@ -28,6 +29,7 @@ class Good:
     then: Any = None
     particular: dict[str, list[Any]] = field(default_factory=dict)
     says: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    raises: tuple[type[BaseException], ...] = ()
     leave: dict[str, str] = field(default_factory=dict)
 
 
