@@ -17,7 +17,8 @@ MOST_SPARE = 8  # pieces kept for the next integrations
 class Contexts:
     """Pieces of memory made by ``make() -> (address, keep)``: lent to one user at a time, who gives it back or drops it.
 
-    It travels without its pieces: what is unpickled makes its own.
+    If ``make`` has a method ``after_use(piece)``, it is called with each piece that comes back. It travels without its pieces:
+    what is unpickled makes its own.
     """
 
     def __init__(self, make: Callable[[], tuple[int, object]]) -> None:
@@ -36,6 +37,8 @@ class Contexts:
 
     def give_back(self, piece: tuple[int, object]) -> None:
         """Return a piece for others to use."""
+        if (after_use := getattr(self.make, "after_use", None)) is not None:
+            after_use(piece)
         if len(self._spare) < MOST_SPARE:
             self._spare.append(piece)
 

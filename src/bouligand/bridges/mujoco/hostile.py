@@ -10,14 +10,12 @@ import os
 import pathlib
 import struct
 import threading
-import warnings
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
 
 import mujoco
 import numpy as np
+
+from ...system.warning import warn_user
 
 DEEPEST = 400  # elements inside each other
 MOST_BYTES = 200_000_000  # of a file
@@ -33,25 +31,33 @@ class RobotFileWarning(UserWarning):
     of MuJoCo's."""
 
 
-@contextmanager
-def caught(what: object, stacklevel: Any) -> Iterator[None]:
-    """MuJoCo's fatal errors as ValueErrors about ``what``, its warnings as Python's."""
-    found: list[str] = []
-    with _handler:
-        before = mujoco.get_mju_user_warning()
-        mujoco.set_mju_user_warning(found.append)
-        try:
-            yield
-        except mujoco.FatalError as error:
-            raise ValueError(f"{what} cannot be read: {_line([*found, str(error)])}") from None
-        except ValueError as error:
-            if found and "failed to load" in str(error):  # (MuJoCo has given the reason as a warning)
-                raise ValueError(f"{what} cannot be read: {_line(found)}") from None
-            raise
-        finally:
-            mujoco.set_mju_user_warning(before)
-    for text in dict.fromkeys(found):
-        warnings.warn(f"{what}: {_line([text])}", RobotFileWarning, stacklevel=stacklevel())
+class Caught:
+    """A ``with`` block in which MuJoCo's fatal errors are ValueErrors about ``what``, and its warnings are Python's.
+
+    (Not made by contextlib, whose frames would be taken for the user's.)
+    """
+
+    def __init__(self, what: object) -> None:
+        self._what = what
+        self._found: list[str] = []
+
+    def __enter__(self) -> None:
+        _handler.acquire()
+        self._before = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(self._found.append)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        mujoco.set_mju_user_warning(self._before)
+        _handler.release()
+        if isinstance(error, mujoco.FatalError):
+            raise ValueError(f"{self._what} cannot be read: {_line([*self._found, str(error)])}") from None
+        if isinstance(error, ValueError) and self._found and "failed to load" in str(error):
+            raise ValueError(
+                f"{self._what} cannot be read: {_line(self._found)}"
+            ) from None  # (the reason was a warning)
+        if error is None:
+            for text in dict.fromkeys(self._found):
+                warn_user(f"{self._what}: {_line([text])}", RobotFileWarning)
 
 
 def _line(texts: list[str]) -> str:
@@ -112,14 +118,6 @@ def read_binary(path: pathlib.Path) -> mujoco.MjModel:
     """A compiled model (.mjb), if what its head says can be true."""
     _refuse_huge_binary(path)
     return mujoco.MjModel.from_binary_path(str(path))
-
-
-def refuse_not_finite(model: mujoco.MjModel, what: object) -> None:
-    """An error if a number of the model is NaN or infinite."""
-    for name in dir(model):
-        values = None if name.startswith("_") else getattr(model, name, None)
-        if isinstance(values, np.ndarray) and values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise ValueError(f"{what} cannot be read: {name} is not finite")
 
 
 def _refuse_huge_binary(path: pathlib.Path) -> None:

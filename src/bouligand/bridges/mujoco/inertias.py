@@ -7,12 +7,12 @@ the three hinges of a shoulder, say) a millionth of the robot's mass, as a ball 
 
 from __future__ import annotations
 
-import warnings
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...system.warning import warn_user
 from .hostile import RobotFileWarning
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ SHARE, BALL = 1e-6, 1e-2  # of the robot's mass, and the radius in m, for a movi
 _ENTRIES = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2), "iyz": (1, 2)}
 
 
-def make_possible(root: ET.Element, free_base: bool, level: int) -> None:
+def make_possible(root: ET.Element, free_base: bool) -> None:
     """Make every inertia one that a body can have, and give every link that moves one; warnings name the links."""
     changed: list[str] = []  # inertias that were
     points: list[str] = []  # masses without one
@@ -60,7 +60,7 @@ def make_possible(root: ET.Element, free_base: bool, level: int) -> None:
         (light, "links that move and have no mass: {}; each was given a millionth of the robot's"),
     ):
         if names:
-            warnings.warn(what.format(", ".join(names)), RobotFileWarning, stacklevel=level + 1)
+            warn_user(what.format(", ".join(names)), RobotFileWarning)
 
 
 def _fill_empty(root: ET.Element, free_base: bool, masses: dict[str, float]) -> list[str]:

@@ -19,12 +19,13 @@ from .driver import Driver
 from .features import name_of, refuse
 from .finding import find_places
 from .given import finite
-from .hostile import caught, refuse_not_finite
+from .hostile import Caught
 from .laws import FrictionLaw, JointFriction, NormalLaw, Spring, Stops
 from .memory import Memory, coordinates
 from .numbering import Table, joint_name
+from .physical import refuse_impossible
 from .robot import Robot
-from .robot_file import caller_level, read_model
+from .robot_file import read_model
 
 if TYPE_CHECKING:
     from ..._typing import FloatArray, Function, Number, Path
@@ -113,7 +114,7 @@ def load(
     Warns
     -----
     RobotFileWarning
-        If an inertia of the file is impossible and was replaced.
+        If an inertia of the file is impossible and was replaced, or if MuJoCo warns of something; also during a solve.
 
     Examples
     --------
@@ -133,9 +134,9 @@ def load(
     stops = _limits(limits)
     rubbing = _joint_friction(joint_friction)
     height = 0.0 if floor is None or isinstance(floor, str) else finite("floor: a plane's name, or a height; it", floor)
-    with caught(model if _is_path(model) else "the model", caller_level):
+    with Caught(model if _is_path(model) else "the model"):
         mj = read_model(model, free_base=free_base, package_dirs=package_dirs, meshes=meshes, edit=edit, height=height)
-        refuse_not_finite(mj, model if _is_path(model) else "the model")
+        refuse_impossible(mj, model if _is_path(model) else "the model")
         if mj.nv == 0:
             raise ValueError(
                 "the model has no joints: nothing in it can move" + ("" if free_base else "; free_base=True?")

@@ -5,7 +5,6 @@ MuJoCo's model and the tables of contacts and coordinates are shared and never w
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +15,12 @@ from ...core.state import MOST_ALONG
 from ...errors import PerformanceWarning
 from ...system.caught import Failures
 from ...system.reasons import name_error, undefined_name, why
+from ...system.warning import warn_user
 from . import layout as at
 from .couplings import Couplings
 from .formulas import Constants
+from .hostile import RobotFileWarning
 from .own_models import light_copy, place_few_geoms, smooth_copy
-from .robot_file import caller_level
 
 if TYPE_CHECKING:
     from ..._typing import FloatArray, IntArray
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 BALL = int(mujoco.mjtGeom.mjGEOM_SPHERE)
 ROUND = (BALL, int(mujoco.mjtGeom.mjGEOM_CAPSULE))
 CORE = 1e-3  # of its radius: to that a round geom that touches another is shrunk
+_QUIET = np.ones(len(mujoco.mjtWarning.__members__) - 1, dtype=np.int32).tobytes()  # counts of warnings, after none
 
 
 class Memory:
@@ -104,10 +105,9 @@ class Memory:
             except Exception as error:
                 if missing := undefined_name(error):
                     raise name_error(function.name, missing, function.given) from None
-                warnings.warn(
+                warn_user(
                     f"{function.name} does not compile: {why(error)}\nIt runs as plain Python, far slower.",
                     PerformanceWarning,
-                    stacklevel=caller_level(),
                 )
                 self._bound[function.name] = function.bind(False, self.sizes, self.failures)
         return self._bound[function.name][0]
@@ -138,8 +138,23 @@ class Memory:
                     )
                     raise
 
+    def after_use(self, piece: tuple[int, Any]) -> None:
+        """Tell what MuJoCo has warned of in a piece of memory, such as a mass matrix that cannot be inverted.
+
+        MuJoCo itself writes only the first warning of each kind, to a file in the current folder, and counts the others. Here
+        there is a first one from the beginning.
+        """
+        _, (data, counts, *_) = piece
+        if counts.tobytes() != _QUIET:
+            kinds, counts[:] = np.flatnonzero(counts > 1), 1
+            for kind in kinds.tolist():
+                text = mujoco.mju_warningText(kind, int(data.warning[kind].lastinfo))
+                warn_user(f"MuJoCo, at a state of the robot: {text}", RobotFileWarning)
+
     def __call__(self) -> tuple[int, object]:
         model, data = self.model, mujoco.MjData(self.model)
+        counts = data.warning.number
+        counts[:] = 1
         mujoco.mj_forward(model, data)  # raises an exception here if MuJoCo cannot compute the model
         block = np.zeros(at.BLOCK_SIZE, dtype=np.int64)
         scratch = np.zeros(at.ROW + 2 * model.nv)
@@ -221,7 +236,9 @@ class Memory:
         }
         for slot, number in numbers.items():
             block[slot] = number
-        return block.ctypes.data, (block, data, arrays, self)
+        piece = block.ctypes.data, (data, counts, block, arrays, self)
+        self.after_use(piece)
+        return piece
 
     def _for_jacobians(self, data: mujoco.MjData) -> dict[int, Any]:
         """What only ``jacobians`` needs."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pathlib
-import warnings
 from collections.abc import Callable
 from xml.etree import ElementTree as ET
 
 from ..._optional import MissingExtraError, need
+from ...system.warning import warn_user
 from .files import Files
 from .hostile import RobotFileWarning
 
@@ -18,8 +18,8 @@ CONVERTED = (".dae",)
 class Meshes:
     """The meshes that are kept: ``assets`` has those that were converted, by the names that the URDF has for them now."""
 
-    def __init__(self, wanted: bool, resolve: Callable[[str], pathlib.Path], caller_level: Callable[[], int]) -> None:
-        self._wanted, self._resolve, self._caller_level = wanted, resolve, caller_level
+    def __init__(self, wanted: bool, resolve: Callable[[str], pathlib.Path]) -> None:
+        self._wanted, self._resolve = wanted, resolve
         self.assets: dict[str, bytes] = {}
         self._names: dict[pathlib.Path, str] = {}
         self._files = Files()
@@ -75,4 +75,4 @@ class Meshes:
         """Say which meshes were left out, so that their links are drawn as boxes."""
         for why, names in self._left_out.items():
             some = ", ".join(sorted(set(names))[:4]) + (" ..." if len(set(names)) > 4 else "")
-            warnings.warn(f"meshes are left out: {some} ({why})", RobotFileWarning, stacklevel=self._caller_level())
+            warn_user(f"meshes are left out: {some} ({why})", RobotFileWarning)

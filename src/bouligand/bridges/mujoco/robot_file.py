@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import pathlib
 import re
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from ...system.warning import warn_user
 from .files import size_of
 from .hostile import RobotFileWarning, parse, read_binary, read_text
 from .inertias import make_possible
@@ -94,7 +94,7 @@ def _urdf(
 ) -> mujoco.MjSpec:
     """A spec of a URDF: without what dynamics does not need, inertias possible, frames of fixed links kept as sites."""
     check_links(root)
-    kept = Meshes(meshes, lambda name: _resolve(name, folder, package_dirs), caller_level)
+    kept = Meshes(meshes, lambda name: _resolve(name, folder, package_dirs))
     for link in root.iter("link"):
         for tag in ("visual", "collision"):
             for element in link.findall(tag):
@@ -102,7 +102,7 @@ def _urdf(
                 if (mesh is None and tag == "visual") or (mesh is not None and not kept.keep(mesh, tag)):
                     link.remove(element)
     kept.warn()
-    make_possible(root, free_base, caller_level())
+    make_possible(root, free_base)
     # links on fixed joints become part of the link they are fixed to (their frames stay, as sites)
     for old in root.findall("mujoco"):
         root.remove(old)
@@ -159,19 +159,29 @@ def _compile(
             conaffinity=0,
         )
     try:
-        return spec.compile()
+        return _compiled(spec)
     except ValueError as error:
         if "balanceinertia" not in str(error):
             raise
         spec.compiler.balanceinertia = True
-        model = spec.compile()
+        model = _compiled(spec)
         names = [body.name for body in spec.bodies if _refused(body)] or re.findall(r"name '([^']*)'", str(error))
-        warnings.warn(
+        warn_user(
             f"no body can have the inertias of {', '.join(names)}; MuJoCo replaced each by a ball's (balanceinertia)",
             RobotFileWarning,
-            stacklevel=caller_level(),
         )
         return model
+
+
+def _compiled(spec: mujoco.MjSpec) -> mujoco.MjModel:
+    """The model of a spec. Since version 4 MuJoCo gives some warnings twice; all go to where `Caught` collects them."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = spec.compile()
+    tell = mujoco.get_mju_user_warning() or warnings.warn
+    for one in said:
+        tell(str(one.message))
+    return model
 
 
 def _refused(body: Any) -> bool:
@@ -205,12 +215,3 @@ def _unused(spec: mujoco.MjSpec, name: str) -> str:
     while name in taken:
         name = f"{name}_"
     return name
-
-
-def caller_level() -> int:
-    """How far up the stack the caller of the library is, for warnings."""
-    depth, frame = 0, inspect.currentframe()  # (0: it counts itself)
-    here = str(pathlib.Path(__file__).parent)
-    while frame is not None and frame.f_code.co_filename.startswith(here):
-        depth, frame = depth + 1, frame.f_back
-    return depth
