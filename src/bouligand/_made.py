@@ -32,5 +32,6 @@ class Made(type):
 
 def make(kind: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
     """An instance of a class that only the library makes."""
-    made: T = type.__call__(kind, *arguments, **named)  # type: ignore[arg-type]
+    plain: Any = getattr(kind, "__origin__", kind)  # (of a class with type arguments)
+    made: T = type.__call__(plain, *arguments, **named)
     return made

@@ -10,6 +10,8 @@ import bouligand as bd
 from . import accepted, good_calls, public_api, zoo
 
 OF_PYTHON = (TypeError, ValueError)
+# options that may be None
+WITHOUT = {"atol", "eps", "projection", "t_eval", "terminal", "breakpoints", "b0", "progress"}
 WELL = ("refused", "justified", "no solution")  # the other answers are defects
 
 
@@ -34,7 +36,11 @@ class Answer:
 
 
 def tasks(name):
-    """(argument, label) of all bad calls made from one good call."""
+    """(argument, label) of all bad calls made from one good call, which is tried first."""
+    call = good_calls.GOOD[name]()
+    result = call.function(**call.arguments)
+    if call.then is not None:
+        call.then(result)
     call = good_calls.GOOD[name]()
     return [(argument, label) for argument in attacked(call) for label, _ in values(call, argument)]
 
@@ -49,8 +55,10 @@ def values(call, argument):
     """(label, function that makes a value) of what is wrong for an argument, or may be."""
     default = public_api.arguments(call.function).get(argument)
     for label, make in zoo.wrong_values(call.arguments.get(argument), call.particular.get(argument, ())):
-        if label == "None" and default is None:
+        if label == "None" and (default is None or argument in WITHOUT):
             continue  # (it is documented to be left out)
+        if label == "other system" and argument == "system":
+            continue  # (a good one)
         yield label, make
 
 
@@ -80,26 +88,25 @@ def _called(call, argument, value):
             return "silent", ""
         except bd.BouligandError as error:
             kind, detail = "no solution", _text(error)
-        except zoo_errors() as error:
-            kind, detail = "refused", _text(error)
         except BaseException as error:
-            kind, detail = "late", f"{type(error).__name__}: {_text(error)}"
+            # (what a function returns is only known when it is called; and what it raises itself is passed on with a note)
+            kind, detail = _judged(call, argument, error)
+            own = re.search(r" in [fh]\(t = ", detail)
+            if not own and (kind != "refused" or not callable(value) or isinstance(value, type)):
+                kind, detail = "late", f"{type(error).__name__}: {_text(error)}"
+            elif own:
+                kind = "refused"
     seconds = time.perf_counter() - began
     return kind, f"({seconds:.1f} s) {detail}" if seconds > 5.0 else detail
 
 
-def zoo_errors():
-    """What functions of the zoo raise of themselves, which the library hands on."""
-    return (KeyError,)
-
-
 def _judged(call, argument, error):
     text = _text(error)
-    if isinstance(error, (*OF_PYTHON, *call.raises)) or type(error) in (bd.BouligandError,):
+    if isinstance(error, (*OF_PYTHON, *call.raises)):
         words = (argument, *call.says.get(argument, ()))
         if any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) for word in words):
             return "refused", text
-        return ("no solution" if isinstance(error, bd.BouligandError) else "unnamed"), text
+        return "unnamed", text
     if isinstance(error, bd.BouligandError):
         return "no solution", text
     if isinstance(error, KeyError) and "the function's own error" in text:

@@ -135,7 +135,7 @@ def test_bad_arguments():
         (lambda: shot.fit([0.1], [np.nan], observe="z"), "data must be finite"),
         (lambda: shot.fit([], []), "t must be a list of times"),
         (lambda: shot.fit([0.1], [1.0], observe=lambda x: (x, np.eye(2)))([9.81]), "observe must give 1 values"),
-        (lambda: shot.fit([0.1, 1.5], [1.0, 1.0], observe="z")([9.81]), "t_eval"),
+        (lambda: shot.fit([0.1, 1.5], [1.0, 1.0], observe="z"), "t must lie within t_span"),
         (lambda: bd.Shooting(bd.models.hopper(), (0.0, 1.0), [2.0, 0.0], failed=math.nan), "failed must be a number"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -123,7 +123,7 @@ def test_failures():
         ({"U": [[1.0, 2.0], [1.0, 2.0]]}, "a column for each of 1 inputs"),
         ({"U": [[1.0], [math.nan]]}, "U must be finite"),
         ({"U": "full throttle"}, "U must be made of real numbers"),
-        ({"inputs": "thrust"}, "no parameter is called thrust"),
+        ({"inputs": "thrust"}, "no parameter is called 'thrust'"),
         ({"inputs": ()}, "which parameters are inputs"),
         ({"inputs": ("force", "force")}, "once"),
         ({"inputs": None}, "which parameters are inputs"),

@@ -206,14 +206,14 @@ def test_a_kick_while_a_guard_is_passed():
     ("arguments", "message"),
     [
         ({"jumps": {"wall": systems.bounce}}, "no guard is called 'wall'"),
-        ({"jumps": {"floor": 3.0}}, "jump must be a function"),
+        ({"jumps": {"floor": 3.0}}, "jumps: R must be a function"),
         ({"jumps": ("floor",)}, "guards alone go with jump_many"),
         ({"jumps": {"floor": systems.bounce}, "observers": ("floor",)}, "has a jump and is an observer"),
         ({"jumps": {"floor": systems.bounce}, "order": ("floor", "floor")}, "names 'floor' twice"),
         ({"reset": systems.bounce}, "jumps="),
         ({"jumps": {"floor": systems.bounce}, "DR": {0: 1.0}}, "DR must be a function"),
         ({"jumps": {}, "DR": {0: systems.bounce}}, "has no function in jumps"),
-        ({"jumps": {"floor": lambda t, x: x}}, "jump takes 2 arguments; expected R"),
+        ({"jumps": {"floor": lambda t, x: x}}, "jumps: R takes 2 arguments; expected R"),
         ({"jumps": {"floor": systems.bounce}, "direction": -1, "reset": [[1.0]]}, "does not go with jumps"),
     ],
 )

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._made import Made
+from ..system.arguments import index
+from ..system.words import name as one_name
+
 if TYPE_CHECKING:
     from .. import _typing as ty
     from .cycle import Cycle
 
 
 @dataclass
-class Bifurcation:
+class Bifurcation(metaclass=Made, by="continue_cycle"):
     """A place on a branch where cycles change their kind.
 
     Attributes
@@ -49,7 +53,7 @@ class Bifurcation:
         return f"{self.kind} at {self.value:.8g}" + (f" ({self.about})" if self.about else "")
 
 
-class Branch:
+class Branch(metaclass=Made, by="continue_cycle"):
     """Cycles along a parameter, made by `continue_cycle`, in the order in which they were found.
 
     ``branch[k]`` is a Cycle, ``len(branch)`` their number.
@@ -87,6 +91,9 @@ class Branch:
         return len(self.cycles)
 
     def __getitem__(self, k: int) -> Cycle:
+        k, count = index("k, the number of a cycle,", k), len(self)
+        if not -count <= k < count:
+            raise IndexError(f"there is no cycle k = {k}: there are {count}")
         return self.cycles[k]
 
     def __iter__(self) -> Iterator[Cycle]:
@@ -126,9 +133,7 @@ class Branch:
         True
         """
         system = self.cycles[0].system
-        if name not in system.states:
-            raise ValueError(f"no state is called {name!r}; states: {', '.join(system.states)}")
-        i = system.states.index(name)
+        i = system.states.index(one_name("name", name, system.states, "state"))
         rows = [cycle.x0 if cycle.at_section is None else cycle.at_section for cycle in self.cycles]
         return np.array([row[i] for row in rows])
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import brentq
 
+from .._made import make
 from .branch import Bifurcation
 
 if TYPE_CHECKING:
@@ -40,11 +41,11 @@ def changes(here: Point, there: Point, length: float, following: Next) -> list[B
             nearest = min(place.cycle.part_multipliers, key=lambda v: min(abs(v - 1.0), abs(v + 1.0)))
             about = f"multiplier {nearest.real:.6g}"
         name = "symmetry breaking" if kind == "period doubling" and parts % 2 == 0 else kind
-        out.append(Bifurcation(name, place.value, about, place.cycle))
+        out.append(make(Bifurcation, name, place.value, about, place.cycle))
     pairs = [_outside(point.cycle) for point in (here, there)]
     if abs(pairs[0] - pairs[1]) == 2:
         place = located(here, length, lambda point: _largest_pair(point.cycle) - 1.0, following) or here
-        out.append(Bifurcation("torus", place.value, "a complex pair of multipliers", place.cycle))
+        out.append(make(Bifurcation, "torus", place.value, "a complex pair of multipliers", place.cycle))
     return out
 
 
@@ -122,5 +123,5 @@ def _change_of_events(here: Point, there: Point, length: float, following: Next)
     counts = [Counter(name for name, _ in cycle.signature) for cycle in (here.cycle, there.cycle)]
     changed = sorted((counts[0] - counts[1]).keys() | (counts[1] - counts[0]).keys())
     if not changed:
-        return Bifurcation("tie", before.value, "events change their order", before.cycle)
-    return Bifurcation("grazing", before.value, f"guard {', '.join(map(repr, changed))}", before.cycle)
+        return make(Bifurcation, "tie", before.value, "events change their order", before.cycle)
+    return make(Bifurcation, "grazing", before.value, f"guard {', '.join(map(repr, changed))}", before.cycle)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._made import make
 from ..errors import BouligandError, CycleError
 from ..system.arguments import number, whole
 from .branch import Bifurcation, Branch
@@ -135,7 +136,7 @@ def continue_cycle(
                 break
             here = _remeshed(here, there)
             length = min(max_step, length * (1.5 if iterations <= 3 else 1.0 if iterations <= 5 else 0.7))
-    return Branch(parameter, cycles, found, message)
+    return make(Branch, parameter, cycles, found, message)
 
 
 def _beyond(end: float) -> Callable[[Point], float]:
@@ -217,7 +218,7 @@ def _corrected(here: Point, length: float, row: ty.FloatArray) -> tuple[Point | 
         tangent = _tangent(problem, J, here.tangent)
         if (weights * tangent) @ here.tangent < 0.5:
             return None, "the branch bends too much", 0
-        return Point(problem, found.u, tangent, Cycle(problem, found), J), "", found.iterations
+        return Point(problem, found.u, tangent, make(Cycle, problem, found), J), "", found.iterations
     except (BouligandError, np.linalg.LinAlgError) as error:
         return None, str(error), 0
 
@@ -279,7 +280,7 @@ def _grazing_ahead(here: Point, cycles: list[Cycle]) -> list[Bifurcation]:
             ahead = near[name] / (far[name] - near[name]) * (last.p[index] - before.p[index])
             if abs(ahead) <= 2.0 * abs(last.p[index] - before.p[index]) + 1e-9 * abs(last.p[index]):
                 about = f"guard {name!r}: the branch ends"
-                return [Bifurcation("grazing", float(last.p[index] + ahead), about, last)]
+                return [make(Bifurcation, "grazing", float(last.p[index] + ahead), about, last)]
     return []
 
 

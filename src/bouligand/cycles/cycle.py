@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._made import Made
 from ..integration.solve import solve
 from .stability import across_flow, around, eigenvalues, is_stable, pieces_of
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 
-class Cycle:
+class Cycle(metaclass=Made, by="find_cycle"):
     """A periodic motion of a system, made by `find_cycle`.
 
     Attributes

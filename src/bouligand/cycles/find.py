@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
+from .._made import make
 from ..errors import BouligandError, CycleError
 from ..integration.options import state
 from ..integration.solve import solve
 from ..system.arguments import finite_numbers, number, one_of, whole
-from ..system.system import System
+from ..system.system import System, a_system
 from .cycle import Cycle
 from .mesh import clear_time, event_times, fractions
 from .newton import refuse, solve_equations
@@ -124,8 +125,7 @@ def find_cycle(
     >>> bool(abs(sixth.period - cycle.period) < 1e-8), cycle.stable
     (True, True)
     """
-    if not isinstance(system, System):
-        raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
+    a_system(system)
     one_of("on_failure", on_failure, ("raise", "return"))
     options.setdefault("rtol", 1e-9)
     refused = {"terminal", "t_eval"} & options.keys()
@@ -176,7 +176,7 @@ def find_cycle(
             if isinstance(error, CycleError):
                 raise
             raise CycleError(f"the first guess of the cycle could not be integrated: {error}") from error
-    cycle = Cycle(problem, found)
+    cycle = make(Cycle, problem, found)
     if found.converged and problem.parts > 1:
         _check_symmetry(problem, cycle)
     if not found.converged and on_failure == "raise":

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
+from .._made import Made, make
 from ..core.state import FEW_LANES, LANES
 from ..errors import DerivativeError
 from ..system.arguments import finite_numbers, numbers
@@ -32,7 +33,7 @@ _MOST_NUMBERS = 3_000_000  # in matrices at all times, where they are not asked 
 START = -1  # (instead of the place of a time)
 
 
-class BDerivativeAtTimes(StructureAtTimes, Generic[Gradient]):
+class BDerivativeAtTimes(StructureAtTimes, Generic[Gradient], metaclass=Made, by="Solution.bderivative"):
     """The Bouligand derivatives of ``x(since) -> x(t)`` for many times t, in one pass.
 
     Made by `Solution.bderivative` with several times. All of them together cost about as much as that at the last time.
@@ -97,7 +98,9 @@ class BDerivativeAtTimes(StructureAtTimes, Generic[Gradient]):
         self._moments, self._places = in_order(times)
         solution._within(self._moments)
         # (errors in other arguments are found here)
-        self._whole = last = BDerivative[Any](solution, float(self._moments[-1]), since, None, params, merge, rtol)
+        self._whole = last = make(
+            BDerivative[Any], solution, float(self._moments[-1]), since, None, params, merge, rtol
+        )
         self.since: float = last.since
         if self._moments[0] < self.since:
             raise ValueError(f"t must not be before since; got t = {self._moments[0]:g}, since = {self.since:g}")
@@ -109,7 +112,7 @@ class BDerivativeAtTimes(StructureAtTimes, Generic[Gradient]):
         self._units = Units(solution, self._moments)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._made_of
+        return make, (BDerivativeAtTimes, *self._made_of)
 
     def _plan(self, merge: float | None, rtol: float | None) -> tuple[IntArray, list[Branch]]:
         """The places of the times that are read off on the way, and the branches to the others."""
@@ -125,7 +128,7 @@ class BDerivativeAtTimes(StructureAtTimes, Generic[Gradient]):
             before = on_way[on_way < place]
             base = int(before[-1]) if len(before) else START
             begin = self.since if base == START else float(moments[base])
-            B = BDerivative[Any](self.solution, float(moments[place]), begin, None, self.params, merge, rtol)
+            B = make(BDerivative[Any], self.solution, float(moments[place]), begin, None, self.params, merge, rtol)
             branches.append(Branch(int(place), base, B))
         return on_way, branches
 

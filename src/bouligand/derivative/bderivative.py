@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal
 
 import numpy as np
 
-from ..system.arguments import numbers, one_of
+from .._made import Made, make
+from ..system.arguments import flag, numbers, one_of
 from .margins import warn_of_jumps
 from .outcome import check_options, outcome_of
 from .perturbations import Perturbations, batch_of, described
@@ -28,7 +29,7 @@ else:
     Gradient = TypeVar("Gradient")
 
 
-class BDerivative(Structure, Generic[Gradient]):
+class BDerivative(Structure, Generic[Gradient], metaclass=Made, by="Solution.bderivative"):
     """The Bouligand derivative of ``x(since) -> x(t)`` along a solution: continuous, piecewise linear in the perturbation.
 
     Made by `Solution.bderivative`. Where all crossings are isolated it is a matrix; at a corner, where guards are crossed
@@ -96,11 +97,13 @@ class BDerivative(Structure, Generic[Gradient]):
         rtol: float | None = None,
     ) -> None:
         self._made_of = (solution, t, since, event, params, merge, rtol)
+        if params is not False:
+            params = flag("params", params)
         outcome = outcome_of(solution, t, since, event)
         if params or merge is not None or rtol is not None:
             check_options(solution, params, merge, rtol, outcome.since, outcome.t)
         self.since, self.t, self.event = outcome.since, outcome.t, outcome.event
-        self.solution, self.system, self.params = solution, solution.system, bool(params)
+        self.solution, self.system, self.params = solution, solution.system, params
         self._map = TangentMap(solution, outcome, self.params, merge, None if rtol is None else float(rtol))
         if solution.record.jumps_at_grazes:
             warn_of_jumps(solution, self.since, self.t)
@@ -108,7 +111,7 @@ class BDerivative(Structure, Generic[Gradient]):
         self._perturbations = Perturbations(self.system, self.n, self.np, self.params)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._made_of
+        return make, (BDerivative, *self._made_of)
 
     def __call__(self, dx: ArrayLike | None = None, dp: Parameters | None = None, dt0: ArrayLike = 0.0) -> FloatArray:
         """The perturbation of the outcome, to first order.

@@ -95,7 +95,7 @@ class Corner(CompiledCorner, Generic[GuardName]):
         times = np.zeros(m) if Dt_h is None else vector("Dt_h", Dt_h)
         word = -np.ones(m) if before is None else vector("before", before)
         if times.shape != (m,) or word.shape != (m,) or not np.isin(word, (-1.0, 1.0)).all():
-            raise ValueError(f"Dt_h and before must have {m} values, one for each guard, those of before -1 or +1")
+            raise ValueError(f"Dt_h and before must have {m} values, one for each row of Dh, those of before -1 or +1")
         self._given = CornerField(F, n, m)
         self._made_of = (F, Dh, Dt_h, before)
         self._memory = Working(n, m, 0)

@@ -9,9 +9,10 @@ import numpy as np
 
 from ..core.state import FUNCTIONS
 from ..errors import FunctionError
-from ..system.arguments import numbers
+from ..system.arguments import numbers, short, vector
 from ..system.caught import Failures
 from ..system.functions import UserFunction
+from ..system.words import function
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -24,12 +25,12 @@ class CornerField:
 
     def __init__(self, F: Callable[[FloatArray], ArrayLike] | Mapping[Any, ArrayLike], n: int, m: int) -> None:
         self._value: Callable[[FloatArray], ArrayLike]
-        if callable(F):
-            self._value = F
-        else:
-            table = _table(F)
-            self._value = lambda word: table[tuple(int(s) for s in word)]
         self._n = n
+        if callable(F):
+            self._value = function("F", F, "word")
+        else:
+            table = _Table({word: self._checked(value) for word, value in _table(F, m).items()})
+            self._value = lambda word: table[tuple(int(s) for s in word)]
         self.failures = Failures()
         user = UserFunction("f", lambda t, x, b, p: self.at(b))
         address, self._callback = user.bind(False, {"n": n, "m": m, "p": 0}, self.failures)
@@ -39,10 +40,10 @@ class CornerField:
 
     def at(self, word: FloatArray) -> FloatArray:
         """The field in this mode, checked."""
-        try:
-            value = numbers("F", self._value(np.array(word)))
-        except KeyError:
-            raise KeyError(f"F has no entry for the word {tuple(int(s) for s in word)}") from None
+        return self._checked(self._value(np.array(word)))
+
+    def _checked(self, given: Any) -> FloatArray:
+        value = numbers("F", given)
         if value.shape != (self._n,):
             raise ValueError(f"F must give {self._n} values, one for each state; got shape {value.shape}")
         return value
@@ -52,11 +53,21 @@ class CornerField:
         raise self.failures.take() or FunctionError("F failed, but did not say why")
 
 
-def _table(F: Any) -> dict[tuple[int, ...], Any]:
-    """A field given as a table, its keys as tuples of whole numbers."""
-    try:
-        return {tuple(int(s) for s in key): value for key, value in dict(F).items()}
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"F must be a function of the word, or a table keyed by tuples of -1 and +1; got {F!r}"
-        ) from None
+class _Table(dict[tuple[int, ...], Any]):
+    """A field for some words, which says which one is missing."""
+
+    def __missing__(self, word: tuple[int, ...]) -> NoReturn:
+        raise KeyError(f"F has no entry for the word {word}")
+
+
+def _table(F: Any, m: int) -> dict[tuple[int, ...], Any]:
+    """A field given as a table, its keys as tuples of m signs."""
+    if not isinstance(F, Mapping) or not F:
+        raise TypeError(f"F must be a function of the word, or a table keyed by tuples of -1 and +1; got {short(F)}")
+    out = {}
+    for word, value in F.items():
+        signs = vector("F: a word", word)
+        if signs.shape != (m,) or not np.isin(signs, (-1.0, 1.0)).all():
+            raise ValueError(f"F must have words of {m} signs, -1 or +1, one for each row of Dh; got {short(word)}")
+        out[tuple(int(s) for s in signs)] = value
+    return out

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._made import Made
 from ..errors import DerivativeError
-from ..system.arguments import finite_numbers, number, numbers
+from ..system.arguments import finite_numbers, numbers, positive
+from ..system.words import function, names, pair
 from .moments import in_order, summed
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from .shooting import Shooting
 
 
-class Fit:
+class Fit(metaclass=Made, by="Shooting.fit"):
     """Weighted residuals of a trajectory at the times of measurements, as a function of unknown start values and parameters.
 
     Made by `Shooting.fit`. ``fit(theta)`` are the residuals and ``fit.jacobian(theta)`` their derivative, all in one forward
@@ -68,7 +70,9 @@ class Fit:
         weights: ArrayLike = 1.0,
         rtol: float = 1e-3,
     ) -> None:
-        self.rtol = number("rtol", rtol)
+        self.rtol = positive("rtol", rtol)
+        if not self.rtol < 1.0:
+            raise ValueError(f"rtol must be between 0 and 1, such as 1e-3; got {rtol!r}")
         times, self.data = np.atleast_1d(finite_numbers("t", t)), finite_numbers("data", data)
         if times.ndim != 1 or not times.size:
             raise ValueError(f"t must be a list of times; got shape {times.shape}")
@@ -76,10 +80,15 @@ class Fit:
             self.data = self.data[:, None]
         if self.data.ndim != 2 or len(self.data) != len(times):
             raise ValueError(f"data must have a row for each of the {len(times)} times; got shape {np.shape(data)}")
+        first, last = shot.t_span
+        if not (first <= times.min() and times.max() <= last):
+            raise ValueError(f"t must lie within t_span, [{first:g}, {last:g}]; got {times.min():g} to {times.max():g}")
         self.t = times
         self._moments, self._places = in_order(times)
         self._observe = _observation(shot.system, observe, self.data.shape[1])
         weights = finite_numbers("weights", weights)
+        if (weights < 0.0).any():
+            raise ValueError(f"weights must not be negative; got {weights.min():g} among them")
         if weights.ndim == 1:  # (of the times)
             weights = weights[:, None]
         try:
@@ -98,7 +107,10 @@ class Fit:
         (_, width), n = self.data.shape, self.shot.system.n
         if isinstance(self._observe, list):  # (states)
             return solution.x[self._places][:, self._observe], np.eye(n)[self._observe]
-        values, slopes = zip(*map(self._observe, solution.x.copy()), strict=True)
+        both = "the values that are observed, and their Jacobian"
+        values, slopes = zip(
+            *(pair("what observe returns", self._observe(x), both) for x in solution.x.copy()), strict=True
+        )
         value, slope = numbers("observe: the values", values), numbers("observe: the Jacobian", slopes)
         if value.shape[1:] != (width,) or slope.shape[1:] != (width, n):
             raise ValueError(
@@ -225,14 +237,12 @@ def _observation(
 ) -> list[int] | Callable[[ty.FloatArray], tuple[ArrayLike, ArrayLike]]:
     """What is observed: the places of states, or the function that was given."""
     if callable(observe):
-        return observe
-    try:
-        names = system.states if observe is None else (observe,) if isinstance(observe, str) else tuple(observe)
-    except TypeError:
-        raise TypeError(f"observe must be names of states, or a function of the state; got {observe!r}") from None
-    for name in names:
-        if name not in system.states:
-            raise ValueError(f"observe: no state is called {name!r}; states: {', '.join(system.states)}")
-    if len(names) != width:
-        raise ValueError(f"data must have a column for each observed state ({', '.join(names)}); got {width} columns")
-    return [system.states.index(name) for name in names]
+        return function("observe", observe, "x")
+    seen = (
+        system.states
+        if observe is None
+        else names("observe", observe, system.states, "state", ", or a function of the state")
+    )
+    if len(seen) != width:
+        raise ValueError(f"data must have a column for each observed state ({', '.join(seen)}); got {width} columns")
+    return [system.states.index(name) for name in seen]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._made import make
 from ..core.state import MARGIN
 from ..errors import DerivativeError, DerivativeWarning
 from ..system.arguments import numbers
@@ -130,7 +131,7 @@ def _margin(B: BDerivative[Any], row: Any) -> Margin:
     x = solution(t)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DerivativeWarning)
-        to_there = type(B)(solution, t, B.since, None, B.params)
+        to_there = make(type(B), solution, t, B.since, None, B.params)
         if to_there.corners:
             matrices = [piece.matrix for piece in to_there.pieces()]
         else:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from ..system.arguments import short
+from ..system.words import listed
+
 if TYPE_CHECKING:
     from .._typing import FloatArray, IntArray
     from ..solution.solution import Solution
@@ -34,12 +37,10 @@ def columns_of(system: System, wrt: str | Iterable[str]) -> list[int]:
     n = system.n
     if isinstance(wrt, str) and wrt in ("x", "p"):
         return list(range(n)) if wrt == "x" else list(range(n, n + len(system.params)))
-    try:
-        names = [wrt] if isinstance(wrt, str) else list(wrt)
-    except TypeError:
-        raise TypeError(f"wrt must be 'x', 'p', or names of states and parameters; got {wrt!r}") from None
     out = []
-    for name in names:
+    for name in listed("wrt", wrt, "'x', 'p', or names of states and parameters"):
+        if not isinstance(name, str):
+            raise TypeError(f"wrt must be 'x', 'p', or names of states and parameters; got {short(name)} among them")
         if name in system.states and name in system.params:
             raise ValueError(f"wrt: {name!r} is both a state and a parameter")
         if name in system.states:

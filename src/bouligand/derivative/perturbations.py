@@ -41,7 +41,7 @@ class Perturbations:
             if not self._params:
                 raise ValueError("dp needs a derivative with parameters: sol.bderivative(params=True)")
             z[self._n :] = self._parameters(dp)
-        return z, dt0 if dt0 == 0.0 else number("dt0", dt0)
+        return z, dt0 if type(dt0) is float and dt0 == 0.0 else number("dt0", dt0)
 
     def _parameters(self, dp: Parameters) -> FloatArray:
         """A perturbation of the parameters as an array."""
@@ -89,8 +89,13 @@ def _rank(value: Any) -> int:
     if isinstance(value, dict):
         return 1
     if isinstance(value, list | tuple):
-        return 2 if len(value) and np.ndim(value[0]) > 0 else 1
-    return 0 if isinstance(value, str | bytes) else np.ndim(value)
+        return 2 if len(value) and _has_rows(value[0]) else 1
+    return int(getattr(value, "ndim", 0))
+
+
+def _has_rows(first: Any) -> bool:
+    """Whether the first element of a sequence is a row of numbers."""
+    return isinstance(first, list | tuple) or getattr(first, "ndim", 0) > 0
 
 
 def described(value: FloatArray) -> str:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
+from .._made import Made, make
 from ..errors import BouligandError, DerivativeError
 from ..integration.options import state
 from ..integration.running import give_back
 from ..integration.stepper import Stepper
-from ..system.arguments import finite_numbers, numbers, one_of, whole
-from ..system.system import System
+from ..system.arguments import finite_numbers, flag, number, one_of, vector, whole
+from ..system.system import System, a_system
+from ..system.words import names
 from .intervals import interval_maps
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from .bderivative import BDerivative
 
 
-class Rollout:
+class Rollout(metaclass=Made, by="rollout"):
     """A trajectory under inputs that are held over intervals. Made by `rollout`.
 
     Attributes
@@ -120,16 +122,21 @@ class Rollout:
         array([[-0.005],
                [-0.1  ]])
         """
+        n, inputs = self.system.n, self.u.shape[1]
+        dx = None if dx is None else _of_size("dx", dx, n, "states")
+        du = None if du is None else _of_size("du", du, inputs, "inputs")
         derivative = self.bderivative(k)
         towards = self._towards(derivative, dx, du)
         return derivative.matrix(*towards), derivative.matrix(*towards, wrt="p")[:, self._columns]
 
-    def _towards(self, derivative: BDerivative[Any], dx: ArrayLike | None, du: ArrayLike | None) -> tuple[Any, Any]:
+    def _towards(
+        self, derivative: BDerivative[Any], dx: ty.FloatArray | None, du: ty.FloatArray | None
+    ) -> tuple[Any, Any]:
         """The perturbation that selects a piece, as dx and dp; none where there is but one."""
         if not derivative.corners:
             return None, None
         dp = np.zeros(len(self.system.params))
-        dp[self._columns] = 1.0 if du is None else numbers("du", du)
+        dp[self._columns] = 1.0 if du is None else du
         return np.ones(self.system.n) if dx is None else dx, dp
 
     @property
@@ -189,6 +196,9 @@ class Rollout:
         if not np.isfinite(self.x[-1]).all():
             raise DerivativeError(f"the integration ended before the last interval did: {self.solution.message}")
         intervals, n, inputs = len(self.u), self.system.n, len(self._columns)
+        quick = flag("quick", quick)
+        if rtol is not None and not 0.0 < number("rtol", rtol) < 1.0:
+            raise ValueError(f"rtol must be between 0 and 1, such as 1e-6; got {rtol!r}")
         towards_x = np.ones((intervals, n)) if dx is None else finite_numbers("dx", dx)
         towards_u = np.ones((intervals, inputs)) if du is None else finite_numbers("du", du)
         if towards_x.shape != (intervals, n) or towards_u.shape != (intervals, inputs):
@@ -247,6 +257,14 @@ class Rollout:
         return f"Rollout({len(self.u)} intervals, t = {self.t[0]:g} to {self.t[-1]:g}, {len(self.inputs)} inputs{end})"
 
 
+def _of_size(what: str, value: ArrayLike, size: int, kinds: str) -> ty.FloatArray:
+    """A vector with a value for each of the states or inputs."""
+    out = vector(what, value)
+    if out.shape != (size,):
+        raise ValueError(f"{what} must have {size} values, one for each of the {kinds}; got {out.size}")
+    return out
+
+
 def rollout(
     system: System,
     x0: ty.State,
@@ -303,8 +321,7 @@ def rollout(
     >>> run.A.shape, run.B.shape
     ((2, 2, 2), (2, 2, 1))
     """
-    if not isinstance(system, System):
-        raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
+    a_system(system)
     one_of("on_failure", on_failure, ("raise", "return"))
     columns = input_columns(system, inputs)
     t = finite_numbers("times", times)
@@ -351,20 +368,15 @@ def follow(
         if on_failure == "raise":
             raise
     give_back(stepper)
-    return Rollout(stepper.solution, t, x, u, columns)
+    return make(Rollout, stepper.solution, t, x, u, columns)
 
 
 def input_columns(system: System, inputs: str | Iterable[str] | None) -> ty.IntArray:
     """The places of the inputs among the parameters."""
-    names = system._held_inputs if inputs is None else [inputs] if isinstance(inputs, str) else list(inputs)
-    if not names:
+    named = system._held_inputs if inputs is None else names("inputs", inputs, system.params, "parameter")
+    if not named:
         raise ValueError(
             "inputs: which parameters are inputs? Name them; a robot has inputs of its own if it is loaded with control=Hold() "
             "(without times: those of the rollout count)"
         )
-    unknown = [str(name) for name in names if name not in system.params]
-    if unknown:
-        raise ValueError(f"inputs: no parameter is called {', '.join(unknown)}; parameters: {', '.join(system.params)}")
-    if len(set(names)) < len(names):
-        raise ValueError(f"inputs: each may be named once; got {', '.join(names)}")
-    return np.array([system.params.index(name) for name in names], dtype=np.int64)
+    return np.array([system.params.index(name) for name in named], dtype=np.int64)

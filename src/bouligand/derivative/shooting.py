@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
+from .._made import make
 from ..errors import BouligandError
-from ..integration.options import state
+from ..integration.kept_options import check_options
+from ..integration.options import span, state
 from ..integration.solve import solve
-from ..system.arguments import finite_numbers, numbers
-from ..system.system import System
+from ..system.arguments import finite_numbers, number, numbers, short
+from ..system.system import System, a_system
+from ..system.words import function, listed, pair
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -91,15 +94,18 @@ class Shooting:
         failed: float | None = None,
         **options: Unpack[ty.SolveOptions],
     ) -> None:
-        self.system, self.t_span, self.options = system, t_span, options
-        if not isinstance(system, System):
-            raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
+        a_system(system)
+        self.system, self.t_span, self.options = system, span(t_span), options
+        check_options(system, *self.t_span, cast("dict[str, Any]", options))
         self.x0, self.p = finite_numbers("x0", state(system, x0)), np.array(system.parameters(p), dtype=float)
-        try:
-            self.free = tuple(system.states if free is None else (free,) if isinstance(free, str) else free)
-        except TypeError:
-            raise TypeError(f"free must be names of states and parameters; got {free!r}") from None
+        self.free: tuple[str, ...] = system.states
+        if free is not None:
+            self.free = tuple(listed("free", free, "names of states and parameters"))
         for name in self.free:
+            if not isinstance(name, str):
+                raise TypeError(f"free must be names of states and parameters; got {short(name)} among them")
+            if self.free.count(name) > 1:
+                raise ValueError(f"free: {name!r} is named more than once")
             if (name in system.states) == (name in system.params):
                 what = "both a state and a parameter" if name in system.states else "neither a state nor a parameter"
                 raise ValueError(
@@ -283,16 +289,18 @@ class Shooting:
         (1.8, array([ 1.  , -0.02]))
         """
 
-        def function(theta: ArrayLike) -> tuple[float, ty.FloatArray]:
+        function("cost", cost, "x")
+
+        def value_and_slope(theta: ArrayLike) -> tuple[float, ty.FloatArray]:
             solution = self._attempt(theta)
             if solution is None:
                 return float(self.failed), np.zeros(len(self.free))
-            value, slope = cost(solution.record.states[-1].copy())
+            value, slope = cost_and_slope(cost, solution.record.states[-1].copy())
             B, dx, dp = self._derivative(solution)
             back = B.vjp(slope, dx, dp)
             return value, self._gather(*(back if self._params else (back, None)))
 
-        return function
+        return value_and_slope
 
     def fit(
         self,
@@ -336,4 +344,13 @@ class Shooting:
         """
         from .fit import Fit
 
-        return Fit(self, t, data, observe, weights, rtol)
+        return make(Fit, self, t, data, observe, weights, rtol)
+
+
+def cost_and_slope(cost: Callable[..., Any], x: ty.FloatArray) -> tuple[float, ty.FloatArray]:
+    """What a user's ``cost(x)`` returns: its value, and its gradient."""
+    value, slope = pair("what cost returns", cost(x), "(value, gradient)")
+    gradient = numbers("cost: the gradient", slope)
+    if gradient.shape != x.shape:
+        raise ValueError(f"cost must return (value, gradient), the gradient with {x.size} values; got {gradient.shape}")
+    return number("cost: the value", value), gradient

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._made import Made, make
 from .._optional import need
 from ..integration.solve import solve
 from ..solution.lazy import lazy
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 
-class Ensemble:
+class Ensemble(metaclass=Made, by="solve_many"):
     """Many trajectories of one system: the result of `solve_many`.
 
     ``ens[i]`` is the `Solution` of trajectory i, integrated again: it is the same to the last bit. ``len(ens)`` is their number.
@@ -194,8 +195,10 @@ class Ensemble:
     def events(self) -> EnsembleEvents:
         """All events, trajectory by trajectory."""
         counts = self._array("event_count", "'events' was not among keep")
-        return EnsembleEvents(
-            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), *map(self._source.array, EVENT_FIELDS)
+        return make(
+            EnsembleEvents,
+            np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            *map(self._source.array, EVENT_FIELDS),
         )
 
     # ------------------------------------------------------------------------------------------------------ outcomes

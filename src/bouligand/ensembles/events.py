@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._made import Made, make
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._typing import FloatArray, IntArray, SignArray
 
 
-class EnsembleEvents:
+class EnsembleEvents(metaclass=Made, by="solve_many"):
     """The events of all trajectories of an ensemble, one after the other: ``ens.events``.
 
     Those of trajectory i are the rows ``offsets[i]`` to ``offsets[i + 1]``; ``ens.events[i]`` has them alone.
@@ -46,7 +48,7 @@ class EnsembleEvents:
     def __getitem__(self, i: int) -> EnsembleEvents:
         rows = slice(self.offsets[i], self.offsets[i + 1])
         offsets = np.array([0, rows.stop - rows.start])
-        return EnsembleEvents(offsets, self.t[rows], self.guard[rows], self.direction[rows])
+        return make(EnsembleEvents, offsets, self.t[rows], self.guard[rows], self.direction[rows])
 
     def __repr__(self) -> str:
         return f"EnsembleEvents: {len(self)} of {len(self.offsets) - 1} trajectories"

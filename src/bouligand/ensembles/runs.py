@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._made import make
 from .._optional import need
 from ..errors import StoreError, StoreMismatchError
 from . import blocks, executors
@@ -44,11 +45,11 @@ def in_memory(
         if executor is None and block is None:
             with Progress(progress, inputs.count) as bar:
                 arrays = blocks.integrate(problem, inputs, 0, inputs.count, threads, bar.at)
-            return Ensemble(problem, inputs, InMemory(arrays))
+            return make(Ensemble, problem, inputs, InMemory(arrays))
         layout = Layout((inputs.count,), (block or _block_size(problem, inputs, executor),))
         todo = ((number, inputs, *layout.rows(number)) for number in layout)
         found = dict(_results(problem, todo, threads, executor, None, progress, inputs.count))
-        return Ensemble(problem, inputs, InMemory(_joined([found[number] for number in layout])))
+        return make(Ensemble, problem, inputs, InMemory(_joined([found[number] for number in layout])))
     given: list[Inputs] = []
 
     def each() -> Iterator[tuple[int, Inputs, int, int]]:
@@ -65,7 +66,7 @@ def in_memory(
         )
         for name in ("x0", "p")
     )
-    return Ensemble(problem, plain(x0, p, len(x0)), InMemory(_joined([found[q] for q in range(len(given))])))
+    return make(Ensemble, problem, plain(x0, p, len(x0)), InMemory(_joined([found[q] for q in range(len(given))])))
 
 
 def in_store(
@@ -128,7 +129,7 @@ def _array_into_store(
     todo = ((number, inputs, *store.layout.rows(number)) for number in left)
     for _ in _results(problem, todo, threads, executor, store, progress, inputs.count, lock, done):
         pass
-    return Ensemble(problem, inputs, store)
+    return make(Ensemble, problem, inputs, store)
 
 
 def _stream_into_store(
@@ -168,7 +169,7 @@ def _stream_into_store(
 
     for _ in _results(problem, each(), threads, executor, store, progress, None, lock):
         pass
-    return Ensemble(problem, StoredInputs(store), store)
+    return make(Ensemble, problem, StoredInputs(store), store)
 
 
 def _is_done(store: Store, number: int, inputs: Inputs, first: int, stop: int) -> bool:

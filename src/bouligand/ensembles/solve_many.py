@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..integration import options as read
 from ..system.arguments import one_of, whole
-from ..system.system import System
+from ..system.system import System, a_system
 from . import executors, threads
 from .ensemble import Ensemble
 from .inputs import Inputs, stream
@@ -124,8 +124,7 @@ def solve_many(
     array([[-0.02, -0.2 ],
            [-0.02, -0.2 ]])
     """
-    if not isinstance(system, System):
-        raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
+    a_system(system)
     one_of("on_failure", on_failure, ("status", "raise"))
     if derivative is not None:
         one_of("derivative", derivative, ("matrix", "vjp"))

@@ -12,7 +12,7 @@ from scipy.stats import chi2
 from ..errors import BouligandError, EstimationError
 from ..integration.options import state
 from ..system.arguments import finite_numbers, number, numbers, one_of, whole
-from ..system.system import System
+from ..system.system import System, a_system
 from .gaussian import Part, covariance, log_density, mixture, on_one_side, update
 from .measurements import table_of
 from .observation import Update, observed, of_parameters
@@ -117,8 +117,7 @@ class Filter:
         t0: float = 0.0,
         **options: Any,
     ) -> None:
-        if not isinstance(system, System):
-            raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
+        a_system(system)
         self.system, self.method = system, one_of("method", method, METHODS)
         self.samples, self._options = whole("samples", samples, 4), options
         if gate is not None and not 0.0 < number("gate", gate) < 1.0:

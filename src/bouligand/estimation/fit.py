@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import least_squares
 
+from .._made import Made, make
 from ..errors import EstimationError
 from ..system.arguments import whole
-from ..system.system import System
+from ..system.system import System, a_system
 from .gauss_newton import minimise
 from .measurements import deviations, table_of
 from .residuals import Residuals
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ..solution.solution import Solution
 
 
-class FitResult:
+class FitResult(metaclass=Made, by="fit"):
     """What `fit` has found.
 
     Attributes
@@ -186,8 +187,7 @@ def fit(
     >>> bool(abs(found.values["k"] - 900.0) < 3.0 * found.std[0]), found.success
     (True, True)
     """
-    if not isinstance(system, System):
-        raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
+    a_system(system)
     single = hasattr(data, "keys")
     parts: list[Any] = [data] if single else list(data)
     if not parts:
@@ -234,7 +234,9 @@ def fit(
             )
     covariance, estimated = problem.covariance(found.fun, found.jac, found.active_mask, sigma is None)
     deviation = scale * estimated
-    return FitResult(problem.names, found.x, covariance, problem, deviation, bool(found.success), str(found.message))
+    return make(
+        FitResult, problem.names, found.x, covariance, problem, deviation, bool(found.success), str(found.message)
+    )
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from .._made import make
 from ..ensembles.solve_many import solve_many
 from ..errors import EstimationError
 from ..system.arguments import whole
@@ -131,7 +132,8 @@ def particle_filter(
             z, weights = z[np.minimum(chosen, count - 1)].copy(), np.full(count, 1.0 / count)
     means, spreads = (np.array(part) for part in zip(*rows, strict=True))
     many = len(table.t)
-    return Track(
+    return make(
+        Track,
         start.names,
         system.n,
         table.t,

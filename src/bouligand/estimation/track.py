@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._made import Made, make
 from ..system.arguments import numbers
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from .observation import Update
 
 
-class Track:
+class Track(metaclass=Made, by="Filter.run"):
     """Estimates over time, made by `Filter.run`, `Track.smooth` and `particle_filter`.
 
     ``track["z"]`` is the mean of a state or parameter at all times, ``track.std("z")`` its standard deviation.
@@ -148,7 +149,7 @@ class Track:
             z[q] = self.z[q] + G @ (z[q + 1] - predicted)
             P[q] = self.P[q] + G @ (P[q + 1] - spread) @ G.T
             P[q] = 0.5 * (P[q] + P[q].T)
-        return Track(self.names, self._n, self.t, z, P, self.log_likelihood, self.nis, self.accepted, self.how)
+        return make(Track, self.names, self._n, self.t, z, P, self.log_likelihood, self.nis, self.accepted, self.how)
 
     def __repr__(self) -> str:
         last = [
@@ -180,7 +181,8 @@ class Tracker:
         """All of it."""
         t, z, P, nis, accepted, how = zip(*self._rows, strict=True)
         f = self._filter
-        return Track(
+        return make(
+            Track,
             f.names, f.system.n, np.array(t), np.array(z), np.array(P), f.log_likelihood - self._before, np.array(nis),
             np.array(accepted), list(how), self._back,
         )  # fmt: skip

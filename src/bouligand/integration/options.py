@@ -16,9 +16,10 @@ import numpy as np
 from ..core.schemes import METHODS, STIFF
 from ..core.state import ALWAYS, EXPLICIT_ONLY, IF_NEEDED, SCALARS
 from ..core.views import record_view
-from ..system.arguments import finite_numbers, number, numbers, whole
+from ..system.arguments import finite_numbers, number, numbers, short, whole
 from ..system.declarations import guard_index, named_state
 from ..system.system import times
+from ..system.words import listed, pair
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -37,13 +38,11 @@ PROJECTIONS: dict[str | int, int] = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1
 
 def span(t_span: ty.TimeSpan) -> tuple[float, float]:
     """The two times of ``t_span``."""
+    both = pair("t_span", t_span, "two times (t0, tf)")
     try:
-        t0, tf = t_span
-        if isinstance(t0, str) or isinstance(tf, str):
-            raise TypeError
-        t0, tf = float(t0), float(tf)
-    except (TypeError, ValueError):
-        raise ValueError(f"t_span must be two times (t0, tf); got {t_span!r}") from None
+        t0, tf = (number("t_span", time) for time in both)
+    except TypeError:
+        raise ValueError(f"t_span must be two times (t0, tf), real numbers; got {short(t_span)}") from None
     if not -1e300 < t0 <= tf < 1e300:
         if t0 > tf:
             raise ValueError(
@@ -51,7 +50,7 @@ def span(t_span: ty.TimeSpan) -> tuple[float, float]:
                 "and sliding are defined forwards in time only. Without these, integrate the reversed system -f(-s, x, b, p), "
                 "h(-s, x, p) over s from -t0 to -tf"
             )
-        raise ValueError(f"t_span must be finite; got {t_span!r}")
+        raise ValueError(f"t_span must be within 1e300; got {t_span!r}")
     return t0, tf
 
 
@@ -124,7 +123,8 @@ def begin(
     """Write scalars, interval and state to a workspace, with all checks and conversions: the slow path, for arguments that the
     fast one of `Stepper` could not write. Returns the interval."""
     t0, tf = span(t_span)
-    each = None if atol is None or np.ndim(atol) == 0 else atol  # a tolerance for each state
+    given = None if atol is None else numbers("atol", atol)
+    each = None if given is None or given.ndim == 0 else given  # a tolerance for each state
     rtol, max_step = _scalar("rtol", rtol), _scalar("max_step", max_step)
     max_steps = _scalar("max_steps", max_steps)
     if not isinstance(method, str):
@@ -158,7 +158,7 @@ def state(system: System, x0: ty.State) -> list[float]:
         fits = False
     if not fits:
         names = ", ".join(system.states) if system.n <= 8 else ", ".join(system.states[:4]) + ", ..."
-        raise ValueError(f"x0 must have {system.n} values ({names}); got {x0!r}")
+        raise ValueError(f"x0 must have {system.n} values ({names}); got {short(x0)}")
     return cast("list[float]", x.tolist())
 
 
@@ -276,20 +276,17 @@ def bands(work: IntegrationMemory, system: System, eps: ty.PerGuard | None, proj
 
 def terminal_guards(g: RowsView, system: System, terminal: ty.Terminal) -> None:
     """Write to the guards' rows at which crossing each terminal guard ends the integration."""
-    if isinstance(terminal, bool):
+    if isinstance(terminal, bool | np.bool_):
         raise ValueError(f"terminal names the guards to stop at, or maps them to a count; got {terminal!r}")
     counts: Mapping[Any, Any]
     if isinstance(terminal, str | int | np.integer):
         counts = {terminal: 1}
-    elif hasattr(terminal, "items"):
-        counts = cast("Mapping[Any, Any]", terminal)
+    elif isinstance(terminal, Mapping):
+        counts = terminal
     else:
-        try:
-            counts = dict.fromkeys(terminal, 1)
-        except TypeError:
-            raise TypeError(
-                f"terminal names the guards to stop at, or maps them to a count; got {terminal!r}"
-            ) from None
+        counts = {}
+        for guard in listed("terminal", terminal, "guards to stop at, or a mapping from guards to a count"):
+            counts[guard_index(system.guards, guard, "terminal")] = 1
     for guard, count in counts.items():
         count = whole(f"terminal: stop at which crossing of {guard!r}? it", count, 1)
         k = guard_index(system.guards, guard, "terminal")

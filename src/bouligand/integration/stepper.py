@@ -12,8 +12,9 @@ from ..memory.moved_out import MovedOut
 from ..memory.pool import pool_of
 from ..memory.working import IntegrationMemory, write_times
 from ..solution.solution import Solution
+from ..system import words
 from ..system.arguments import number, one_of
-from ..system.system import System
+from ..system.system import System, a_system
 from . import options, spanning, stiff
 from .failures import failure
 from .pickling import reduced
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 
 _LISTS = (list, tuple)
+_TIMES = {float, int, np.float64}  # types that need no conversion
+_RAISE = "raise"
 _ARRAY = np.ndarray
 _new: Any = type.__call__  # (of `_made.make`, without its own call)
 
@@ -151,14 +154,13 @@ class Stepper:
                 self._p = system.defaults if p is None else system.parameters(p)
                 work.parameters[:] = self._p
         except AttributeError:
-            if isinstance(system, System):
-                raise
-            raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}") from None
+            a_system(system)  # (raises)
+            raise
         self._legs = self._spans = self._stiff = self._until = self.error = None
         try:
-            t0, tf = t_span
-            # (the slow path checks beyond this, where comparing a float32 would overflow)
-            written = -1e38 < t0 <= tf < 1e38
+            t0, tf = t_span if type(t_span) is tuple else options.span(t_span)
+            # (the slow path checks what is beyond this, or of another type)
+            written = -1e38 < t0 <= tf < 1e38 and type(t0) in _TIMES and type(tf) in _TIMES
             work.head[:] = options.settings(rtol, atol, method, max_step, max_steps)  # type: ignore[arg-type]
             if type(x0) in _LISTS:
                 work.write(work.begin, 0, t0, t0, tf, tf, *x0)  # type: ignore[misc]
@@ -175,7 +177,7 @@ class Stepper:
             special = options.rare(
                 work, system, float(t0), float(tf), eps, projection, t_eval, terminal, breakpoints, b0
             )
-        if on_graze != "raise":
+        if on_graze is not _RAISE:
             work.s.on_graze = one_of("on_graze", on_graze, ("raise", "go on")) == "go on"
         bound = system._bound or system._bind()
         self._lease = bound if system._shares_context else work.lease or bound.lease(system)
@@ -360,10 +362,10 @@ class Stepper:
         >>> len(stepper.finish().events)
         4
         """
-        if on_failure != "raise":
+        if on_failure is not _RAISE:
             one_of("on_failure", on_failure, ("raise", "return"))
         try:
-            if progress:
+            if progress is not None and (progress := words.progress(progress)):
                 advance_with_bar(self, progress)
             else:
                 advance(self)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._made import make
 from ..errors import BouligandError
 from .backward import Corrections, backward
 from .result import PlanResult
@@ -120,12 +121,14 @@ class _Search:
         if self.run is not None and self.run.success:
             why = "its cost is not finite"
         self.reason = f"the first rollout failed: {why}. Begin with other controls, or a shorter horizon"
-        return PlanResult("failed", self.t, x, self.U, self.K, np.inf, self.run, self.costs, [], self.reason)
+        return make(PlanResult, "failed", self.t, x, self.U, self.K, np.inf, self.run, self.costs, [], self.reason)
 
     def result(self, status: Any) -> PlanResult:
         """What was found."""
         assert self.run is not None
-        return PlanResult(status, self.t, self.run.x, self.run.u, self.K, self.cost, self.run, self.costs, self.seconds)
+        return make(
+            PlanResult, status, self.t, self.run.x, self.run.u, self.K, self.cost, self.run, self.costs, self.seconds
+        )
 
     def iterate(self, tolerance: float) -> Any:
         """One iteration: one model, and at most two rollouts. Returns a status if it is the last one. If it finds no step, the

@@ -10,7 +10,7 @@ import numpy as np
 from ..derivative.rollout import follow, input_columns
 from ..errors import BouligandError
 from ..system.arguments import finite_numbers, numbers
-from ..system.system import System
+from ..system.system import System, a_system
 from .coordinates import Coordinates
 from .costs import Cost, Expansion
 from .functions import as_cost
@@ -94,8 +94,7 @@ class Plan:
         quick: bool = False,
         **options: Unpack[ty.StepperOptions],
     ) -> None:
-        if not isinstance(system, System):
-            raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
+        a_system(system)
         self.system, self.options, self.quick = system, options, bool(quick)
         self.times = finite_numbers("times", times)
         if self.times.ndim != 1 or self.times.size < 2 or (np.diff(self.times) <= 0.0).any():

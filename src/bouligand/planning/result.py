@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from .._made import Made
+
 if TYPE_CHECKING:
     from .. import _typing as ty
     from ..derivative.rollout import Rollout
@@ -22,7 +24,7 @@ _MEANING = {
 
 
 @dataclass
-class PlanResult:
+class PlanResult(metaclass=Made, by="Plan.solve"):
     """A plan: the best controls that were found, with the trajectory under them.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
+from .._made import make
 from ..errors import DerivativeError
 from ..system.arguments import numbers
 
@@ -160,12 +161,12 @@ class Sensitivities:
         (2, 2, 2)
         """
         at_one, at_many = _derivatives()
-        if t is None or isinstance(t, float | int) or np.ndim(t) == 0:
+        if t is None or isinstance(t, float | int) or not (isinstance(t, list | tuple) or np.ndim(t)):
             self._refuse_jump(t)
-            return at_one(self, t, since, event, params, merge, rtol)
+            return make(at_one, self, t, since, event, params, merge, rtol)
         if event is not None:
             raise ValueError("give t or event, not both: the state is taken at fixed times, or at an event")
-        return at_many(self, t, since, params, merge, rtol)
+        return make(at_many, self, t, since, params, merge, rtol)
 
     def _refuse_jump(self, t: Any) -> None:
         """Raise if the state jumps at this very time."""
@@ -227,7 +228,7 @@ class Sensitivities:
         params = dp is not None or any(column >= solution.system.n for column in columns)
         times = solution.t if t is None else np.atleast_1d(numbers("t", t))
         at_many: Any = _derivatives()[1]
-        out: FloatArray = at_many(solution, times, None, params, None, rtol)._columns(columns, dx, dp)
+        out: FloatArray = make(at_many, solution, times, None, params, None, rtol)._columns(columns, dx, dp)
         return out
 
 

@@ -26,7 +26,7 @@ def numbers(what: str, value: Any) -> FloatArray:
         real = array.dtype.kind in "biuf" or (array.dtype.kind == "O" and all(map(_is_real, array.ravel())))
         if real and not np.ma.is_masked(value):
             return array.astype(float)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # (objects of other libraries fail in ways of their own)
         pass
     raise TypeError(f"{what} must be made of real numbers; got {short(value)}")
 
@@ -45,7 +45,7 @@ def vector(name: str, value: Any) -> FloatArray:
     if out.ndim == 0:
         out = out.reshape(1)
     if out.ndim != 1 or not np.isfinite(out).all():
-        raise ValueError(f"{name} must be a vector of finite numbers; got {value!r}")
+        raise ValueError(f"{name} must be a vector of finite numbers; got {short(value)}")
     return out
 
 
@@ -61,6 +61,22 @@ def number(what: str, value: Any) -> float:
         out = math.inf
     if not math.isfinite(out):
         raise ValueError(f"{what} must be finite; got {short(value)}")
+    return out
+
+
+def positive(what: str, value: Any) -> float:
+    """A finite float above zero."""
+    out = number(what, value)
+    if not out > 0.0:
+        raise ValueError(f"{what} must be positive; got {short(value)}")
+    return out
+
+
+def not_negative(what: str, value: Any) -> float:
+    """A finite float, zero or more."""
+    out = number(what, value)
+    if not out >= 0.0:
+        raise ValueError(f"{what} must not be negative; got {short(value)}")
     return out
 
 

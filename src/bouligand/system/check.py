@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arguments import finite_numbers, number
+from .arguments import finite_numbers, number, positive
 from .check_jacobians import check_jacobians
 from .check_modes import check_modes
 from .check_report import Place, Report
 from .probing import refuse_unset_outputs
 from .switching import message, switches_itself
+from .system import a_system
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -69,9 +70,8 @@ def check(
     >>> round(report.margin, 6)
     1.0
     """
-    if not hasattr(system, "guard_index"):
-        raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {system!r}")
-    x, t, tol = finite_numbers("x", x), number("t", t), number("tol", tol)
+    a_system(system)
+    x, t, tol = finite_numbers("x", x), number("t", t), positive("tol", tol)
     if x.shape != (system.n,):
         raise ValueError(f"x must have {system.n} values; got shape {x.shape}")
     p = system.parameters(p)
@@ -122,8 +122,7 @@ def normalised(
     >>> bd.normalised(bd.models.hopper(), 1e-3, [1.0, -4.0]).round(6)
     array([0.00025])
     """
-    if not number("eps", eps) > 0:
-        raise ValueError(f"eps must be positive; got {eps!r}")
+    eps = positive("eps", eps)
     speeds = check(system, x, p, t, guards=guards, tol=tol).speeds
     factors: FloatArray = eps / np.where(speeds > 0, speeds, 1.0)
     return factors

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arguments import finite_numbers, index, number, numbers, whole
+from .words import listed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -56,10 +57,7 @@ def names_and_size(
 
 
 def _texts(what: str, names: Any) -> Names:
-    try:
-        given = tuple(names)
-    except TypeError:
-        raise TypeError(f"{what} must be a sequence of names; got {names!r}") from None
+    given = tuple(listed(what, names, "a sequence of names"))
     wrong = [name for name in given if not isinstance(name, str)]
     if wrong:
         raise TypeError(f"{what} must be names (str); got {wrong[0]!r} among them")
@@ -91,6 +89,13 @@ def guard_index(guards: Names, guard: Guard, what: str = "") -> int:
     return k
 
 
+def guard_numbers(guards: Names, named: Any, what: str) -> list[int]:
+    """Numbers of guards given by name or number, one alone or several, in the argument ``what``."""
+    if isinstance(named, int | np.integer):
+        return [guard_index(guards, named, what)]
+    return [guard_index(guards, guard, what) for guard in listed(what, named, "guards, by name or number")]
+
+
 def summary(system: System) -> str:
     """Name, sizes and the first names of a system in one line."""
 
@@ -113,15 +118,18 @@ def defaults_of(params: Parameters | None) -> tuple[Names, FloatArray]:
         return (), np.empty(0)
     names: Names = ()
     if isinstance(params, Mapping):
-        names = _texts("params", params)
+        names = _texts("params", list(params))
         for name, value in params.items():
-            if np.ndim(value) > 0:
+            if numbers(f"params: {name}", value).ndim > 0:
                 raise ValueError(
                     f"params: {name} is {value!r}, but each parameter is a number; for an array of them give params as an array"
                 )
         values = np.array([numbers(f"params: {name}", value) for name, value in params.items()], dtype=float)
     else:
-        values = numbers("params", params).ravel()
+        values = numbers("params", params)
+        if values.ndim > 1:
+            raise ValueError(f"params must be a vector, or a mapping from names to numbers; got shape {values.shape}")
+        values = values.ravel()
     if not np.isfinite(values).all():
         raise ValueError(f"params must be finite; got {params!r}")
     return names, values
@@ -135,10 +143,11 @@ def parameter_vector(names: Names, defaults: FloatArray, p: Parameters | None) -
         out = defaults.copy()
         for key, value in p.items():
             if key not in names:
-                raise ValueError(f"no parameter is called {key!r}; parameters: {', '.join(names) or 'none'}")
-            if np.ndim(value) > 0:
+                raise ValueError(f"p: no parameter is called {key!r}; parameters: {', '.join(names) or 'none'}")
+            one = numbers(f"p: {key}", value)
+            if one.ndim > 0:
                 raise ValueError(f"p: {key} must be a number; got {value!r}")
-            out[names.index(key)] = numbers(f"p: {key}", value)
+            out[names.index(key)] = one
     else:
         # (astype: an array whose byte order is written out, as from a file, is another kind of memory to Python)
         out = numbers("p", p).astype(np.float64)
@@ -187,12 +196,7 @@ def directions(guards: Names, direction: PerGuard) -> FloatArray:
 def observer_flags(guards: Names, observers: Guards) -> BoolArray:
     """Whether each guard is an observer, on which f does not depend."""
     out = np.zeros(len(guards), dtype=bool)
-    given: Any = (observers,) if isinstance(observers, str | int | np.integer) else observers
-    try:
-        given = list(given)
-    except TypeError:
-        raise TypeError(f"observers must be guards, by name or number; got {observers!r}") from None
-    out[[guard_index(guards, k, "observers") for k in given]] = True
+    out[guard_numbers(guards, observers, "observers")] = True
     return out
 
 
@@ -200,7 +204,7 @@ def reset_matrix(reset: ArrayLike | None, direction: FloatArray) -> FloatArray:
     """Which crossing re-arms which one-sided guard, (m, m); empty if not given."""
     if reset is None:
         return np.empty((0, 0))
-    if callable(reset) or isinstance(reset, Mapping):
+    if (callable(reset) and not isinstance(reset, type)) or isinstance(reset, Mapping):
         raise TypeError(
             "reset is the matrix that says which crossing re-arms which one-sided guard. For a jump of the state at events of a "
             "guard give jumps={'guard': R}, with R(t, x, b, p) returning the new state"
@@ -227,8 +231,7 @@ def needed_guards(guards: Names, given: Mapping[Guard, Guards] | None, slides: b
         raise ValueError("active_while is for systems with sliding modes; give sliding='filippov' too")
     for guard, needed in given.items():
         k = guard_index(guards, guard, "active_while")
-        named = [needed] if isinstance(needed, str | int | np.integer) else list(needed)
-        others = [guard_index(guards, other, "active_while") for other in named]
+        others = guard_numbers(guards, needed, "active_while")
         if not 1 <= len(others) <= 2 or k in others:
             raise ValueError(f"active_while: guard {guards[k]!r} needs one or two other guards; got {needed!r}")
         if jumps[k]:
@@ -245,11 +248,9 @@ def needed_guards(guards: Names, given: Mapping[Guard, Guards] | None, slides: b
 def unit_parts(states: Names, unit: Iterable[slice | Iterable[str | int]]) -> IntArray:
     """First index and end (exclusive) of each part of the state that has unit length, as rows."""
     parts: list[tuple[int, int]] = []
-    try:
-        given = list(unit)
-    except TypeError:
-        raise TypeError(f"unit must be a sequence of parts of the state; got {unit!r}") from None
-    for part in given:
+    if isinstance(unit, str):
+        raise TypeError(f"unit must be a sequence of parts of the state; got {unit!r}")
+    for part in listed("unit", unit, "a sequence of parts of the state"):
         where = _indices(states, part)
         if len(where) < 2 or where != list(range(where[0], where[0] + len(where))) or where[0] < 0:
             raise ValueError(f"unit: a part is two or more adjacent states in order; got {part!r}")
@@ -264,10 +265,7 @@ def _indices(states: Names, part: slice | Iterable[str | int]) -> list[int]:
         return list(range(len(states)))[part]
     if isinstance(part, str):
         raise TypeError(f"unit is a sequence of parts, each with two states or more; got the name {part!r}")
-    try:
-        given = list(part)
-    except TypeError:
-        raise TypeError(f"unit: a part is a slice, or a sequence of names or numbers of states; got {part!r}") from None
+    given = listed("unit: a part", part, "a slice, or a sequence of names or numbers of states")
     unknown = [q for q in given if isinstance(q, str) and q not in states]
     if unknown:
         raise ValueError(f"unit: no state is called {unknown[0]!r}; states: {', '.join(states[:10])}")
@@ -276,4 +274,7 @@ def _indices(states: Names, part: slice | Iterable[str | int]) -> list[int]:
 
 def times(what: str, values: ArrayLike | None) -> FloatArray:
     """Sorted, finite, distinct times as an array."""
-    return np.unique(finite_numbers(what, values if values is not None else ()).ravel())
+    out = finite_numbers(what, values if values is not None else ())
+    if out.ndim > 1:
+        raise ValueError(f"{what} must be a vector of times; got shape {out.shape}")
+    return np.unique(out)

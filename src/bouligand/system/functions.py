@@ -29,6 +29,7 @@ from .addresses import (
     user_data,
     writes_argument,
 )
+from .arguments import short
 from .fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -155,18 +156,17 @@ class UserFunction:
 
     def _writes_in_place(self) -> bool:
         """Whether it writes its values to its last argument: recognised by the number of arguments."""
+        what = "jumps: R" if self.name == "jump" else self.name
         if not callable(self.function):
-            raise TypeError(f"{self.name} must be a function, {SIGNATURES[self.name]}; got {self.function!r}")
+            raise TypeError(f"{what} must be a function, {SIGNATURES[self.name]}; got {short(self.function)}")
         python = self.function.py_func if self.is_dispatcher else self.function
         try:
             arguments = inspect.signature(python).parameters.values()
         except (TypeError, ValueError):
-            raise TypeError(
-                f"{self.name}: the arguments of {python!r} cannot be read from it; wrap it in a def"
-            ) from None
+            raise TypeError(f"{what}: the arguments of {python!r} cannot be read from it; wrap it in a def") from None
         if any(a.kind in (a.VAR_POSITIONAL, a.VAR_KEYWORD) for a in arguments):
             raise TypeError(
-                f"{self.name} takes *args or **kwargs; name its arguments, because their number decides whether it returns its "
+                f"{what} takes *args or **kwargs; name its arguments, because their number decides whether it returns its "
                 f"values or writes them: {SIGNATURES[self.name]}"
             )
         count = sum(a.default is a.empty for a in arguments)
@@ -176,7 +176,7 @@ class UserFunction:
             return True
         if not only_in_place and count in (full - 1, full):
             return count == full
-        raise TypeError(f"{self.name} takes {count} arguments; expected {SIGNATURES[self.name]}")
+        raise TypeError(f"{what} takes {count} arguments; expected {SIGNATURES[self.name]}")
 
     # -- calling it from Python, for checks and messages
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from .declarations import guard_index
+from .declarations import guard_index, guard_numbers
 from .functions import UserFunction
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Jumps:
                     raise TypeError("give a function for each guard in jumps, or jump_many for all, not both")
                 self.has[k] = True
         elif jumps is not None:
-            self.has[_numbers(guards, jumps, "jumps")] = True
+            self.has[guard_numbers(guards, jumps, "jumps")] = True
             if self.many is None:
                 raise TypeError(
                     "jumps maps guards to functions R(t, x, b, p) (or R(t, x, b, p, xnew)); guards alone go with jump_many"
@@ -111,7 +111,7 @@ class Jumps:
     def _put_in_order(self, guards: tuple[str, ...], order: Iterable[ty.Guard]) -> None:
         if self.many is not None:
             raise ValueError("order is for jumps of single guards; jump_many gets all guards of an instant at once")
-        named = _numbers(guards, order, "order")
+        named = guard_numbers(guards, order, "order")
         twice = [guards[k] for k in named if named.count(k) > 1]
         if twice:
             raise ValueError(f"order names {twice[0]!r} twice")
@@ -125,7 +125,8 @@ class Jumps:
         both = np.flatnonzero(self.has & observers)
         if both.size:
             raise ValueError(
-                f"guard {guards[both[0]]!r} has a jump and is an observer: an observer changes nothing. Leave it out of one"
+                f"observers: guard {guards[both[0]]!r} has a jump and is an observer: an observer changes nothing. Leave it out "
+                "of one"
             )
         if self and reset.size:
             raise ValueError("reset (the matrix that says which crossing re-arms which guard) does not go with jumps")
@@ -134,7 +135,7 @@ class Jumps:
         """Which guards are contacts on which the trajectory may come to rest."""
         out = np.zeros(len(guards), dtype=bool)
         if rest is not None:
-            out[_numbers(guards, rest, "rest")] = True
+            out[guard_numbers(guards, list(rest) if isinstance(rest, Mapping) else rest, "rest")] = True
         without = np.flatnonzero(out & ~self.has)
         if without.size:
             raise ValueError(
@@ -194,12 +195,3 @@ class Jumps:
 def is_function(given: Any) -> TypeGuard[ty.ModeFunction]:
     """Whether this is one function, and not a mapping or names of guards."""
     return callable(given) or type(given).__name__ == "LowLevelCallable"
-
-
-def _numbers(guards: tuple[str, ...], named: Any, what: str) -> list[int]:
-    """The numbers of guards that are given by name or number."""
-    given = (named,) if isinstance(named, str | int | np.integer) else named
-    try:
-        return [guard_index(guards, guard, what) for guard in given]
-    except TypeError:
-        raise TypeError(f"{what} must name guards; got {named!r}") from None

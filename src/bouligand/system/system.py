@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Never, overload
 import numpy as np
 
 from . import declarations as declared
-from .arguments import one_of
+from . import words
+from .arguments import one_of, short
 from .binding import Bound, Compiled
 from .composing import check_parts, composed_field, no_guards
 from .declarations import times
@@ -35,9 +36,7 @@ _MADE_ANEW = ("_bound", "_lock", "_pool")  # what a pickled system does without
 
 
 def _known(name: str) -> str:
-    if name not in ("f", "h", *_OPTIONAL):
-        raise ValueError(f"a system has no function {name!r}; it may have f, h, {', '.join(_OPTIONAL)}")
-    return name
+    return words.name("name", name, ("f", "h", *_OPTIONAL), "function")
 
 
 class System:
@@ -234,10 +233,10 @@ class System:
             what = f"{later[0]} is an option of solve" if later else f"functions it knows: {', '.join(_OPTIONAL)}"
             raise TypeError(f"System does not know {sorted(unknown)}; {what}")
         if not isinstance(compile, bool) and not (isinstance(compile, str) and compile == "auto"):
-            raise ValueError(f"compile must be 'auto', True or False; got {compile!r}")
+            raise ValueError(f"compile must be 'auto', True or False; got {short(compile)}")
         one_of("jacobians", jacobians, KINDS)
         if name is not None and not isinstance(name, str):
-            raise TypeError(f"name must be a text; got {name!r}")
+            raise TypeError(f"name must be a text; got {short(name)}")
         self.states, self.n = declared.names_and_size("states", "n", states, n, "x")
         if guards is None and m is None and h is None:
             m = 0
@@ -264,7 +263,8 @@ class System:
         given = dict(zip(JUMP_JACOBIANS, (DR, Dp_R, Dt_R), strict=True))
         self.jumps = Jumps(self.states, self.guards, jumps, jump_many, order, given, self._contexts)
         self.jumps.refuse(self.guards, self.observers, self.reset)
-        sliding = "filippov" if sliding is True else sliding or None  # (there is one kind)
+        if isinstance(sliding, bool):
+            sliding = "filippov" if sliding else None  # (there is one kind)
         self.sliding = None if sliding is None else one_of("sliding", sliding, ("filippov",))
         self.rests = self.jumps.resting(self.guards, rest)
         self.rest_forces = self.jumps.forces(self.guards, rest, self.params, self.defaults)
@@ -306,7 +306,7 @@ class System:
 
         Raises ValueError if there is no such guard.
         """
-        return declared.guard_index(self.guards, guard)
+        return declared.guard_index(self.guards, guard, "guard")
 
     def _per_guard(self, what: str, values: ty.PerGuard, default: float = 0.0) -> ty.FloatArray:
         """An array of m values from a number, a sequence, or a mapping from guard to value."""
@@ -457,3 +457,10 @@ class System:
         from .check import check
 
         return check(self, x, p, t, guards=guards, tol=tol)
+
+
+def a_system(value: Any) -> System:
+    """The argument ``system``."""
+    if not isinstance(value, System):
+        raise TypeError(f"system must be a System (bd.System(f, h, ...)); got {short(value)}")
+    return value

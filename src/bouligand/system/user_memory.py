@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..core.state import SPACE, USER_DATA
+from .arguments import index
+from .words import function, pair
 
 if TYPE_CHECKING:
     from .._typing import IntArray, MaybeNone, RecordArray
@@ -22,9 +24,7 @@ class Contexts:
     """
 
     def __init__(self, make: Callable[[], tuple[int, object]]) -> None:
-        if not callable(make):
-            raise TypeError(f"context must be a function that returns (address, what keeps it alive); got {make!r}")
-        self.make = make
+        self.make = function("context", make, "")
         self._spare: list[tuple[int, object]] = []  # (append and pop are atomic)
 
     def borrow(self) -> tuple[int, object]:
@@ -32,8 +32,8 @@ class Contexts:
         try:
             return self._spare.pop()
         except IndexError:
-            address, keep = self.make()
-            return int(address), keep
+            address, keep = pair("what context returns", self.make(), "(address, what keeps it alive)")
+            return index("the address that context returns", address), keep
 
     def give_back(self, piece: tuple[int, object]) -> None:
         """Return a piece for others to use."""

@@ -36,7 +36,7 @@ def _():
 @good("Corner (function)")
 def _():
     arguments = {"F": lambda word: np.array([1.0, 1.0 + 0.1 * word[0]]), "Dh": np.eye(2), "before": [-1.0, -1.0]}
-    return Good(bd.Corner, arguments, then=lambda made_corner: made_corner([0.1, 0.2]))
+    return Good(bd.Corner, arguments, then=lambda it: it(np.full(it.n, 0.1)))
 
 
 for name in ("__call__", "matrix", "order"):
@@ -58,7 +58,7 @@ def _():
     return Good(
         bd.Shooting,
         {"system": system(), "t_span": SPAN, "x0": list(START), "p": {"k": 900.0}, "free": ["z", "k"]},
-        then=lambda shot: shot.jacobian(shot.theta),
+        then=lambda shot: shot.jacobian(shot.start),
         particular={"x0": STATES, **OPTIONS},
         says=SAYS,
     )
@@ -80,7 +80,13 @@ def _():
 def _():
     arguments = {"t": [0.1, 0.5], "data": [[1.1, -1.0], [1.0, 1.0]]}
     particular = {"t": [[0.5, 0.1], [0.1, 7.0]], "observe": ["nobody", ["z", None]], "weights": [[1.0, 2.0, 3.0], -1.0]}
-    return Good(shooting().fit, arguments, then=lambda fit: fit.jacobian(list(START)), particular=particular)
+    return Good(
+        shooting().fit,
+        arguments,
+        then=lambda fit: fit.jacobian(list(START)),
+        particular=particular,
+        says={"t": ("times",), "observe": ("observed state",)},
+    )
 
 
 for name in ("__call__", "jacobian", "cost_and_gradient"):
@@ -105,7 +111,7 @@ def _():
 
 @good("Rollout.linearise")
 def _():
-    return Good(rolled().linearise, {"dx": np.zeros((4, 2)), "du": np.zeros((3, 1))})
+    return Good(rolled().linearise, {"dx": np.zeros((3, 2)), "du": np.zeros((3, 1))})
 
 
 @good("Rollout.gradient")

@@ -85,7 +85,13 @@ def _():
     def bounce(made_system):
         return bd.solve(made_system, (0.0, 0.6), [1.0, 0.0]).bderivative(params=True)
 
-    return Good(bd.System, arguments, then=bounce, particular={"rest": GUARDS, "order": [[0, 0], [1], ["nobody"]]})
+    return Good(
+        bd.System,
+        arguments,
+        then=bounce,
+        particular={"rest": GUARDS, "order": [[0, 0], [1], ["nobody"]]},
+        says={"m": ("guard 0 does not exist",)},
+    )
 
 
 @good("System.parameters")
