@@ -18,6 +18,7 @@ def _rule(values, arguments, reason):
 
 
 RULES: list[Rule] = [
+    _rule("reversed span", "x0, atol, eps, guess", "two numbers: a value for each of two states, or guards"),
     _rule(
         "-1, 0, empty list, slice",
         "Events.__getitem__: key",
