@@ -39,23 +39,19 @@ def collect(cache, folder, features):
     """Put what is in a cache into a folder, as `bouligand.core.compiler.shipped` reads it."""
     from llvmlite import binding
 
-    from bouligand.core.compiler.cache import STAMP
-    from bouligand.core.compiler.checked import read_checked
-    from bouligand.core.compiler.shipped import MADE_FOR, compiler, file_of
+    from bouligand.core.compiler.shipped import MADE_FOR, compiler
+    from bouligand.core.compiler.sources import STAMP
 
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for index in sorted(cache.rglob("*.nbi")):
-        _, _, overloads = read_checked(index)
-        for (signature, *_), data in overloads.items():
-            target = folder / file_of(index.name.rpartition("-")[0], signature)
-            if target.exists():
-                raise SystemExit(f"two functions would have the file {target.name}")
-            shutil.copyfile(index.with_name(data), target)
+    for file in sorted(cache.rglob("bouligand-core/*/*.nbu")):
+        if (folder / file.name).exists():
+            raise SystemExit(f"two functions would have the file {file.name}")
+        shutil.copyfile(file, folder / file.name)
     if not any(f"_{STAMP}-" in file.name for file in folder.iterdir()):
         raise SystemExit("the sources were edited while they were compiled")
     made_for = {"compiler": compiler(), "triple": binding.get_process_triple(), "features": features}
-    (folder / MADE_FOR.name).write_text(json.dumps(made_for, indent=1))
+    (folder / MADE_FOR).write_text(json.dumps(made_for, indent=1))
 
 
 def tag():

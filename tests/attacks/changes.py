@@ -250,6 +250,7 @@ import numpy as np
 import bouligand as bd
 home, where, names = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 sys.path.insert(0, os.path.join(home, where))
+sys.dont_write_bytecode = True  # (an edited file may have the same length and time)
 warnings.simplefilter("ignore")
 warnings.simplefilter("always", bd.FunctionWarning)
 for name in names:
@@ -277,7 +278,6 @@ for name in names:
     print("##", json.dumps([name, found]), flush=True)
 if where != "first":
     sys.exit()
-sys.dont_write_bytecode = True  # (an edited file may have the same length and time)
 for name in names:
     found = {}
     try:

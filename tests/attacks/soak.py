@@ -23,7 +23,7 @@ import time
 from tqdm import tqdm
 
 import bouligand as bd
-from bouligand.core.compiler.cache import STAMP
+from bouligand.core.compiler.sources import STAMP
 
 PARTS = ("solves", "systems", "threads", "kills", "damaged")
 
@@ -89,28 +89,18 @@ for q in range(8):
     + SOLVE
 )
 
-# what of the cache can be read: for each function, the signatures of its whole index, and whether they load
+# what of the cache can be read: each file of the core, and whether it loads
 LOAD = """
-import importlib, pathlib, pkgutil, sys
-import bouligand.core
-from bouligand.core.compiler import cache
+import importlib, sys
 from numba.core.registry import cpu_target
-for module in pkgutil.walk_packages(bouligand.core.__path__, "bouligand.core."):
-    importlib.import_module(module.name)
-whole, seen = pathlib.Path(sys.argv[1]), set()
-for module in [m for name, m in sorted(sys.modules.items()) if name.startswith("bouligand.core")]:
-    for one in list(vars(module).values()):
-        kept = getattr(one, "_cache", None)
-        if not isinstance(kept, cache.CheckedCache) or id(one) in seen:
-            continue
-        seen.add(id(one))
-        index = pathlib.Path(kept._cache_file._index_path)
-        original = whole / index.relative_to(cache.config.CACHE_DIR)
-        if not original.exists():
-            continue
-        for key in cache.read_checked(original)[2]:
-            loaded = kept.load_overload(key[0], cpu_target.target_context)
-            print(index.stem, "missing" if loaded is None else "read")
+from bouligand.cli.warm import PARTS, types_of
+whole = sys.argv[1:]
+for part in PARTS:
+    entry = getattr(importlib.import_module("bouligand.core." + part.module), part.name)
+    file = entry._cache.file("overload", types_of(part.arguments))
+    if file in whole:
+        loaded = entry._cache.load_overload(types_of(part.arguments), cpu_target.target_context)
+        print(file, "missing" if loaded is None else "read")
 """
 
 
@@ -238,10 +228,10 @@ def _copied(whole, folder):
     return cache
 
 
-def _indices(cache):
-    """The index files of the core's functions, as they are now (not what other versions or users' functions left; nor those of
-    the C functions of `core.sliding.compiled`, which are no attributes of their module, and which few systems need)."""
-    return sorted(file for file in cache.rglob("*.nbi") if STAMP in file.name and not file.name.startswith("compiled."))
+def _files(cache):
+    """The files of the core's entries, as they are now (not what other versions or users' functions left; nor those of the C
+    functions of `core.sliding.compiled`, which few systems need)."""
+    return sorted(file for file in cache.rglob("core.*.nbu") if STAMP in file.name and ".compiled." not in file.name)
 
 
 def kills(faults, folder, whole, count, answer, rng, bar):
@@ -249,9 +239,8 @@ def kills(faults, folder, whole, count, answer, rng, bar):
     killed = 0
     for q in range(count):
         cache = _copied(whole, folder)
-        index = rng.choice(_indices(cache))
-        for file in index.parent.glob(index.stem + "*"):
-            file.unlink()
+        missing = rng.choice(_files(cache))
+        missing.unlink()
         victim = process(MORE, cache)
         try:
             victim.communicate(timeout=rng.uniform(0.5, 6.0))
@@ -261,7 +250,7 @@ def kills(faults, folder, whole, count, answer, rng, bar):
             killed += 1
         out, said, status = finished(MORE, cache)
         if status or out != [answer]:
-            faults.add("kills", f"{q}, {index.stem}: status {status}, {out}, {said[-5:]}")
+            faults.add("kills", f"{q}, {missing.stem}: status {status}, {out}, {said[-5:]}")
         bar.update()
     return f"{count} processes, {killed} of them killed before they had finished; the next one worked"
 
@@ -290,13 +279,10 @@ def damage_and_load(faults, folder, whole, count, rng, bar):
     done = 0
     while done < count:
         cache = _copied(whole, folder)
-        indices = _indices(cache)
-        chosen = rng.sample(indices, min(len(indices), 1 + len(indices) // 2, count - done))
-        ways = {}
-        for index in chosen:
-            file = rng.choice([index, *index.parent.glob(index.stem + ".*.nbc")])
-            ways[index.stem] = f"{file.suffix} {_damage(file, rng)}"
-        out, said, status = finished(LOAD, cache, whole)
+        files = _files(cache)
+        chosen = rng.sample(files, min(len(files), 1 + len(files) // 2, count - done))
+        ways = {file.name: _damage(file, rng) for file in chosen}
+        out, said, status = finished(LOAD, cache, *(file.name for file in files))
         state = dict(line.rsplit(" ", 1) for line in out)
         wrong = [name for name, how in state.items() if how != ("missing" if name in ways else "read")]
         lines = [line for line in said if "cannot be used" in line]

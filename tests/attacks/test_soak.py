@@ -7,10 +7,12 @@ import shutil
 
 import pytest
 
-from bouligand.core.compiler import cache
+from bouligand.core.compiler.kept import CORE
+from bouligand.core.compiler.settings import JIT
+from bouligand.core.compiler.sources import STAMP
 from tests.attacks import soak
 
-pytestmark = pytest.mark.skipif(not cache.CACHED, reason="there is nothing to compile, or no place to keep it")
+pytestmark = pytest.mark.skipif(not (JIT and CORE.keeps), reason="there is nothing to compile, or no place to keep it")
 
 
 class NoBar:
@@ -30,6 +32,6 @@ def test_solves_and_systems_take_no_more_memory():
 def test_damaged_files_are_not_used(tmp_path):
     whole, faults = tmp_path / "whole", soak.Faults()
     shutil.copytree(os.environ["NUMBA_CACHE_DIR"], whole)
-    assert any(cache.STAMP in file.name for file in pathlib.Path(whole).rglob("*.nbi"))
+    assert any(STAMP in file.name for file in pathlib.Path(whole).rglob("*.nbu"))
     soak.damage_and_load(faults, tmp_path, whole, 8, random.Random(1), NoBar())
     assert faults.found == []

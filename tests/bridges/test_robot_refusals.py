@@ -11,7 +11,7 @@ import pytest
 
 import bouligand as bd
 from bouligand.bridges import mujoco as mj
-from bouligand.core.compiler import cache
+from bouligand.core.compiler.sources import stamp_of
 
 from ..helpers import robots
 from ..helpers.robots import ARM
@@ -77,10 +77,10 @@ def test_without_mujoco_it_says_what_to_install(monkeypatch):
 
 def test_an_edited_file_is_another_stamp(tmp_path):
     (tmp_path / "a.py").write_text("x = 1")
-    before = cache.stamp_of(tmp_path)
-    assert before == cache.stamp_of(tmp_path)
+    before = stamp_of(tmp_path)
+    assert before == stamp_of(tmp_path)
     (tmp_path / "a.py").write_text("x = 2")
-    assert before != cache.stamp_of(tmp_path)
+    assert before != stamp_of(tmp_path)
 
 
 def test_files_that_are_no_robots(tmp_path):

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+from typing import Any
 
 import numba
 import pytest
@@ -13,8 +14,8 @@ from numba import int64
 from numba.core.registry import cpu_target
 
 import bouligand
-from bouligand.core.compiler import cache as disk
-from bouligand.core.steps import loop
+from bouligand.core.compiler import kept, notices, places, sources
+from tests.helpers.kept import kept_at
 from tests.helpers.new_scheme import NAME, add_scheme
 
 pytestmark = [
@@ -64,7 +65,7 @@ def copy_the_integrator(folder):
     """Copy its machine code from the cache of this checkout."""
     bouligand.solve(bouligand.models.hopper(), (0.0, 2.0), [2.0, 0.0])  # (so that there is some)
     pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
-    for file in pathlib.Path(loop.run._cache.cache_path).glob(f"loop.run_{disk.STAMP}*"):
+    for file in kept.CORE.path.glob(f"*loop.run_{sources.STAMP}*"):
         shutil.copy(file, folder)
 
 
@@ -79,12 +80,11 @@ class Tree:
         self.source, self.cache = folder / "source", folder / "cache"
         package = pathlib.Path(bouligand.__file__).parent
         shutil.copytree(package, self.source / "bouligand", ignore=shutil.ignore_patterns("__pycache__"))
-        where = "from bouligand.core.steps.loop import run; print(run._cache.cache_path)"
+        where = "from bouligand.core.compiler.kept import CORE; print(CORE.path)"
         copy_the_integrator(self.printed(where)[0].strip())
         self.steps, self.before_said = self.run()
-        (self.old,) = self.files("loop.run_*.nbi")
-        self.stray = self.old.with_name(self.old.name + ".tmp.0123")  # what a killed process left
-        self.stray.write_bytes(b"unfinished")
+        (self.old,) = self.files("*loop.run_*.nbu")
+        os.utime(self.old.parent, (0.0, 0.0))  # (not read since)
         add_scheme(self.source / "bouligand")
         self.first_said = self.printed(THREADS)[1]
         self.second = self.run()
@@ -108,16 +108,15 @@ class Tree:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    if not disk.CACHED:
+    if not kept.CORE.keeps:
         pytest.skip("there is no machine code on disk")
     return Tree(tmp_path_factory.mktemp("tree"))
 
 
 def test_an_edited_core_is_compiled_again(tree):
     assert tree.before_said == ""  # (there was machine code)
-    (left,) = tree.files("loop.run_*.nbi")
-    assert left != tree.old  # what the old version left is gone
-    assert not tree.stray.exists()
+    (left,) = tree.files("*loop.run_*.nbu")
+    assert left != tree.old  # what the old version left is gone, since nobody has used it for long
     steps, said = tree.run(method=NAME)
     assert steps > 3 * tree.steps  # (its order is 3)
     assert said == ""
@@ -138,30 +137,38 @@ def test_the_cache_is_used(tree):
     assert tree.run("B = sol.bderivative()")[1] == ""
 
 
-@pytest.mark.skipif(not disk.CACHED, reason="there is no machine code on disk")
-@pytest.mark.parametrize(
-    "damage", ["index cut", "index empty", "index foreign", "code cut", "code flipped", "code missing"]
-)
-def test_what_is_damaged_is_compiled_again(tmp_path, monkeypatch, capsys, damage):
+@pytest.fixture
+def integrator(tmp_path, monkeypatch):
+    """The machine code of the integrator in a folder of its own, and its file."""
+    if not kept.CORE.keeps:
+        pytest.skip("there is no machine code on disk")
+    copy_the_integrator(tmp_path)
+    monkeypatch.setattr(notices, "_said", set())
+    (file,) = tmp_path.iterdir()
+    return kept.KeptCode(file.name.rpartition("-")[0], kept_at(tmp_path)), file
+
+
+def is_read(code):
     """(What is compiled is the same in all cases, and takes long: only whether it would be is asked for.)"""
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    cache = disk.CheckedCache(loop.run.py_func)
-    copy_the_integrator(cache.cache_path)
-    assert cache.load_overload((int64,), cpu_target.target_context) is not None
-    (index,), (code,) = tmp_path.rglob("*.nbi"), tmp_path.rglob("*.nbc")
-    file = index if "index" in damage else code
+    return code.load_overload((int64,), cpu_target.target_context) is not None
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "foreign", "flipped", "missing"])
+def test_what_is_damaged_is_compiled_again(integrator, capsys, damage):
+    code, file = integrator
+    assert is_read(code)
     content = file.read_bytes()
     middle = len(content) // 2
     changed = {"cut": content[:middle], "empty": b"", "foreign": b"not a cache"}
     changed["flipped"] = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
-    if damage == "code missing":
+    if damage == "missing":
         file.unlink()
     else:
-        file.write_bytes(changed[damage.split()[1]])
+        file.write_bytes(changed[damage])
     capsys.readouterr()
-    assert cache.load_overload((int64,), cpu_target.target_context) is None
+    assert not is_read(code)
     said = capsys.readouterr().err
-    if damage == "code missing":
+    if damage == "missing":
         assert said == ""
     else:
         assert said.count("\n") == 1
@@ -174,34 +181,29 @@ def test_an_edit_anywhere_in_the_core_changes_the_name_of_its_machine_code(tmp_p
     shutil.copytree(
         pathlib.Path(bouligand.__file__).parent / "core", core, ignore=shutil.ignore_patterns("__pycache__")
     )
-    assert disk.stamp_of(core) == disk.STAMP
-    sources = sorted(core.rglob("*.py"))
-    assert len({source.parent for source in sources}) > 5  # (subfolders too)
-    for source in sources:
+    assert sources.stamp_of(core) == sources.STAMP
+    files = sorted(core.rglob("*.py"))
+    assert len({file.parent for file in files}) > 5  # (subfolders too)
+    for source in files:
         text = source.read_text()
         source.write_text(text + "# edited\n")
-        assert disk.stamp_of(core) != disk.STAMP, source
+        assert sources.stamp_of(core) != sources.STAMP, source
         source.write_text(text)
     source.rename(source.with_name("renamed.py"))
-    assert disk.stamp_of(core) != disk.STAMP
+    assert sources.stamp_of(core) != sources.STAMP
 
 
 @pytest.mark.parametrize("where", ["unwritable", "no home"])
 def test_without_a_place_for_a_cache_there_is_none(tmp_path, where):
     source = pathlib.Path(bouligand.__file__).parent.parent
     env = {**os.environ, "PYTHONPATH": str(source), "NUMBA_CACHE_DIR": "/proc/no/such/place"}
-    code = "from bouligand.core.compiler import cache; from bouligand.core.steps import loop; print(cache.CACHED)"
+    code = "from bouligand.core.compiler.kept import CORE; from bouligand.core.steps import loop; print(CORE.keeps)"
     folder = tmp_path / where
     folder.mkdir()
     if where == "no home":
         # neither a home nor a place beside the sources (where root may write: refused by hand)
         env = {key: value for key, value in env.items() if key not in ("NUMBA_CACHE_DIR", "HOME", "XDG_CACHE_HOME")}
-        code = (
-            "import os, tempfile\n"
-            "os.path.expanduser = lambda path: path\n"
-            "class Nowhere:\n    def __init__(self, dir): raise OSError('read-only')\n"
-            "tempfile.TemporaryFile = Nowhere\n" + code
-        )
+        code = "import os\nos.path.expanduser = lambda path: path\nos.access = lambda path, mode: False\n" + code
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "False"
@@ -209,17 +211,15 @@ def test_without_a_place_for_a_cache_there_is_none(tmp_path, where):
 
 
 def test_a_full_disk_costs_one_line(capsys, monkeypatch, tmp_path):
-    module = tmp_path / "twice.py"
-    module.write_text("def twice(x):\n    return 2 * x\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    import twice
-
-    dispatcher = numba.njit(twice.twice)
-    disk.keep_on_disk(dispatcher, twice.twice)
-
     def full(path, data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(disk, "write_checked", full)
-    assert dispatcher(21) == 42
-    assert capsys.readouterr().err.count("\n") == 1
+    monkeypatch.setattr(places, "write_whole", full)
+    monkeypatch.setattr(notices, "_said", set())
+    for factor in (2, 3):
+        dispatcher: Any = numba.njit(lambda x, factor=factor: factor * x)
+        dispatcher._cache = kept.KeptCode("times", kept_at(tmp_path))
+        assert dispatcher(21) == 21 * factor
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "NUMBA_CACHE_DIR" in said

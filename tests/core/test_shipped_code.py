@@ -13,12 +13,14 @@ from numba.core.registry import cpu_target
 from tools import wheel
 
 import bouligand as bd
-from bouligand.core.compiler import shipped
-from bouligand.core.compiler.cache import CACHED, JIT, STAMP
+from bouligand.core.compiler import notices, shipped
+from bouligand.core.compiler.kept import CORE, KeptCode
+from bouligand.core.compiler.settings import JIT
+from bouligand.core.compiler.sources import STAMP
 
 pytestmark = [
     pytest.mark.fresh,
-    pytest.mark.skipif(not (JIT and CACHED), reason="there is no machine code on disk"),
+    pytest.mark.skipif(not (JIT and CORE.keeps), reason="there is no machine code on disk"),
 ]
 
 SOLVE = """
@@ -31,13 +33,12 @@ print(sol.x[-1].tobytes().hex())
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """A folder as a wheel would have it: the integrator, compiled for this machine. And the end of a solve."""
-    from bouligand.core.steps.loop import run
-
     end = bd.solve(bd.models.hopper(), (0.0, 2.0), [2.0, 0.0], rtol=1e-8).x[-1].tobytes().hex()
     folder = tmp_path_factory.mktemp("built")
-    (folder / "cache").mkdir()
-    for file in pathlib.Path(run._cache.cache_path).glob(f"loop.run_{STAMP}*"):
-        shutil.copy(file, folder / "cache")
+    of_one = folder / "cache" / "bouligand-core" / "for-one"
+    of_one.mkdir(parents=True)
+    for file in CORE.path.glob(f"*loop.run_{STAMP}*"):
+        shutil.copy(file, of_one)
     wheel.collect(folder / "cache", folder / "machine_code", ())
     return folder / "machine_code", end
 
@@ -62,7 +63,7 @@ def solved_in(package, cache):
 def test_nothing_is_compiled(built, package, tmp_path):
     cache = tmp_path / "cache"
     assert solved_in(package, cache) == (built[1], "")
-    assert not list(cache.rglob("loop.run*"))
+    assert not list(cache.rglob("*loop.run*"))
 
 
 def test_nor_where_nothing_can_be_kept(built, package):
@@ -75,37 +76,39 @@ def in_this_process(built, tmp_path, monkeypatch):
     folder = tmp_path / "machine_code"
     shutil.copytree(built[0], folder)
     monkeypatch.setattr(shipped, "FOLDER", folder)
-    monkeypatch.setattr(shipped, "MADE_FOR", folder / "made_for.json")
-    shipped._is_usable.cache_clear()
+    monkeypatch.setattr(notices, "_said", set())
+    shipped.why_not.cache_clear()
     yield folder
-    shipped._is_usable.cache_clear()
+    shipped.why_not.cache_clear()
 
 
 def code_of_loop():
-    from bouligand.core.steps.loop import run
+    """The machine code of the integrator that is used of the package; None if there is none."""
+    found = shipped.folders()
+    return KeptCode(f"core.steps.loop.run_{STAMP}", *found) if found else None
 
-    return shipped.shipped(run.py_func)
+
+def is_read(code):
+    return code.load_overload((int64,), cpu_target.target_context) is not None
 
 
 def test_damaged_machine_code_is_not_used(in_this_process, capsys):
     found = code_of_loop()
-    assert found.is_filled
-    assert found.load_overload((int64,), cpu_target.target_context) is not None
-    (file,) = in_this_process.glob("*.code")
+    assert is_read(found)
+    (file,) = in_this_process.glob("*.nbu")
     content = file.read_bytes()
     file.write_bytes(content[: len(content) // 2])
-    assert found.load_overload((int64,), cpu_target.target_context) is None
+    assert not is_read(found)
     assert "cannot be used" in capsys.readouterr().err
     file.unlink()
-    assert found.load_overload((int64,), cpu_target.target_context) is None
-    assert not found.is_filled
+    assert not is_read(found)
     assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
     ("what", "other"),
     [
-        ("compiler", ["3.9"]),
+        ("compiler", {"Python": "3.9"}),
         ("triple", "riscv64-unknown-linux-gnu"),
         ("features", ["three-handed"]),
     ],
@@ -114,7 +117,7 @@ def test_machine_code_for_others_is_not_used(in_this_process, what, other):
     assert code_of_loop() is not None
     described = in_this_process / "made_for.json"
     described.write_text(json.dumps({**json.loads(described.read_text()), what: other}))
-    shipped._is_usable.cache_clear()
+    shipped.why_not.cache_clear()
     assert code_of_loop() is None
 
 
@@ -122,11 +125,11 @@ def test_nor_where_another_processor_or_other_settings_are_asked_for(in_this_pro
     with monkeypatch.context() as patch:
         patch.setattr(shipped.config, "CPU_NAME", "generic")
         assert code_of_loop() is None
-    shipped._is_usable.cache_clear()
+    shipped.why_not.cache_clear()
     with monkeypatch.context() as patch:
         patch.setattr(shipped.config, "BOUNDSCHECK", 1)
         assert code_of_loop() is None
-    shipped._is_usable.cache_clear()
+    shipped.why_not.cache_clear()
     assert code_of_loop() is not None
 
 
@@ -138,6 +141,6 @@ def test_a_description_that_cannot_be_read_is_none(in_this_process):
 def test_two_functions_never_share_a_file(built, tmp_path):
     cache = tmp_path / "cache"
     for folder in ("one", "other"):
-        shutil.copytree(built[0].parent / "cache", cache / folder)
+        shutil.copytree(built[0].parent / "cache" / "bouligand-core" / "for-one", cache / "bouligand-core" / folder)
     with pytest.raises(SystemExit, match="two functions"):
         wheel.collect(cache, tmp_path / "out", ())

@@ -16,6 +16,7 @@ from numba.extending import overload
 import bouligand as bd
 from bouligand.system import addresses, exact
 from bouligand.system.fingerprint import fingerprint
+from tests.helpers.kept import kept_at
 
 pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="it is about compiled code")
 
@@ -63,7 +64,7 @@ def kept_in(folder):
     from bouligand.core.compiler import kept
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept, "_FOLDER", folder)
+        patch.setattr(kept, "FUNCTIONS", kept_at(folder, "*.nbu*"))
 
         def forget():
             patch.setattr(kept, "_entries", {})
@@ -205,14 +206,11 @@ def test_a_jump_that_loses_its_values_is_refused_again(fresh):
         fresh()
 
 
-def test_files_that_nobody_reads_are_removed(fresh, monkeypatch):
-    from bouligand.core.compiler import kept
-
+def test_files_that_nobody_reads_are_removed(fresh):
     old, new = fresh() / "old.nbu", fresh() / "new.nbu"
     for file in (old, new):
         file.write_bytes(b"")
     os.utime(old, (0.0, 0.0))
-    monkeypatch.setattr(kept, "_removed", [])
     solved(SOURCE)
     assert not old.exists()
     assert new.exists()

@@ -103,15 +103,16 @@ def names_of(what):
 
 def run(arguments):
     """Compile; the exit status."""
-    from ..core.compiler.cache import CACHED, JIT
+    from ..core.compiler.kept import CORE, nothing_is_kept
+    from ..core.compiler.settings import JIT
 
     if arguments.processes < 1:
         raise CommandError(f"--processes must be at least 1; got {arguments.processes}")
     if not JIT:
         raise CommandError("Numba's JIT is switched off (NUMBA_DISABLE_JIT): there is nothing to compile", 1)
-    if not CACHED:
+    if reason := nothing_is_kept(CORE):
         raise CommandError(
-            "there is no folder to keep compiled code in: set NUMBA_CACHE_DIR to one that can be written", 1
+            f"nothing can be kept on disk ({reason}). Set NUMBA_CACHE_DIR to a folder that only you can write to", 1
         )
     names = names_of(arguments.what)
     began = time.perf_counter()
@@ -155,15 +156,21 @@ def compile_all(names, processes):
 def compile_part(what):
     """Compile one part, or read it from the cache, in this process: the seconds that it took, by the clock and of the processor
     (which other work on the machine does not make longer), and whether it was compiled."""
-    from ..core.compiler.cache import in_disk_cache
+    from ..core.compiler.notices import silence
+
+    with silence():
+        return _compile_part(what)
+
+
+def _compile_part(what):
     from ..core.compiler.compiling import compile_for_types
 
     began, busy = time.perf_counter(), time.process_time()
     part = next((part for part in PARTS if part.what == what), None)
     if part is not None:
         entry = getattr(import_module(f"bouligand.core.{part.module}"), part.name)
-        was_there = in_disk_cache(entry)
         compile_for_types(entry, types_of(part.arguments))
+        was_there = bool(entry.stats.cache_hits)
         return time.perf_counter() - began, time.process_time() - busy, not was_there
     if what == SLIDING:
         from ..core.sliding.compiled import addresses

@@ -1,32 +1,10 @@
 """Entries of the compiled core, for Python: each is imported and compiled when it is first called."""
 
 import importlib
-import sys
-
-_said: set[str] = set()
-
-
-def _say_if_compiling(dispatcher, what):
-    """One line on stderr before a compilation that takes seconds (that is: once on a machine)."""
-    if what in _said:
-        return
-    from .compiler import cache, jit
-
-    if not (jit.is_compiled(dispatcher) or cache.in_disk_cache(dispatcher)):
-        _said.add(what)
-        print(
-            f"bouligand: compiling {what} for this machine, once; this takes some seconds ...{_hint()}", file=sys.stderr
-        )
-        cache.prune_cache(dispatcher)
-
-
-def _hint():
-    """After the first such line of a process: how to have all of it at once."""
-    return " (`bouligand warm` compiles everything at once)" if len(_said) == 1 else ""
 
 
 class Kernel:
-    """The function ``name`` of the core's ``module``; ``what`` describes it in the message before a compilation.
+    """The function ``name`` of the core's ``module``; ``what`` describes it in the line that says that it is compiled.
 
     ``direct``: see `core.compiler.jit.direct`; every call has contiguous arrays of the same types.
     """
@@ -59,9 +37,10 @@ class Kernel:
 
     def _compiled(self, arguments):
         from .compiler.compiling import compile_for, compiling
+        from .compiler.notices import said_if_slow
+        from .compiler.why import of_the_core
 
         function = getattr(importlib.import_module(f".{self._module}", __package__), self._name)
-        with compiling():  # (one thread compiles, others wait)
-            _say_if_compiling(function, self._what)
+        with compiling(), said_if_slow(self._what, of_the_core):  # (one thread compiles, others wait)
             compile_for(function, arguments)
         return function

@@ -18,7 +18,7 @@ def identity(problem: Problem, given: str | None = None) -> dict[str, str]:
 
     ``given``: the user's own word for what cannot be looked into. Raises a StoreError if there is such a thing, and no word.
     """
-    from ..core.compiler.cache import STAMP  # (imports Numba, which `import bouligand` does not)
+    from ..core.compiler.sources import STAMP  # (imports Numba, which `import bouligand` does not)
 
     system = problem.system
     parts: dict[str, Any] = {

@@ -56,14 +56,17 @@ class CostFunction:
         self.size = self.values(t, x, u).size
         try:
             from ..core.compiler import jit
+            from ..core.compiler.compiling import compiling
+            from ..core.compiler.notices import said_if_slow
             from ..core.compiler.wrapping import c_function
             from ..core.duals.recast import recast
 
             if not jit.JIT:
                 raise TypeError("Numba's JIT is switched off")
             shapes = ("dual n", "dual p", "dual m") if self.with_u else ("dual n", "dual m")
-            function = recast(with_compiled_helpers(self.function))
-            address, keep = c_function(function, shapes, False, read_only=True)
+            with compiling(), said_if_slow(f"{self.what} for derivatives", lambda: ", in every process", begun=True):
+                function = recast(with_compiled_helpers(self.function))
+                address, keep = c_function(function, shapes, False, read_only=True)
         except Exception as error:  # whatever Numba raises: there are differences
             self.reason = f"{self.what} does not compile for dual numbers ({type(error).__name__})"
             return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import linecache
 import pathlib
 import re
@@ -62,13 +61,20 @@ class Keyed:
 
     @cached_property
     def kept(self) -> Any:
-        """What is on disk of its machine code; None if that cannot be known from its content."""
-        from ..core.compiler.kept import kept, surroundings
+        """What is on disk of its machine code: nothing if that cannot be known from its content."""
+        from ..core.compiler.kept import kept
 
-        if self.content.unknown:
-            return None
-        made_from = repr((surroundings(), _own_sources(), self.content.digest, self.content.lines))
-        return kept(hashlib.sha256(made_from.encode()).hexdigest()[:32])
+        return kept() if self.content.unknown else kept(_own_sources(), self.content.digest, self.content.lines)
+
+    def why(self) -> str:
+        """Why it is compiled, for the line that says so."""
+        from ..core.compiler.why import of_a_function
+
+        return str(of_a_function([*map(str, self.content.unknown)]))
+
+    def called(self, name: str) -> str:
+        """What f, say, is called in that line."""
+        return f"{name} ({getattr(self.function, '__qualname__', type(self.function).__name__)})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Keyed) and other.key == self.key
@@ -80,7 +86,7 @@ class Keyed:
 @lru_cache(maxsize=1)
 def _own_sources() -> str:
     """A hash of the files of this folder, which prepare functions for compilation."""
-    from ..core.compiler.cache import stamp_of
+    from ..core.compiler.sources import stamp_of
 
     return str(stamp_of(pathlib.Path(__file__).parent))
 
@@ -92,14 +98,24 @@ def dispatcher_of(keyed: Keyed) -> Any:
 
     dispatcher = user_jit(with_compiled_helpers(keyed.function))
     note_own(dispatcher)
-    if keyed.kept is not None:
-        dispatcher._cache = keyed.kept
+    dispatcher._cache = keyed.kept
     return dispatcher
 
 
 @lru_cache(maxsize=512)
 def _compiled(name: str, keyed: Keyed, shapes: tuple[Shape, ...], in_place: bool) -> MachineCode:
     """Sizes come at run time: a plate with more contacts compiles nothing."""
+    from ..core.compiler.compiling import compiling
+    from ..core.compiler.notices import said_if_slow
+    from ..core.compiler.why import of_a_function_of_numba, only_numba_keeps
+
+    given = only_numba_keeps(keyed.function)
+    why = of_a_function_of_numba if given else keyed.why
+    with compiling(), said_if_slow(keyed.called(name), why, begun=given):
+        return _compiled_now(name, keyed, shapes, in_place)
+
+
+def _compiled_now(name: str, keyed: Keyed, shapes: tuple[Shape, ...], in_place: bool) -> MachineCode:
     from ..core.compiler.wrapping import c_function
 
     function, kept = keyed.function, None

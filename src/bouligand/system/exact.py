@@ -109,15 +109,18 @@ def dual_function(user: UserFunction, lanes: int = LANES) -> tuple[int, object]:
 def _compiled(name: str, keyed: Keyed, in_place: bool, lanes: int) -> tuple[int, object]:
     shapes = tuple(shape.replace(_NAMES[LANES], _NAMES[lanes]) for shape in _SHAPES[name])
     kept = keyed.kept
-    if kept is not None and (found := kept.load_entry(shapes, in_place, True)) is not None:
+    if (found := kept.load_entry(shapes, in_place, True)) is not None:
         address, library = found
         return int(address), library
     try:
+        from ..core.compiler.compiling import compiling
+        from ..core.compiler.notices import said_if_slow
         from ..core.compiler.wrapping import c_function
         from ..core.duals.recast import recast
 
-        function = recast(keyed.function, lanes)
-        address, keep = c_function(function, shapes, in_place, True, kept)
+        with compiling(), said_if_slow(f"{keyed.called(name)} for derivatives", keyed.why, begun=True):
+            function = recast(keyed.function, lanes)
+            address, keep = c_function(function, shapes, in_place, True, kept)
         return int(address), keep
     except Exception as error:  # whatever Numba raises, also a Numba of another version: there are differences
         raise TypeError(f"{name} does not compile for dual numbers: {_in_one_line(error)}") from error

@@ -72,7 +72,7 @@ class Fingerprint(NamedTuple):
     """What is known of a function, or of another value, by its content."""
 
     digest: str  # equal for equal content
-    lines: str  # equal for equal names and line numbers, which are in the messages of machine code
+    lines: str  # equal for equal names, modules and line numbers, which are in machine code too
     unknown: tuple[Unknown, ...]
     reads: tuple[Read, ...]  # what is read from outside and may change while the program runs
     numba: tuple[Any, ...]  # the functions of Numba among all that was looked into
@@ -257,10 +257,15 @@ class Looking:
     def _code(self, code: types.CodeType) -> None:
         self.say("code", *(getattr(code, name) for name in _OF_CODE))
         self.values(code.co_consts)
-        self._lines.update(repr([getattr(code, name) for name in _OF_LINES]).encode("utf-8", "backslashreplace"))
+        self._note([getattr(code, name) for name in _OF_LINES])
+
+    def _note(self, names: object) -> None:
+        """Add to what does not change what a function does, and is in its machine code."""
+        self._lines.update(repr(names).encode("utf-8", "backslashreplace"))
 
     def _function(self, function: types.FunctionType) -> None:
         self.say("function")
+        self._note(function.__globals__.get("__name__"))
         self.value(function.__code__)
         self.value(function.__defaults__)
         self.value(tuple(sorted((function.__kwdefaults__ or {}).items())))
@@ -330,6 +335,7 @@ class Looking:
             self.say("class of an extension", kind.__qualname__, digest)
             return
         self.say("class", kind.__name__)
+        self._note((kind.__module__, kind.__qualname__))
         self.values((type(kind), *kind.__bases__))
         self._dict({name: part for name, part in vars(kind).items() if name not in _NOT_RUN})
 

@@ -7,7 +7,7 @@ sensors need is left out, and h needs the kinematics alone.
 import ctypes
 import pathlib
 
-from ...core.compiler import cache, jit
+from ...core.compiler import settings, sources
 from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
 from ...core.compiler.wrapping import c_entry
@@ -33,7 +33,7 @@ from .symbols import (
 from .touching import contact_forces, guards
 
 _HERE = pathlib.Path(__file__).parent
-STAMP = cache.stamp_of(pathlib.Path(jit.__file__).parents[1], _HERE)
+STAMP = sources.stamp_of(pathlib.Path(sources.__file__).parents[1], _HERE)
 USER_DATA = 3  # in the context
 
 
@@ -173,11 +173,11 @@ _entries: dict = {}
 _keep: list = []  # what the addresses belong to
 
 
-def compile_entry(function, count):
+def compile_entry(function, count, what="what robots need"):
     """A function of t, ``count`` addresses and the context as a ctypes function, compiled or read from the cache."""
-    if not jit.JIT:
+    if not settings.JIT:
         raise RuntimeError("the MuJoCo bridge runs as compiled code only; unset NUMBA_DISABLE_JIT")
-    compiled = c_entry(count, STAMP)(function)
+    compiled = c_entry(count, STAMP, what)(function)
     _keep.append(compiled)
     entry = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * (count + 1))(compiled.address)
     entry.argtypes = [ctypes.c_double] + [ctypes.c_int64] * (count + 1)
@@ -187,9 +187,7 @@ def compile_entry(function, count):
 def entries():
     """f, h, fh and Dh as ``{name: ctypes function}``, compiled or read from the cache at first use."""
     if not _entries:
-        made = {name: compile_entry(*what) for name, what in _FUNCTIONS.items()}
-        cache.prune_cache(_keep[-1], _HERE, STAMP)
-        _entries.update(made)
+        _entries.update({name: compile_entry(*what) for name, what in _FUNCTIONS.items()})
     return _entries
 
 

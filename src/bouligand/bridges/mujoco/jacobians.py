@@ -303,5 +303,5 @@ def entry(name):
     """One of them as a ctypes function, compiled or read from the cache at first use: many robots are never differentiated."""
     with _lock:
         if name not in _entries:
-            _entries[name] = compile_entry(*_FUNCTIONS[name])
+            _entries[name] = compile_entry(*_FUNCTIONS[name], "Jacobians of robots")
         return _entries[name]

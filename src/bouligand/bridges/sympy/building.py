@@ -7,7 +7,8 @@ import sympy
 from .reading import check, gather, name_of
 from .rolling import FEWEST
 from .rolling import find as find_alike
-from .storing import STAMP, SymbolicSystem, find, sealed
+from .stamp import STAMP
+from .storing import SymbolicSystem, find, sealed
 from .switching import MANY, Renaming, contacts
 from .writing import Equations, module_text
 

@@ -3,15 +3,15 @@
 import numpy as np
 from numba import njit
 
-from ...core.compiler.cache import keep_on_disk
+from ...core.compiler.kept import kept
 from ...system.frozen import note_own
+from .stamp import STAMP
 
 
-def compiled(function, cache):
-    """A generated function as a dispatcher, its machine code kept on disk with ``cache``."""
+def compiled(function, source):
+    """A function of a generated module with this source as a dispatcher, whose machine code is kept on disk."""
     dispatcher = njit(function, error_model="numpy", boundscheck=True, nogil=True)
-    if cache:
-        keep_on_disk(dispatcher, function)
+    dispatcher._cache = kept("sympy", STAMP, source, function.__name__)
     note_own(dispatcher)  # (a generated function reads the two below and NumPy's, and no values)
     return dispatcher
 

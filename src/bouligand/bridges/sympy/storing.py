@@ -2,52 +2,40 @@
 
 A module's file is named after the hash of what it was derived from (the expressions, this package's own source and SymPy's
 version), so that a later process finds it before any symbolic work; and it ends with the hash of its own text, so that a
-damaged file is written anew. Being a real file, its functions are cached by Numba like those of any other.
+damaged file is written anew. A file that somebody else may have written is refused (`core.compiler.places`).
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
-import os
-import pathlib
 import sys
-import tempfile
 import threading
 import types
 from typing import TYPE_CHECKING, Any
 
-import numba
-
+from ...core.compiler.places import Kept
+from ...core.compiler.sources import NO_SOURCES
 from ...system.functions import SHAPES, UserFunction
 from ...system.system import System
 from .compiling import compiled
+from .stamp import STAMP
 
 if TYPE_CHECKING:
     from ..._typing import Compile
 
-_HERE = pathlib.Path(__file__).parent
 _ENDING = "# sha256: "
 _lock = threading.Lock()
-STAMP = hashlib.sha256(b"".join(f.read_bytes() for f in sorted(_HERE.glob("*.py")))).hexdigest()
-
-
-def folder() -> pathlib.Path:
-    """Where modules are kept: in Numba's own cache folder, if one is set, or in the user's cache."""
-    base = getattr(numba.config, "CACHE_DIR", "") or ""
-    if base:
-        return pathlib.Path(base) / "bouligand-sympy"
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    if not os.path.isabs(base):  # (no home)
-        base = tempfile.gettempdir()
-    return pathlib.Path(base) / "bouligand" / "sympy"
+MODULES = Kept("sympy", "bouligand_sympy_*.py*")
 
 
 def find(key: str) -> str | None:
     """The source kept under that key, or None."""
+    content = MODULES.read(_file(key)) if STAMP != NO_SOURCES else None
+    if content is None:
+        return None
     try:
-        source = _path(key).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        source = content.decode("utf-8")
+    except UnicodeDecodeError:
         return None
     return source if is_whole(source) else None
 
@@ -65,53 +53,33 @@ def sealed(text: str) -> str:
 
 def load(key: str, source: str, plain: bool = False) -> dict[str, Any]:
     """The functions of a generated module by name, compiled or ``plain``; the same ones for the same key within a process."""
-    name = f"bouligand_sympy_{key}"
+    name = _name(key)
     with _lock:
         if name not in sys.modules:
-            path = _keep(key, source)
-            module = _import(name, path) if path else _without_file(name, source)
-            names = [function for function in SHAPES if hasattr(module, function)]
-            functions = {function: getattr(module, function) for function in names}
-            machine_code = {function: compiled(f, cache=path is not None) for function, f in functions.items()}
+            if STAMP != NO_SOURCES and find(key) != source:
+                MODULES.write(_file(key), source.encode("utf-8"))
+            module = _run(name, source)
+            functions = {function: getattr(module, function) for function in SHAPES if hasattr(module, function)}
+            machine_code = {function: compiled(f, source) for function, f in functions.items()}
             vars(module).update(PLAIN=functions, COMPILED=machine_code)
             sys.modules[name] = module
     kept: dict[str, Any] = vars(sys.modules[name])["PLAIN" if plain else "COMPILED"]
     return kept
 
 
-def _path(key: str) -> pathlib.Path:
-    return folder() / f"bouligand_sympy_{key}.py"
+def _name(key: str) -> str:
+    return f"bouligand_sympy_{key}"
 
 
-def _keep(key: str, source: str) -> pathlib.Path | None:
-    """Write the source if it is not there already, whole or not at all; None if there is no place for it."""
-    path = _path(key)
-    try:
-        if find(key) != source:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(
-                "w", dir=path.parent, suffix=".tmp", encoding="utf-8", delete=False
-            ) as file:
-                file.write(source)
-            os.replace(file.name, path)
-        with tempfile.TemporaryFile(dir=path.parent):  # Numba must be able to write beside it
-            return path
-    except OSError:
-        return None
+def _file(key: str) -> str:
+    return f"{_name(key)}.py"
 
 
-def _import(name: str, path: pathlib.Path) -> types.ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _without_file(name: str, source: str) -> types.ModuleType:
+def _run(name: str, source: str) -> types.ModuleType:
+    """A module with this source: the one at hand, not what is in its file by now. (Tracebacks and debuggers read the file.)"""
     module = types.ModuleType(name)
-    exec(compile(source, f"<{name}>", "exec"), vars(module))  # nothing can be cached without a file
+    path = f"<{name}>" if MODULES.path is None else str(MODULES.path / f"{name}.py")
+    exec(compile(source, path, "exec"), vars(module))
     return module
 
 
@@ -129,7 +97,7 @@ class SymbolicSystem(System):
     def __init__(self, key: str, source: str, *, compile: Compile = "auto", **options: Any) -> None:
         self.key, self.source = key, source
         super().__init__(**load(key, source, plain=compile is False), compile=compile, **options)
-        self.__doc__ = sys.modules[f"bouligand_sympy_{key}"].__doc__
+        self.__doc__ = sys.modules[_name(key)].__doc__
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()

@@ -14,11 +14,11 @@ import numba
 from numba import typeof
 from numba.core.compiler_lock import global_compiler_lock
 
-from .cache import JIT
 from .indexing import short_indexing
 from .messages import short_messages
 from .once import rules_read_once, sizes_found_once, typed_once, undisturbed
 from .pipeline import needed_passes
+from .settings import JIT
 from .variables import found_fast
 from .whole import as_a_whole
 

@@ -2,15 +2,18 @@
 
 The files of this folder know Numba's and LLVM's internals, and (with ``schemes.stages``) no other does: this one; ``compiling``,
 how an entry is compiled, with ``pipeline``, ``lowering``, ``indexing``, ``variables``, ``messages``, ``once`` and ``whole``;
-``cache``, its machine code on disk, with ``checked`` and ``shipped``; ``kept``, that of users' functions; ``intrinsics``,
-instructions that Python does not have (calls by address, bare memory); ``vectors``, whole rows at once; ``tables``, memory by
-name; and ``wrapping``, which turns a user's function into an address.
+``kept``, machine code on disk, with ``places``, ``trusted`` (who may have written it), ``checked``, ``sources``,
+``surroundings`` and ``shipped``; ``notices`` and ``why``, what is said while it is compiled; ``intrinsics``, instructions that
+Python does not have (calls by address, bare memory); ``vectors``, whole rows at once; ``tables``, memory by name; and
+``wrapping``, which turns a user's function into an address.
 """
 
 from numba import njit, types
 
-from .cache import JIT, STAMP, keep_on_disk
+from .kept import keep_on_disk
 from .pipeline import CoreCompiler
+from .settings import JIT
+from .sources import STAMP
 
 
 def core(function=None, *, entry=False, inline=False, fastmath=False):
@@ -47,11 +50,6 @@ def _for_all_values(dispatcher):
     template = dispatcher.get_call_template
     dispatcher.get_call_template = lambda args, kws: template(tuple(types.unliteral(a) for a in args), kws)
     return dispatcher
-
-
-def is_compiled(dispatcher):
-    """Whether this process has the machine code of ``dispatcher`` already, compiled or read from the cache."""
-    return not JIT or bool(dispatcher.overloads)
 
 
 def direct(dispatcher):

@@ -2,6 +2,8 @@
 
 from numba import config
 
+JIT = not config.DISABLE_JIT  # type: ignore[attr-defined]  # (made at run time: type checkers do not see it)
+
 _NAMES = (
     "OPT",
     "LOOP_VECTORIZE",

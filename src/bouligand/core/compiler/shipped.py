@@ -5,9 +5,7 @@ made with use it. Others compile, as without it. It is in the folder ``machine_c
 function and signature, beside a file that says what all were made for. ``tools/wheel.py`` writes these.
 """
 
-import contextlib
 import functools
-import hashlib
 import json
 import pathlib
 import sys
@@ -16,67 +14,56 @@ import llvmlite
 import numba
 from llvmlite import binding
 from numba import config
-from numba.core.compiler import CompileResult
 
-from .checked import read_checked
+from . import trusted
+from .places import Folder
 from .settings import settings
 
 FOLDER = pathlib.Path(__file__).parents[2] / "machine_code"
-MADE_FOR = FOLDER / "made_for.json"
+MADE_FOR = "made_for.json"
 
 
 def compiler():
     """What machine code can only be used with: the same versions of Python, Numba and LLVM, and the same settings."""
-    return ["{}.{}".format(*sys.version_info), numba.__version__, llvmlite.__version__, *settings()]
+    return {
+        "Python": "{}.{}".format(*sys.version_info),
+        "Numba": numba.__version__,
+        "llvmlite": llvmlite.__version__,
+        "settings of Numba": settings(),
+    }
+
+
+class Package(Folder):
+    """The folder, to be read. It is trusted as the sources are that stand beside it."""
+
+    flaw = staticmethod(trusted.flaw_beside_source)
+
+
+def folders():
+    """The folder of machine code in the package, if it can be used here; as a list."""
+    return [Package(FOLDER)] if why_not() == "" else []
 
 
 @functools.cache
-def _is_usable():
-    """Whether there is machine code in the package, made for this compiler and for what this processor has."""
-    with contextlib.suppress(OSError, ValueError, KeyError, RuntimeError):  # (LLVM may not know what the processor has)
-        made_for = json.loads(MADE_FOR.read_text())
-        chosen = (
-            config.CPU_NAME is not None or config.CPU_FEATURES is not None
-        )  # (another processor than the one at hand)
-        if made_for["compiler"] == compiler() and made_for["triple"] == binding.get_process_triple() and not chosen:
-            has = binding.get_host_cpu_features() if made_for["features"] else {}
-            return all(has.get(feature, False) for feature in made_for["features"])
-    return False
-
-
-def file_of(name, signature):
-    """The machine code of a function, ``module.name``, for one signature."""
-    return f"{name}-{hashlib.sha256(str(signature).encode()).hexdigest()[:12]}.code"
-
-
-class ShippedCode:
-    """The machine code of one function that came with the package. Serves a dispatcher as its ``_cache``."""
-
-    cache_path = None
-
-    def __init__(self, function):
-        self._name = f"{pathlib.Path(function.__code__.co_filename).stem}.{function.__qualname__}"
-
-    def load_overload(self, sig, target_context):
-        target_context.refresh()
-        try:
-            with contextlib.suppress(FileNotFoundError):
-                return CompileResult._rebuild(target_context, *read_checked(FOLDER / file_of(self._name, sig)))
-        except Exception as error:
-            print(f"bouligand: machine code of the package cannot be used ({error}); compiling it ...", file=sys.stderr)
+def why_not():
+    """Why machine code in the package cannot be used: empty if it can, None if there is none."""
+    try:
+        made_for = json.loads(trusted.read(FOLDER / MADE_FOR, trusted.flaw_beside_source))
+    except (OSError, ValueError, trusted.UntrustedError):
         return None
+    if others := [name for name, value in compiler().items() if made_for["compiler"].get(name) != value]:
+        return f"another {' and '.join(others)}"
+    if made_for["triple"] != binding.get_process_triple():
+        return "another kind of machine"
+    if config.CPU_NAME is not None or config.CPU_FEATURES is not None:
+        return "another processor than NUMBA_CPU_NAME and NUMBA_CPU_FEATURES ask for"
+    if missing := [feature for feature in made_for["features"] if not _host().get(feature, False)]:
+        return f"a processor with {', '.join(missing)}"
+    return ""
 
-    def save_overload(self, sig, compiled):
-        """(Nothing is added to the package.)"""
 
-    def flush(self):
-        """(Nor removed.)"""
-
-    @property
-    def is_filled(self):
-        return any(FOLDER.glob(f"{self._name}-*"))
-
-
-def shipped(function):
-    """What came with the package of a function's machine code, if it can be used here; otherwise None."""
-    return ShippedCode(function) if _is_usable() else None
+def _host():
+    try:
+        return binding.get_host_cpu_features()
+    except RuntimeError:  # (LLVM may not know what the processor has)
+        return {}

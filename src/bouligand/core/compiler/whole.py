@@ -11,8 +11,8 @@ from numba import _dynfunc  # type: ignore[attr-defined]  # (compiled: no stubs)
 from numba.core.codegen import JITCodeLibrary
 from numba.core.cpu import CPUContext
 
-from .cache import STAMP
 from .once import replaced
+from .sources import STAMP
 
 _PACKAGE = __package__.rpartition(".")[0]  # the core
 _MANGLED = "_ZN" + "".join(f"{len(name)}{name}" for name in _PACKAGE.split("."))  # how names in LLVM's modules begin

@@ -14,10 +14,12 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 from ..state import DUAL_NAMES, ONE_LANE
-from .cache import JIT, keep_on_disk
+from . import why
 from .compiling import ALLOWED, compiling, shortcuts, users_shortcuts
 from .intrinsics import DOUBLE, INT32, INT64
-from .kept import new_name
+from .kept import keep_on_disk, new_name
+from .notices import said_if_slow
+from .settings import JIT
 
 WRONG_LENGTH = 2000  # status of a function that returned another number of values than it should
 
@@ -236,9 +238,9 @@ class _PythonEntry:
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value
 
 
-def c_entry(count, stamp):
+def c_entry(count, stamp, what):
     """Compile a function of ``t``, ``count`` addresses and ``ctx`` as a C function that is cached on disk under a stamp (see
-    ``stamp_of``): ``.address`` is what the core calls.
+    ``stamp_of``): ``.address`` is what the core calls. ``what`` it is, for the line that says that it is compiled.
     """
     if not JIT:
         return lambda function: _PythonEntry(count, function)
@@ -249,7 +251,7 @@ def c_entry(count, stamp):
         # (Numba's own decorator ``cfunc`` compiles at once, before one could say where to keep it)
         compiled = CFunc(function, (signature.args, signature.return_type), {}, {"error_model": "numpy", "nogil": True})
         keep_on_disk(compiled, function)
-        with compiling(), shortcuts():
+        with compiling(), shortcuts(), said_if_slow(what, why.of_the_core):
             compiled.compile()
         return compiled
 

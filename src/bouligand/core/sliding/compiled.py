@@ -1,12 +1,9 @@
 """The functions of sliding modes and of rest with the C signature of the user's own, compiled once for all systems."""
 
-import pathlib
-
-from ..compiler import cache, jit
+from ..compiler import sources
 from ..compiler.wrapping import c_entry
 from .field import contact_rates, f_sliding, h_sliding, multipliers, project
 
-STAMP = cache.stamp_of(pathlib.Path(jit.__file__).parents[1])
 _entries: dict = {}
 
 
@@ -40,5 +37,5 @@ def addresses():
             ("project", _project, 4),
             ("contact_rates", _contact_rates, 4),
         ):
-            _entries[name] = c_entry(count, STAMP)(function)
+            _entries[name] = c_entry(count, sources.STAMP, "f and h of sliding modes")(function)
     return {name: int(entry.address) for name, entry in _entries.items()}
