@@ -48,6 +48,7 @@ def test_a_second_time_there_is_nothing_to_compile(capfd):
     for part in PARTS[:5]:  # (whatever other tests have not needed so far)
         import_module(f"bouligand.core.{part.module}")
     bd.solve(bd.models.plate(100), (0.0, 2.0), START, breakpoints=[0.1])([0.2, 0.7])
+    bd.solve(bd.models.hopper(), (0.0, 1.0), [2.0, 0.0])(0.3)
     assert command.main(["warm", "solve", "--processes", "1", "--times"]) == 0
     out, progress = capfd.readouterr()
     assert "the integrator" in out

@@ -55,4 +55,4 @@ def _made_for_others():
         except (OSError, ValueError, trusted.UntrustedError):
             continue
     last = max(others, default=(0.0, []))[1]
-    return f" (what is kept there is of another {' and '.join(last)})" if last else ""
+    return f" (what is kept there is for another {' and '.join(last)})" if last else ""
