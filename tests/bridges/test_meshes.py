@@ -1,5 +1,6 @@
 """Meshes of URDFs, for pictures: which are kept, converted, or left out with a word; and friction that is a coefficient."""
 
+import os
 import sys
 
 import numpy as np
@@ -43,6 +44,28 @@ def test_dae_is_converted(tmp_path, name, meter):
     size = np.linalg.norm(np.ptp(robot.model.mesh_vert, axis=0))
     assert 0.1 * meter < size < 0.2 * meter
     assert mj.load(urdf(tmp_path, "shape.dae"), free_base=True).model.nmesh == 0
+
+
+def test_pictures_that_a_dae_names_are_not_opened(tmp_path):
+    """One may be a pipe, at which the converter would wait for ever."""
+    pytest.importorskip("collada")
+    os.mkfifo(tmp_path / "pipe.png")
+    shown = """<library_images><image id="i"><init_from>pipe.png</init_from></image></library_images>
+    <library_effects><effect id="e"><profile_COMMON>
+    <newparam sid="f"><surface type="2D"><init_from>i</init_from></surface></newparam>
+    <newparam sid="w"><sampler2D><source>f</source></sampler2D></newparam>
+    <technique sid="c"><phong><diffuse><texture texture="w" texcoord="t"/></diffuse></phong></technique>
+    </profile_COMMON></effect></library_effects>
+    <library_materials><material id="m"><instance_effect url="#e"/></material></library_materials><library_geometries>"""
+    bound = """<instance_geometry url="#g"><bind_material><technique_common><instance_material symbol="k" target="#m"/>
+    </technique_common></bind_material></instance_geometry>"""
+    text = (
+        DAE.format(name="meter", meter=1)
+        .replace("<library_geometries>", shown)
+        .replace("<triangles ", '<triangles material="k" ')
+    )
+    (tmp_path / "shape.dae").write_text(text.replace('<instance_geometry url="#g"/>', bound))
+    assert mj.load(urdf(tmp_path, "shape.dae"), free_base=True, meshes=True).model.nmesh == 1
 
 
 def test_meshes_that_are_missing_damaged_or_of_another_kind(tmp_path, monkeypatch):

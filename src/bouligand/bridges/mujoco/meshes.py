@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pathlib
 from collections.abc import Callable
 from xml.etree import ElementTree as ET
@@ -9,7 +10,7 @@ from xml.etree import ElementTree as ET
 from ..._optional import MissingExtraError, need
 from ...system.warning import warn_user
 from .files import Files
-from .hostile import RobotFileWarning
+from .hostile import RobotFileWarning, parse, read_text
 
 READABLE = (".stl", ".obj", ".msh")
 CONVERTED = (".dae",)
@@ -53,11 +54,14 @@ class Meshes:
         return True
 
     def _convert(self, path: pathlib.Path) -> None:
-        """A Collada file as STL; as other readers for robots do, without a look at its up-axis."""
+        """A Collada file as STL; as other readers for robots do, without a look at its up-axis. It is read here, and so are none
+        of the pictures that it names."""
         trimesh = need("trimesh", "meshes")
         need("collada", "meshes")
         try:
-            scene = trimesh.load_scene(path, file_type="dae")
+            text = read_text(path)
+            parse(text, path.name)
+            scene = trimesh.load_scene(io.BytesIO(text.encode()), file_type="dae")
             if scene.units not in (None, "meters"):
                 scene = scene.convert_units("meters")
             shape = scene.to_mesh()
