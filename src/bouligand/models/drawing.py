@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..system.arguments import finite_numbers
+from .admissible import ANY, COUNT, FLAG, Reals, takes
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
@@ -24,6 +27,10 @@ def contact_colour(sign: float) -> str:
     return TOUCHING if sign > 0 else FREE
 
 
+POINT = Reals(size=2)
+
+
+@takes({"start": POINT, "stop": POINT, "coils": COUNT, "width": ANY})
 def spring(start: ArrayLike, stop: ArrayLike, coils: int = 7, width: float = 0.05) -> tuple[FloatArray, FloatArray]:
     """Points (x, y) of a coil spring between two points of the plane."""
     start, stop = np.asarray(start, dtype=float), np.asarray(stop, dtype=float)
@@ -34,15 +41,23 @@ def spring(start: ArrayLike, stop: ArrayLike, coils: int = 7, width: float = 0.0
     return start[0] + along * way[0] + across * side[0], start[1] + along * way[1] + across * side[1]
 
 
+@takes({"azimuth": ANY, "elevation": ANY})
 def project(points: FloatArray, azimuth: float, elevation: float) -> FloatArray:
     """Points of space, shape (count, 3), in a parallel projection along this direction (radians): shape (count, 2)."""
+    points = finite_numbers("points", points)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ValueError(f"points must have three columns; got shape {points.shape}")
     across = -np.sin(azimuth) * points[:, 0] + np.cos(azimuth) * points[:, 1]
     near = np.cos(azimuth) * points[:, 0] + np.sin(azimuth) * points[:, 1]
     return np.column_stack([across, np.cos(elevation) * points[:, 2] - np.sin(elevation) * near])
 
 
+@takes({"t": ANY, "across": POINT, "up": POINT, "floor": FLAG})
 def frame(ax: Axes, t: float, across: tuple[float, float], up: tuple[float, float], floor: bool = True) -> None:
     """Limits of the picture in metres, the same scale both ways, no axes, the time on top, and a line for the floor."""
+    from ..plot.axes import given_axes
+
+    given_axes(ax)
     if floor:
         ax.axhline(0.0, color=FLOOR, lw=1.2, zorder=0)
     ax.set_xlim(*across)

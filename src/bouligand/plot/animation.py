@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..system.arguments import numbers, short
+from . import given
 from .film import check_path, moments, save
-from .gait import contacts
+from .gait import contacts, select
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
     from .._typing import FloatArray, Guards, Path, SignArray
     from ..solution.solution import Solution
+
+LARGEST, FINEST = 100.0, 1200.0  # inches, and pixels in each
 
 
 def animate(
@@ -60,8 +64,10 @@ def animate(
 
     Raises
     ------
-    ValueError, FileNotFoundError
-        If the suffix, fps or speed is wrong, or the folder does not exist.
+    TypeError, ValueError
+        If an argument cannot be used; the message names it.
+    FileNotFoundError
+        If the folder does not exist.
     ImportError
         If the package that writes the file is not installed; the message is the command that installs it.
 
@@ -74,8 +80,19 @@ def animate(
     ...     film.name
     'hopper.gif'
     """
+    solution = given.trajectory_of("solution", solution)
+    draw = given.function("draw", draw, "ax, t, x, b, p")
     path = check_path(path, fps)
     times = moments(float(solution.t[0]), float(solution.t[-1]), fps, speed)
+    if gait is not None and not isinstance(gait, bool):
+        select(solution.system, gait, "gait")
+    if progress is not None and not isinstance(progress, bool | str):
+        raise TypeError(f"progress must be True, False or the title of the bar; got {short(progress)}")
+    inches = numbers("size", size)
+    if inches.shape != (2,) or not ((inches > 0.0) & (inches <= LARGEST)).all():
+        raise ValueError(f"size must be the width and the height in inches, up to {LARGEST:g}; got {short(size)}")
+    if not given.positive("dpi", dpi) * inches.min() >= 2.0 or dpi > FINEST:
+        raise ValueError(f"dpi must give two pixels at least, and be at most {FINEST:g}; got {short(dpi)}")
     frames: Iterable[NDArray[np.uint8]] = _frames(solution, draw, times, gait, size, dpi)
     if progress:
         from tqdm import tqdm

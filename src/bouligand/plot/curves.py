@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..system.arguments import flag, instance, short
+from . import given
 from .axes import new_axes, new_row
 
 if TYPE_CHECKING:
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
     from ..derivative.bderivative import BDerivative
     from ..ensembles.ensemble import Ensemble
     from ..solution.solution import Solution
-    from ..system.system import System
 
+PLANE, COUNT, LEVELS = (0, 1), 24, (0.5, 0.9, 1.0)  # of `fan`
 FEW, MANY = 6, 32  # states: up to so many have a legend among the curves; beside them
 
 
@@ -46,6 +48,11 @@ def trajectory(
     -------
     matplotlib.axes.Axes
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument cannot be used; the message names it.
+
     Examples
     --------
     >>> import bouligand as bd
@@ -54,9 +61,11 @@ def trajectory(
     >>> bd.plot.trajectory(sol, ["z"], ax=Figure().subplots()).get_xlabel()
     't'
     """
-    ax = new_axes(ax)
+    solution = given.trajectory_of("solution", solution)
     system = solution.system
-    chosen = list(range(system.n)) if states is None else [_state(system, s) for s in states]
+    chosen = given.states("states", system, states)
+    points, mark = given.count("points", points, 2), flag("mark", mark)
+    ax = new_axes(ax)
     t = np.linspace(solution.t[0], solution.t[-1], points)
     x = solution(t)
     if mark and len(solution.events) <= 200:
@@ -116,6 +125,11 @@ def perturbations(
     -------
     array of two matplotlib.axes.Axes
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument cannot be used; the message names it.
+
     Examples
     --------
     >>> import bouligand as bd
@@ -125,12 +139,18 @@ def perturbations(
     >>> after.get_title()
     'at t = 1'
     """
+    from ..derivative.bderivative import BDerivative
     from ..integration.solve import solve
 
+    B = instance("B", B, BDerivative, "sol.bderivative")
     system, solution = B.system, B.solution
-    across = [_state(system, name) for name in plane]
-    seen = across if image is None else [_state(system, name) for name in image]
-    if radius is None:
+    across = given.plane("plane", system, plane)
+    seen = across if image is None else given.plane("image", system, image)
+    count, flow = given.count("count", count), flag("flow", flow)
+    axes = new_row(ax, 2)
+    if radius is not None:
+        radius = given.positive("radius", radius)
+    else:
         extent = np.ptp(solution.record.states[:, across], axis=0)
         radius = 0.01 * (float(extent.max()) or 1.0)
     angle = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)
@@ -138,7 +158,6 @@ def perturbations(
     dx[:, across] = radius * np.column_stack([np.cos(angle), np.sin(angle)])
     images = B(dx)[:, seen]
     orders = [tuple(B.orders(d)) for d in dx]
-    axes = new_row(ax, 2)
     colours = {order: f"C{q % 10}" for q, order in enumerate(dict.fromkeys(orders))}
     for order, colour in colours.items():
         rows = np.array([other == order for other in orders])
@@ -168,12 +187,12 @@ def perturbations(
 def fan(
     B: BDerivative[object] | Ensemble,
     radius: float | None = None,
-    plane: tuple[str | int, str | int] = (0, 1),
-    count: int = 24,
+    plane: tuple[str | int, str | int] = PLANE,
+    count: int = COUNT,
     ax: Axes | None = None,
     *,
     state: str | int = 0,
-    levels: Sequence[float] = (0.5, 0.9, 1.0),
+    levels: Sequence[float] = LEVELS,
 ) -> Axes:
     """Draw trajectories from a circle around the start of B in a plane of two states, with their events marked; or, of an
     ensemble, how a state spreads over time: the median, and bands that hold given parts of all trajectories.
@@ -200,6 +219,11 @@ def fan(
     -------
     matplotlib.axes.Axes
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument cannot be used; the message names it.
+
     Examples
     --------
     >>> import bouligand as bd
@@ -211,17 +235,31 @@ def fan(
     >>> bd.plot.fan(ens, state="z", ax=Figure().subplots()).get_ylabel()
     'z'
     """
+    from ..derivative.bderivative import BDerivative
     from ..ensembles.ensemble import Ensemble
     from ..integration.solve import solve
 
     if isinstance(B, Ensemble):
         from .maps import fan as spread
 
+        if radius is not None or _differs(plane, PLANE) or _differs(count, COUNT):
+            raise TypeError(
+                "radius, plane and count of plot.fan are those of a derivative B; an ensemble takes state and levels"
+            )
         return spread(B, state, ax, levels)
+    if not isinstance(B, BDerivative):
+        raise TypeError(
+            f"B must be a BDerivative, from sol.bderivative, or an Ensemble, from bd.solve_many; got {short(B)}"
+        )
+    if _differs(state, 0) or _differs(levels, LEVELS):
+        raise TypeError(
+            "state and levels of plot.fan are those of an ensemble; a derivative B takes radius, plane and count"
+        )
     if radius is None:
         raise TypeError("plot.fan of a derivative needs the radius of the circle around the start")
     system, solution = B.system, B.solution
-    across = [_state(system, name) for name in plane]
+    across = given.plane("plane", system, plane)
+    radius, count = given.positive("radius", radius), given.count("count", count)
     ax = new_axes(ax)
     start, span = solution(B.since), (B.since, B.t)
     for q, angle in enumerate(np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)):
@@ -238,9 +276,6 @@ def fan(
     return ax
 
 
-def _state(system: System, name: str | int) -> int:
-    if isinstance(name, str):
-        if name not in system.states:
-            raise ValueError(f"no state is called {name!r}; states: {', '.join(system.states)}")
-        return system.states.index(name)
-    return int(name)
+def _differs(value: object, default: object) -> bool:
+    """Whether an argument was given that is not its default."""
+    return value is not default and (type(value) is not type(default) or repr(value) != repr(default))

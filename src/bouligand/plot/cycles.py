@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..system.arguments import instance, short
+from . import given
 from .axes import new_axes, new_row
 from .curves import trajectory
 
@@ -47,6 +49,11 @@ def cycle(
     -------
     array of two matplotlib.axes.Axes
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument cannot be used; the message names it.
+
     Examples
     --------
     >>> import bouligand as bd
@@ -57,8 +64,12 @@ def cycle(
     >>> circle.get_title()
     'multipliers: stable'
     """
-    motion, circle = new_row(axes, 2)
-    trajectory(cycle.solution, states, ax=motion)
+    from ..cycles.cycle import Cycle
+
+    cycle = instance("cycle", cycle, Cycle, "bd.find_cycle")
+    chosen = given.states("states", cycle.system, states)
+    motion, circle = new_row(axes, 2, "axes")
+    trajectory(cycle.solution, chosen, ax=motion)
     motion.set_title(f"one period, T = {cycle.period:.6g}", fontsize="medium")
     angle = np.linspace(0.0, 2.0 * np.pi, 200)
     circle.plot(np.cos(angle), np.sin(angle), color="0.6", lw=1.0)
@@ -92,6 +103,11 @@ def branch(branch: Branch, value: str = "period", ax: Axes | None = None) -> Axe
     -------
     matplotlib.axes.Axes
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument cannot be used; the message names it.
+
     Examples
     --------
     >>> import bouligand as bd
@@ -102,6 +118,12 @@ def branch(branch: Branch, value: str = "period", ax: Axes | None = None) -> Axe
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('gamma', 'omega')
     """
+    from ..cycles.branch import Branch
+
+    branch = instance("branch", branch, Branch, "bd.continue_cycle")
+    names = branch.cycles[0].system.states
+    if not isinstance(value, str) or value not in ("period", *names):
+        raise ValueError(f"value must be 'period' or the name of a state ({', '.join(names)}); got {short(value)}")
     ax = new_axes(ax)
     x = branch.values
     y = branch.periods if value == "period" else branch.states(value)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..system.arguments import instance, short, whole
+from . import given
 from .axes import new_axes, new_row
 
 if TYPE_CHECKING:
@@ -34,6 +36,11 @@ def residuals(
     -------
     array of two matplotlib.axes.Axes
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument cannot be used; the message names it.
+
     Examples
     --------
     >>> import numpy as np, bouligand as bd
@@ -44,7 +51,11 @@ def residuals(
     >>> right.get_ylabel()
     'residual / sigma'
     """
-    left, right = new_row(axes, 2)
+    from ..estimation.fit import FitResult
+
+    found = instance("found", found, FitResult, "bd.fit")
+    experiment = whole("experiment", experiment, 0, len(found.experiments) - 1)
+    left, right = new_row(axes, 2, "axes")
     table, rows = found.experiments[experiment], found.residuals[experiment]
     solution = found.solutions[experiment]
     fine = np.linspace(float(solution.record.t[0]), float(solution.record.t[-1]), 600)
@@ -93,6 +104,11 @@ def track(
     -------
     matplotlib.axes.Axes
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument cannot be used; the message names it.
+
     Examples
     --------
     >>> import bouligand as bd
@@ -102,16 +118,23 @@ def track(
     >>> bd.plot.track(found, "z", data=data, ax=Figure().subplots()).get_ylabel()
     'z'
     """
-    ax = new_axes(ax)
+    from ..estimation.track import Track
+
+    track = instance("track", track, Track, "Filter.run or bd.particle_filter")
+    if not isinstance(name, str) or name not in track.names:
+        raise ValueError(
+            f"name must be that of a state or parameter, one of {', '.join(track.names)}; got {short(name)}"
+        )
+    columns = [given.table(argument, value, name) for argument, value in (("truth", truth), ("data", data))]
+    label, color = given.text("label", label), given.colour("color", color)
     mean, spread = track[name], 2.0 * track.std(name)
+    ax = new_axes(ax)
     ax.fill_between(track.t, mean - spread, mean + spread, color=color, alpha=0.22, lw=0.0)
     ax.plot(track.t, mean, color=color, lw=1.5, label=label or "estimate, 2 standard deviations")
-    for given, style, text in ((truth, {"color": "k", "lw": 0.9}, "truth"), (data, {"ls": "", "marker": ".", "color":
-    "0.45", "ms": 3.5}, "measured")):  # fmt: skip
-        if given is not None and name in given:
-            options: dict[str, Any] = style
-            column = np.broadcast_to(np.asarray(given[name], dtype=float), np.shape(given["t"]))
-            ax.plot(np.asarray(given["t"], dtype=float), column, label=text, **options)
+    styles: list[dict[str, Any]] = [{"color": "k", "lw": 0.9}, {"ls": "", "marker": ".", "color": "0.45", "ms": 3.5}]
+    for column, style, text in zip(columns, styles, ("truth", "measured"), strict=True):
+        if column is not None:
+            ax.plot(*column, label=text, **style)
     ax.set_xlabel("t")
     ax.set_ylabel(name)
     ax.legend(frameon=False, fontsize="small")

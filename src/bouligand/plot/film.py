@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._optional import need
+from ..system import arguments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .._typing import FloatArray, Path
 
 SUFFIXES = (".gif", ".mp4")
+MOST = 100_000  # frames
 
 
 def check_path(path: Path, fps: float) -> pathlib.Path:
@@ -26,10 +28,10 @@ def check_path(path: Path, fps: float) -> pathlib.Path:
     ------
     ValueError, FileNotFoundError, MissingExtraError
     """
-    path = pathlib.Path(path)
+    path = arguments.path("path", path)
     if path.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"a film is saved as .gif or .mp4; got {path.name!r}")
-    if not 0.0 < fps <= 100.0:
+        raise ValueError(f"path: a film is saved as .gif or .mp4; got {path.name!r}")
+    if not 0.0 < arguments.number("fps", fps) <= 100.0:
         raise ValueError(f"fps must be between 0 and 100; got {fps!r}")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent} to save {path.name} in")
@@ -74,9 +76,13 @@ def moments(start: float, end: float, fps: float, speed: float = 1.0) -> FloatAr
     >>> moments(0.0, 0.2, fps=10, speed=0.5)
     array([0.  , 0.05, 0.1 , 0.15, 0.2 ])
     """
-    if not speed > 0.0:
+    if not arguments.number("speed", speed) > 0.0:
         raise ValueError(f"speed must be positive (0.1: ten times slower than it happens); got {speed!r}")
-    count = max(1, round((end - start) / speed * fps))
+    count = max(1, round(min((end - start) / speed * fps, 1e9)))
+    if count > MOST:
+        raise ValueError(
+            f"speed and fps make a film of {count} frames, more than {MOST}; got speed = {speed:g}, fps = {fps:g}"
+        )
     return np.linspace(start, end, count + 1)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ..system.arguments import number, short
+from ..system.declarations import guard_index
+from . import given
 from .axes import new_axes
 
 if TYPE_CHECKING:
@@ -53,6 +57,11 @@ def contacts(
     -------
     matplotlib.axes.Axes
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument cannot be used; the message names it.
+
     Examples
     --------
     >>> import bouligand as bd
@@ -62,9 +71,14 @@ def contacts(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['foot']
     """
-    ax = new_axes(ax)
+    solution = given.trajectory_of("solution", solution)
+    if not isinstance(sign, int | np.integer) or isinstance(sign, bool) or sign not in (-1, 1):
+        raise ValueError(f"sign must be 1 or -1; got {short(sign)}")
+    ties = None if ties is None else number("ties", ties)
+    colour = given.colour("colour", colour)
     system, start, end = solution.system, solution.t[0], solution.t[-1]
     chosen = select(system, guards)
+    ax = new_axes(ax)
     row = {k: i for i, k in enumerate(chosen)}
     half = 0.32 if len(chosen) <= 2 * NAMED else 0.5
     bars = stretches(solution, sign)
@@ -108,6 +122,11 @@ def stretches(solution: Solution, sign: Literal[-1, 0, 1] = 1) -> list[list[tupl
     list of list of (float, float)
         For each guard, begin and end of its intervals, within the time of the solution.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument cannot be used; the message names it.
+
     Examples
     --------
     >>> import bouligand as bd
@@ -115,8 +134,9 @@ def stretches(solution: Solution, sign: Literal[-1, 0, 1] = 1) -> list[list[tupl
     >>> [(round(float(begin), 4), round(float(end), 4)) for begin, end in bd.plot.stretches(sol)[0]]
     [(0.4515, 0.5553)]
     """
-    if sign not in (-1, 0, 1):
-        raise ValueError(f"sign must be -1, 0 or +1; got {sign!r}")
+    solution = given.trajectory_of("solution", solution)
+    if not isinstance(sign, int | np.integer) or isinstance(sign, bool) or sign not in (-1, 0, 1):
+        raise ValueError(f"sign must be -1, 0 or +1; got {short(sign)}")
     if solution.system.jumps or solution.system._stays:
         return _stretches_by_mode(solution, sign)
     system, start, end = solution.system, solution.t[0], solution.t[-1]
@@ -144,7 +164,7 @@ def _stretches_by_mode(solution: Solution, sign: int) -> list[list[tuple[float, 
     return out
 
 
-def select(system: System, guards: Guards | None = None) -> list[int]:
+def select(system: System, guards: Guards | None = None, argument: str = "guards") -> list[int]:
     """Numbers of the guards that names, numbers and patterns choose, in the order of the system.
 
     Parameters
@@ -152,6 +172,8 @@ def select(system: System, guards: Guards | None = None) -> list[int]:
     system : System
     guards : str, int or sequence of these, optional
         As in `contacts`.
+    argument : str
+        What it is called in messages.
 
     Returns
     -------
@@ -172,25 +194,34 @@ def select(system: System, guards: Guards | None = None) -> list[int]:
     if guards is None:
         contacts = [k for k, name in enumerate(system.guards) if name.endswith(" touches")]
         return contacts or [k for k in range(system.m) if not system.observers[k]]
-    wanted: list[Guard] = [guards] if isinstance(guards, str | int | np.integer) else list(guards)
+    wanted: list[Guard]
+    if isinstance(guards, str | int | np.integer):
+        wanted = [guards]
+    else:
+        try:
+            wanted = [] if isinstance(guards, Mapping | bytes) else list(guards)
+        except Exception:
+            wanted = []
+        if not wanted:
+            raise TypeError(f"{argument} must be names, patterns or numbers of guards; got {short(guards)}")
     leave_out = [g[1:] for g in wanted if isinstance(g, str) and g.startswith("!")]
     take: list[Guard] = [g for g in wanted if not (isinstance(g, str) and g.startswith("!"))] or ["*"]
     chosen: set[int] = set()
     for one in take:
-        chosen |= _matching(system, one)
+        chosen |= _matching(system, one, argument)
     for name in leave_out:
-        chosen -= _matching(system, name)
+        chosen -= _matching(system, name, argument)
     if not chosen:
-        raise ValueError(f"no guard is left by {guards!r}; guards: {_some(system.guards)}")
+        raise ValueError(f"{argument}: none is left by {short(guards)}; guards: {_some(system.guards)}")
     return sorted(chosen)
 
 
-def _matching(system: System, one: Guard) -> set[int]:
+def _matching(system: System, one: Guard, argument: str) -> set[int]:
     if not isinstance(one, str):
-        return {system.guard_index(one)}
+        return {guard_index(system.guards, one, argument)}
     found = {k for k, name in enumerate(system.guards) if name == one or fnmatchcase(name, one)}
     if not found:
-        raise ValueError(f"no guard is called {one!r} or matches it; guards: {_some(system.guards)}")
+        raise ValueError(f"{argument}: none is called {one!r} or matches it; guards: {_some(system.guards)}")
     return found
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..system.arguments import flag, instance, numbers, short
+from . import given
 from .axes import new_axes
 
 if TYPE_CHECKING:
@@ -48,6 +50,11 @@ def map(  # noqa: A001  (called as plot.map)
     -------
     matplotlib.axes.Axes
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument cannot be used; the message names it.
+
     Examples
     --------
     >>> import bouligand as bd, numpy as np
@@ -58,12 +65,16 @@ def map(  # noqa: A001  (called as plot.map)
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('z', 'k')
     """
+    from ..ensembles.ensemble import Ensemble
     from ..ensembles.outcomes import NAMES
 
+    ens = instance("ens", ens, Ensemble, "bd.solve_many")
+    colours, label, bar = given.colormap("cmap", cmap), given.text("label", label), flag("bar", bar)
     wide = [q for q, length in enumerate(ens.shape) if length > 1]
     if ens.dims == ("trajectory",) or len(wide) != 2:
         raise ValueError(
-            f"plot.map needs an ensemble over a grid of two names; this one is over {dict(zip(ens.dims, ens.shape, strict=True))}"
+            f"ens: plot.map needs an ensemble over a grid of two names; "
+            f"this one is over {dict(zip(ens.dims, ens.shape, strict=True))}"
         )
     found, name = _values(ens, values)
     of_status = isinstance(values, str) and values == "status"
@@ -75,9 +86,9 @@ def map(  # noqa: A001  (called as plot.map)
     kinds = np.unique(np.ma.compressed(picture) if np.ma.isMaskedArray(picture) else picture)
     few = kinds.size <= MOST_KINDS and bool((kinds == np.round(kinds)).all())
     if few and kinds.size:
-        _draw_kinds(ax, across, down, picture, kinds, cmap, label or name, bar, NAMES if of_status else None)
+        _draw_kinds(ax, across, down, picture, kinds, colours, label or name, bar, NAMES if of_status else None)
     else:
-        drawn = ax.pcolormesh(across, down, picture, cmap=cmap, shading="nearest", rasterized=True, snap=True)
+        drawn = ax.pcolormesh(across, down, picture, cmap=colours, shading="nearest", rasterized=True, snap=True)
         if bar:
             ax.figure.colorbar(drawn, ax=ax, label=label or name)
     ax.set_xlabel(ens.dims[wide[1]])
@@ -106,13 +117,13 @@ def fan(ens: Ensemble, state: str | int = 0, ax: Axes | None = None, levels: Seq
     matplotlib.axes.Axes
     """
     if not ens.t_eval.size:
-        raise ValueError("plot.fan of an ensemble needs states at times: give t_eval to solve_many")
-    names = ens.system.states
-    if isinstance(state, str) and state not in names:
-        raise ValueError(f"no state is called {state!r}; states: {', '.join(names)}")
-    number = names.index(state) if isinstance(state, str) else int(state)
+        raise ValueError("B: plot.fan of an ensemble needs states at times: give t_eval to solve_many")
+    names, number = ens.system.states, given.state("state", ens.system, state)
+    parts = numbers("levels", levels)
+    if parts.ndim != 1 or not ((parts > 0.0) & (parts <= 1.0)).all():
+        raise ValueError(f"levels must be parts of all trajectories, above 0 and up to 1; got {short(levels)}")
     ax, rows = new_axes(ax), ens.states[:, :, number]
-    for level in sorted(levels, reverse=True):
+    for level in sorted(parts.tolist(), reverse=True):
         low, high = np.nanquantile(rows, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
         ax.fill_between(ens.t_eval, low, high, color="C0", alpha=0.22, lw=0.0, label=f"{100 * level:g} %")
     ax.plot(ens.t_eval, np.nanmedian(rows, axis=0), color="C0", lw=1.5, label="median")
@@ -125,7 +136,7 @@ def fan(ens: Ensemble, state: str | int = 0, ax: Axes | None = None, levels: Seq
 def _values(ens: Ensemble, values: str | NDArray[Any]) -> tuple[NDArray[Any], str]:
     """A number for each trajectory, and what it is called."""
     if not isinstance(values, str):
-        array = np.asarray(values)
+        array = numbers("values", values)
         if array.shape != (len(ens),):
             raise ValueError(
                 f"values must have a number for each of the {len(ens)} trajectories; got shape {array.shape}"
@@ -150,17 +161,16 @@ def _draw_kinds(
     down: NDArray[Any],
     picture: NDArray[Any],
     kinds: NDArray[Any],
-    cmap: str,
+    cmap: Any,
     label: str,
     bar: bool,
     names: Sequence[str] | None,
 ) -> None:
     """A colour for each of a few whole numbers."""
-    import matplotlib as mpl
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
     places = np.ma.masked_array(np.searchsorted(kinds, np.ma.getdata(picture)), np.ma.getmaskarray(picture))
-    colours = ListedColormap(mpl.colormaps[cmap](np.linspace(0.05, 0.95, kinds.size)))
+    colours = ListedColormap(cmap(np.linspace(0.05, 0.95, kinds.size)))
     norm = BoundaryNorm(np.arange(kinds.size + 1) - 0.5, kinds.size)
     drawn = ax.pcolormesh(across, down, places, cmap=colours, norm=norm, shading="nearest", rasterized=True, snap=True)
     if bar:

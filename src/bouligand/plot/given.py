@@ -1,0 +1,142 @@
+"""What the functions that draw are given: read, or refused by name before anything is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..solution.solution import Solution
+from ..system.arguments import index, instance, number, numbers, short, whole
+
+if TYPE_CHECKING:
+    from ..system.system import System
+
+MOST = 10**6  # points of a curve
+
+
+def trajectory_of(name: str, value: Any) -> Solution:
+    """A solution that has begun."""
+    solution = instance(name, value, Solution, "bd.solve")
+    if not len(solution.record):
+        raise ValueError(f"{name} has no trajectory to draw: {solution.message}")
+    return solution
+
+
+def state(argument: str, system: System, name: Any) -> int:
+    """The number of a state that is given by its name or number."""
+    if isinstance(name, str):
+        if name not in system.states:
+            raise ValueError(f"{argument}: no state is called {name!r}; states: {', '.join(system.states)}")
+        return system.states.index(name)
+    k = index(f"{argument}: a state is given by its name or number; it", name)
+    if not 0 <= k < system.n:
+        raise ValueError(f"{argument}: state {k} does not exist; there are {system.n}, numbered from 0")
+    return k
+
+
+def states(argument: str, system: System, names: Any) -> list[int]:
+    """The numbers of several states; of all for None."""
+    if names is None:
+        return list(range(system.n))
+    if isinstance(names, str) or not isinstance(names, Iterable) or isinstance(names, Mapping):
+        raise TypeError(f"{argument} must be a sequence of names or numbers of states; got {short(names)}")
+    try:
+        listed = list(names)
+    except Exception:
+        raise TypeError(f"{argument} must be a sequence of names or numbers of states; got {short(names)}") from None
+    if not listed:
+        raise ValueError(f"{argument} must have at least one state; got none")
+    return [state(argument, system, name) for name in listed]
+
+
+def plane(argument: str, system: System, names: Any) -> list[int]:
+    """The numbers of two different states."""
+    pair = states(argument, system, names)
+    if names is None or len(pair) != 2 or pair[0] == pair[1]:
+        raise ValueError(f"{argument} must be two different states; got {short(names)}")
+    return pair
+
+
+def count(argument: str, value: Any, least: int = 1) -> int:
+    """How many points or curves are drawn."""
+    return whole(argument, value, least, MOST)
+
+
+def positive(argument: str, value: Any) -> float:
+    """A positive number."""
+    out = number(argument, value)
+    if not out > 0.0:
+        raise ValueError(f"{argument} must be positive; got {short(value)}")
+    return out
+
+
+def colour(argument: str, value: Any) -> Any:
+    """A colour, as matplotlib understands them."""
+    from matplotlib.colors import is_color_like
+
+    try:
+        known = is_color_like(value)
+    except Exception:
+        known = False
+    if not known or isinstance(value, bool):
+        raise ValueError(f"{argument} must be a colour of matplotlib, such as 'C0' or '#33508c'; got {short(value)}")
+    return value
+
+
+def colormap(argument: str, value: Any) -> Any:
+    """The name of a colormap, or one."""
+    import matplotlib
+
+    if isinstance(value, matplotlib.colors.Colormap):
+        return value
+    if not isinstance(value, str) or value not in matplotlib.colormaps:
+        raise ValueError(f"{argument} must be a colormap of matplotlib, such as 'viridis'; got {short(value)}")
+    return matplotlib.colormaps[value]
+
+
+def text(argument: str, value: Any) -> str | None:
+    """A text, or None."""
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{argument} must be a text; got {short(value)}")
+    return value
+
+
+def table(argument: str, value: Any, name: str) -> tuple[Any, Any] | None:
+    """The times and the column of a name of a mapping; None if there is no such column."""
+    if value is None:
+        return None
+    try:
+        columns = {key: value[key] for key in ("t", name) if key in value}
+    except Exception:
+        raise TypeError(f"{argument} must be a mapping with 't' and columns; got {short(value)}") from None
+    if isinstance(value, str | bytes | list | tuple | set) or "t" not in columns:
+        raise TypeError(f"{argument} must be a mapping with 't' and columns; got {short(value)}")
+    t = numbers(f"{argument}['t']", columns["t"])
+    if name not in columns:
+        return None
+    column = numbers(f"{argument}[{name!r}]", columns[name])
+    try:
+        return t, np.broadcast_to(column, t.shape)
+    except ValueError:
+        raise ValueError(
+            f"{argument}[{name!r}] must have a value for each time; got shape {column.shape} for {t.shape}"
+        ) from None
+
+
+def function(argument: str, value: Any, called_with: str) -> Callable[..., Any]:
+    """A function of these arguments."""
+    import inspect
+
+    if not callable(value) or isinstance(value, type):
+        raise TypeError(f"{argument} must be a function {argument}({called_with}); got {short(value)}")
+    try:
+        inspect.signature(value).bind(*called_with.split(", "))
+    except TypeError:
+        raise TypeError(
+            f"{argument} is called as {argument}({called_with}), but takes other arguments: {value!r}"
+        ) from None
+    except ValueError:  # (there is no signature to look at)
+        pass
+    return value
