@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..system.arguments import finite_numbers
+from .._optional import need
+from ..system.arguments import finite_numbers, instance
 from .admissible import ANY, COUNT, FLAG, Reals, takes
 
 if TYPE_CHECKING:
@@ -55,9 +56,7 @@ def project(points: FloatArray, azimuth: float, elevation: float) -> FloatArray:
 @takes({"t": ANY, "across": POINT, "up": POINT, "floor": FLAG})
 def frame(ax: Axes, t: float, across: tuple[float, float], up: tuple[float, float], floor: bool = True) -> None:
     """Limits of the picture in metres, the same scale both ways, no axes, the time on top, and a line for the floor."""
-    from ..plot.axes import given_axes
-
-    given_axes(ax)
+    instance("ax", ax, need("matplotlib.axes", "plot").Axes, "plt.subplots()")
     if floor:
         ax.axhline(0.0, color=FLOOR, lw=1.2, zorder=0)
     ax.set_xlim(*across)

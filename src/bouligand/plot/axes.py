@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._optional import need
-from ..system.arguments import short
+from ..system.arguments import instance, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
 
-def given_axes(ax: Any, name: str = "ax") -> Axes:
-    """Axes of matplotlib."""
-    if not isinstance(ax, need("matplotlib.axes", "plot").Axes):
-        raise TypeError(f"{name} must be axes of matplotlib, such as plt.subplots()[1]; got {short(ax)}")
-    known: Axes = ax
-    return known
-
-
 def new_axes(ax: Axes | None, name: str = "ax") -> Axes:
     """The given axes, or new ones in a figure of pyplot."""
-    return given_axes(need("matplotlib.pyplot", "plot").subplots(layout="constrained")[1] if ax is None else ax, name)
+    made: Axes
+    if ax is None:
+        made = need("matplotlib.pyplot", "plot").subplots(layout="constrained")[1]
+    else:
+        made = instance(name, ax, need("matplotlib.axes", "plot").Axes, "plt.subplots()")
+    return made
 
 
 def new_row(axes: Sequence[Axes] | NDArray[np.object_] | None, count: int, name: str = "ax") -> NDArray[np.object_]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..system.arguments import instance, short
+from ..system.arguments import short
 from . import given
 from .axes import new_axes, new_row
 from .curves import trajectory
@@ -64,9 +64,7 @@ def cycle(
     >>> circle.get_title()
     'multipliers: stable'
     """
-    from ..cycles.cycle import Cycle
-
-    cycle = instance("cycle", cycle, Cycle, "bd.find_cycle")
+    given.result("cycle", cycle, "cycles.cycle.Cycle", "bd.find_cycle")
     chosen = given.states("states", cycle.system, states)
     motion, circle = new_row(axes, 2, "axes")
     trajectory(cycle.solution, chosen, ax=motion)
@@ -118,9 +116,7 @@ def branch(branch: Branch, value: str = "period", ax: Axes | None = None) -> Axe
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('gamma', 'omega')
     """
-    from ..cycles.branch import Branch
-
-    branch = instance("branch", branch, Branch, "bd.continue_cycle")
+    given.result("branch", branch, "cycles.branch.Branch", "bd.continue_cycle")
     names = branch.cycles[0].system.states
     if not isinstance(value, str) or value not in ("period", *names):
         raise ValueError(f"value must be 'period' or the name of a state ({', '.join(names)}); got {short(value)}")

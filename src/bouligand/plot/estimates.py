@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..system.arguments import instance, short, whole
+from ..system.arguments import short, whole
 from . import given
 from .axes import new_axes, new_row
 
@@ -51,9 +51,7 @@ def residuals(
     >>> right.get_ylabel()
     'residual / sigma'
     """
-    from ..estimation.fit import FitResult
-
-    found = instance("found", found, FitResult, "bd.fit")
+    given.result("found", found, "estimation.fit.FitResult", "bd.fit")
     experiment = whole("experiment", experiment, 0, len(found.experiments) - 1)
     left, right = new_row(axes, 2, "axes")
     table, rows = found.experiments[experiment], found.residuals[experiment]
@@ -118,9 +116,7 @@ def track(
     >>> bd.plot.track(found, "z", data=data, ax=Figure().subplots()).get_ylabel()
     'z'
     """
-    from ..estimation.track import Track
-
-    track = instance("track", track, Track, "Filter.run or bd.particle_filter")
+    given.result("track", track, "estimation.track.Track", "Filter.run or bd.particle_filter")
     if not isinstance(name, str) or name not in track.names:
         raise ValueError(
             f"name must be that of a state or parameter, one of {', '.join(track.names)}; got {short(name)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,17 @@ def trajectory_of(name: str, value: Any) -> Solution:
     if not len(solution.record):
         raise ValueError(f"{name} has no trajectory to draw: {solution.message}")
     return solution
+
+
+def result(name: str, value: Any, kind: str, made_by: str) -> None:
+    """Raise a TypeError unless this is a result of a class ``module.Class`` of another room of the library.
+
+    That room is not imported for it: where it was not, there are no objects of it.
+    """
+    module, _, of = kind.rpartition(".")
+    there = sys.modules.get(f"{__package__.partition('.')[0]}.{module}")
+    if there is None or not isinstance(value, getattr(there, of)):
+        raise TypeError(f"{name} must be a {of}, from {made_by}; got {short(value)}")
 
 
 def state(argument: str, system: System, name: Any) -> int:

@@ -7,9 +7,9 @@ from functools import cache as _cache
 from functools import wraps as _wraps
 
 from .. import models as _models
+from .._optional import need as _need
 from ..models.drawing import BODY, EDGE, FLOOR, FREE, TOUCHING, frame, project, spring
 from ..system import arguments as _arguments
-from .axes import given_axes as _given_axes
 
 __all__ = ["BODY", "EDGE", "FLOOR", "FREE", "TOUCHING", "frame", "project", "spring"]
 
@@ -36,7 +36,7 @@ def _drawing(name):
 
     @_wraps(drawn)
     def draw(ax, t, x, b, p):
-        ax, t = _given_axes(ax), _arguments.number("t", t)
+        ax, t = _axes("ax", ax), _arguments.number("t", t)
         x, b, p = (_vector(what, value) for what, value in (("x", x), ("b", b), ("p", p)))
         n, m, count = _sizes(name) or (x.size, 1, p.size)
         if x.size != n or b.size < m or p.size != count:
@@ -51,6 +51,10 @@ def _drawing(name):
 
     draw.__module__, draw.__qualname__ = __name__, name  # (for pickle)
     return draw
+
+
+def _axes(what, value):
+    return _arguments.instance(what, value, _need("matplotlib.axes", "plot").Axes, "plt.subplots()")
 
 
 def _vector(what, value):

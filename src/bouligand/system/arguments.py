@@ -125,7 +125,8 @@ def path(what: str, value: Any) -> pathlib.Path:
 def instance(what: str, value: Any, kind: type[T], made_by: str) -> T:
     """An object of a class of the library."""
     if not isinstance(value, kind):
-        raise TypeError(f"{what} must be a {kind.__name__}, from {made_by}; got {short(value)}")
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise TypeError(f"{what} must be {article} {kind.__name__}, from {made_by}; got {short(value)}")
     return value
 
 
