@@ -44,6 +44,7 @@ __all__ = [
     "StiffnessError",
     "StoreError",
     "StoreMismatchError",
+    "StoreWarning",
     "TooManyPiecesError",
     "TooManyStepsError",
     "ZenoError",
@@ -312,7 +313,8 @@ class TooManyPiecesError(BouligandError):
 class StoreError(BouligandError):
     """The store of an ensemble cannot be used: another process writes to it, it cannot be written, or what is in it is damaged.
 
-    The message names the place and what to do; blocks that are done stay as they are.
+    The message names the place and what to do; blocks that are done stay as they are. Reading a damaged block is an error, too:
+    ``ens.verify(repair=True)`` removes it, and `solve_many` with the same store integrates it again.
     """
 
 
@@ -338,6 +340,14 @@ class DerivativeWarning(UserWarning):
     Either a Jacobian comes from differences, and no step size is good: the message names the Jacobian and its column. Give that
     Jacobian, or functions that Numba compiles, whose Jacobians are exact. Or a guard is grazed where f jumps: the message names
     the guard; see ``B.margins``.
+    """
+
+
+class StoreWarning(UserWarning):
+    """The store of an ensemble has blocks that are missing files or are damaged.
+
+    The message names the first. Reading one is a `StoreError`; ``ens.verify(repair=True)`` removes them, and `solve_many` with
+    the same store integrates them again.
     """
 
 

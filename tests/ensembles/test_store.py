@@ -7,9 +7,11 @@ import os
 import pathlib
 import random
 import runpy
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 
@@ -17,6 +19,7 @@ import numpy as np
 import pytest
 
 import bouligand as bd
+from bouligand.ensembles import metadata
 from bouligand.ensembles.identity import identity
 from bouligand.ensembles.problem import Problem
 from tests.helpers.robots import BALL
@@ -30,6 +33,11 @@ GRID = bd.grid(k=np.linspace(400.0, 900.0, 6), z=np.linspace(1.1, 3.0, 20))
 
 def into(store, x0=X0, p=None, **options):
     return bd.solve_many(HOPPER, SPAN, x0, p, store=store, **{"block": 70, **options})
+
+
+def take_away(store, number):
+    """One of the blocks is not done any more."""
+    (store / "blocks" / f"{number:08d}" / "zarr.json").unlink()
 
 
 def contents(folder):
@@ -85,7 +93,7 @@ def test_resuming_does_not_integrate_again(tmp_path):
     store = tmp_path / "a.zarr"
     into(store)
     before = {path: path.stat().st_mtime_ns for path in store.rglob("*") if path.is_file()}
-    (store / "blocks" / "00000002" / "zarr.json").unlink()
+    take_away(store, 2)
     ens = into(store)
     after = {path: path.stat().st_mtime_ns for path in store.rglob("*") if path.is_file()}
     changed = {str(path.relative_to(store)) for path in after if after[path] != before[path]}
@@ -115,10 +123,84 @@ def test_damage_is_found_and_repaired(tmp_path, damage):
     if damage == "mark":
         for number in (1, 4):
             (store / "blocks" / f"0000000{number}" / "zarr.json").write_text('{"attributes": {"ha')
+    with pytest.warns(bd.errors.StoreWarning, match=r"2 of 5 blocks are damaged \(block 1: (event_t|its mark) is"):
+        ens = into(store)
+    assert repr(ens).splitlines()[-1] == "  damaged     90, in block 1, 4: see ens.verify"
+    for read in (lambda: ens.x, lambda: ens.events) if damage == "mark" else (lambda: ens.x,):
+        with pytest.raises(bd.StoreError, match=r"block [14]: .* damaged; ens\.verify"):
+            read()
+    if damage != "mark":
+        assert ens.t.shape == (300,)  # (the other arrays are whole)
     assert ens.verify() == [1, 4]
     assert ens.verify(repair=True) == [1, 4]
-    into(store)
+    assert into(store).verify() == []
     assert contents(store) == whole
+
+
+def test_all_chunks_of_a_block_may_be_missing(tmp_path):
+    """Nothing is filled in; and the first block is repaired without harm to coordinates, which are chunks of that number, too."""
+    store = tmp_path / "a.zarr"
+    into(store, t_eval=[0.5])
+    whole = contents(store)
+    names = ("x_end", "outcome", "word_end", "t_end", "counts", "event_count", "states")
+    for name in names:
+        shutil.rmtree(store / name / "c" / "0", ignore_errors=True)
+        (store / name / "c" / "0").unlink(missing_ok=True)
+    with pytest.warns(bd.errors.StoreWarning, match="a block is damaged"):
+        ens = into(store, t_eval=[0.5])
+    for name in ("x", "t", "b", "status", "counts", "states", "failed", "message"):
+        with pytest.raises(bd.StoreError, match="block 0"):
+            getattr(ens, name)
+    ens.verify(repair=True)
+    into(store, t_eval=[0.5])
+    assert contents(store) == whole
+
+
+def test_damage_after_it_was_opened(tmp_path):
+    here = bd.solve_many(HOPPER, SPAN, X0)
+    ens = bd.solve_many(HOPPER, SPAN, (X0[i : i + 80] for i in range(0, 300, 80)), store=tmp_path / "s.zarr")
+    (tmp_path / "s.zarr" / "x0" / "c" / "1" / "0").unlink()
+    assert np.array_equal(ens[79].x[-1], here.x[79])
+    with pytest.raises(bd.StoreError, match="block 1: x0 is missing"):
+        ens[80]
+    assert np.array_equal(ens.x, here.x)
+    shutil.rmtree(tmp_path / "s.zarr" / "t_end")
+    with pytest.raises(bd.StoreError, match="block 0: t_end is missing"):
+        ens.t  # noqa: B018
+    shutil.rmtree(tmp_path / "s.zarr")
+    assert repr(ens).splitlines()[1:] == ["  pending     300"]
+
+
+def test_coordinates(tmp_path):
+    into(tmp_path / "g.zarr", [2.0, 0.0], GRID)
+    (tmp_path / "g.zarr" / "k" / "c" / "0").unlink()
+    with pytest.warns(bd.errors.StoreWarning, match="what xarray reads as k is missing or damaged"):
+        assert into(tmp_path / "g.zarr", [2.0, 0.0], GRID).success.all()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="rights are others there")
+def test_a_finished_store_is_read_without_the_right_to_write():
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o755)  # (the folders above pytest's are closed to others)
+        store = pathlib.Path(place, "a.zarr")
+        whole = into(store).x
+        for path in (store.parent, *store.rglob("*")):
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        me = os.geteuid()
+        try:
+            if me == 0:
+                os.seteuid(65534)  # (root may write anywhere)
+            ens = into(store)
+            assert np.array_equal(ens.x, whole)
+            assert ens.verify() == []
+            with pytest.raises(bd.StoreError, match="cannot write to"):
+                into(store.with_name("b.zarr"))
+            with pytest.raises(bd.StoreError, match="block 0 cannot be removed"):
+                ens._source.forget(0)
+        finally:
+            os.seteuid(me)
+            for path in (store.parent, *store.rglob("*")):
+                path.chmod(0o755)
 
 
 def test_a_store_belongs_to_one_problem(tmp_path):
@@ -156,6 +238,53 @@ def test_places_that_cannot_be_used(tmp_path):
     )
     with pytest.raises(bd.StoreMismatchError, match="was not written by solve_many"):
         into(tmp_path / "other")
+    zarr = pytest.importorskip("zarr")
+    zarr.create_group(tmp_path / "theirs.zarr").create_array("x_end", shape=(300, 2), dtype=float)
+    with pytest.raises(bd.StoreMismatchError, match="was not written by solve_many"):
+        into(tmp_path / "theirs.zarr")
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "says"),
+    [
+        (lambda about: about.update(format=1), bd.StoreMismatchError, "has the format 1; this version reads 2"),
+        (lambda about: about.update(chunk=[0]), bd.StoreError, "is damaged: it was changed"),
+        (lambda about: about.update(chunk=None), bd.StoreError, "is damaged: it was changed"),
+        (lambda about: about.update(shape="a"), bd.StoreError, "is damaged: it was changed"),
+        (lambda about: about.update(shape=[10**18], chunk=[1]), bd.StoreError, "blocks"),
+        (lambda about: about.update(shape=[1000]), bd.StoreMismatchError, "the number of trajectories"),
+        (lambda about: about.update(axes=[]), bd.StoreError, "is damaged: it was changed"),
+        (lambda about: about.update(identity=None), bd.StoreError, "is damaged: it was changed"),
+        (lambda about: about.update(identity={}), bd.StoreMismatchError, "different: the system"),
+        (lambda about: about.update(arrays={"../x": "1"}), bd.StoreError, "is damaged: it was changed"),
+        (lambda about: about.pop("stream"), bd.StoreError, "is damaged: it was changed"),
+    ],
+)
+@pytest.mark.parametrize("sealed", [True, False])
+def test_metadata_of_another_kind(tmp_path, change, error, says, sealed):
+    store = tmp_path / "a.zarr"
+    into(store)
+    group = metadata.read_json(store / "zarr.json")
+    about = group["attributes"]["bouligand"]
+    change(about)
+    if sealed:
+        group["attributes"]["bouligand"] = metadata.sealed(about)
+    metadata.write_json(store / "zarr.json", group)
+    with pytest.raises(error if sealed else bd.StoreError, match=says if sealed or "format" in says else "was changed"):
+        into(store)
+
+
+def test_metadata_of_arrays(tmp_path):
+    into(tmp_path / "a.zarr")
+    file = tmp_path / "a.zarr" / "t_end" / "zarr.json"
+    text = file.read_text()
+    for changed, says in ((text.replace("float64", "int64"), "it was changed"), (text[:-9], "it is not JSON")):
+        file.write_text(changed)
+        with pytest.raises(bd.StoreError, match=rf"t_end/zarr\.json is damaged: {says}"):
+            into(tmp_path / "a.zarr")
+    file.unlink()
+    with pytest.raises(bd.StoreError, match=r"t_end/zarr\.json cannot be read: No such file"):
+        into(tmp_path / "a.zarr")
 
 
 def test_one_writer_at_a_time(tmp_path):
@@ -164,18 +293,26 @@ def test_one_writer_at_a_time(tmp_path):
     lock.write_text(json.dumps({"host": host, "pid": os.getppid(), "id": "x"}))
     with pytest.raises(bd.StoreError, match=f"process {os.getppid()} on"):
         into(store)
+    lock.unlink()
+    into(store, block=100)
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     for left in (
         json.dumps({"host": host, "pid": gone.pid, "id": "x"}),  # of a process that is gone
         json.dumps({"host": "elsewhere", "pid": 1, "id": "x"}),  # of another host, without a sign of life
         '{"host',  # cut off
+        '["host"]',
+        '{"host": 1, "pid": "x"}',
+        "\0",
     ):
+        take_away(store, 2)
         lock.write_text(left)
         os.utime(lock, (time.time() - 100.0,) * 2)
         assert into(store).success.all()
         assert not lock.exists()
     lock.write_text(json.dumps({"host": "elsewhere", "pid": 1, "id": "x"}))
+    assert into(store).success.all()  # (all is done: nothing is written)
+    take_away(store, 0)
     with pytest.raises(bd.StoreError, match="elsewhere is writing"):
         into(store)
 

@@ -284,7 +284,7 @@ class Ensemble(metaclass=Made, by="solve_many"):
         Returns
         -------
         list of int
-            The blocks that are damaged: truncated, altered or missing files. Empty for an ensemble in memory.
+            The blocks that are damaged (truncated, altered or missing files) or not done. Empty for an ensemble in memory.
         """
         store = self._source
         damaged = store.verify() if isinstance(store, Store) else []
@@ -342,8 +342,12 @@ class Ensemble(metaclass=Made, by="solve_many"):
         lines = [f"Ensemble: {len(self)} trajectories of {name}"]
         if self._inputs.grid is not None:
             lines[0] += f", over {' x '.join(f'{n} ({size})' for n, size in zip(self.dims, self.shape, strict=True))}"
-        width = max(10, *(len(outcomes.NAMES[number]) for number in np.flatnonzero(tally)))
+        width = max([10, *(len(outcomes.NAMES[number]) for number in np.flatnonzero(tally))])
         lines += [f"  {outcomes.NAMES[number]:<{width}}  {tally[number]}" for number in np.flatnonzero(tally)]
+        if isinstance(self._source, Store) and self._source.damaged:
+            damaged = sorted(self._source.damaged)
+            blocks = ", ".join(map(str, damaged[:10])) + (", ..." if len(damaged) > 10 else "")
+            lines.append(f"  {'damaged':<{width}}  {self._source.count_damaged()}, in block {blocks}: see ens.verify")
         if isinstance(self._source, InMemory) and "counts" in self._source.names:
             lines.append(f"  {self.counts['events'].sum()} events, {self.counts['steps'].sum()} steps in all")
         return "\n".join(lines)

@@ -12,8 +12,9 @@ import numpy as np
 
 from .._made import make
 from .._optional import need
-from ..errors import StoreError, StoreMismatchError
-from . import blocks, executors
+from ..errors import StoreError, StoreMismatchError, StoreWarning
+from ..system.warning import warn_user
+from . import blocks, executors, metadata
 from .arrays import InMemory
 from .ensemble import Ensemble
 from .identity import digest, identity
@@ -22,7 +23,7 @@ from .kept import EVENT_FIELDS, row_arrays
 from .layout import Layout
 from .lock import Lock
 from .progress import Progress
-from .store import Store, starts_of
+from .store import AGAIN, Store, starts_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,20 +84,28 @@ def in_store(
     """All trajectories, in a store. What is done there already is skipped."""
     need("zarr", "cluster")
     mine = identity(problem, given)
-    path = pathlib.Path(path)
-    if path.exists() and not (path / "zarr.json").is_file():
-        raise StoreError(f"store: {path} is there, and is not a store of solve_many")
-    if path.exists() and not resume:
+    path = pathlib.Path(path).absolute()
+    if _is_there(path) and not resume:
         raise StoreError(f"store: {path} is there already; give another one, or resume=True to go on with it")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = Lock(path.with_name(path.name + ".lock")).acquire()
-    except OSError as error:
-        raise StoreError(f"store: cannot write to {path.parent}: {error.strerror or error}") from error
-    with lock:
+    with Lock(path.with_name(path.name + ".lock")) as lock:  # (taken when something is to be written)
         if isinstance(inputs, Inputs):
-            return _array_into_store(problem, mine, inputs, threads, executor, block, progress, path, lock)
-        return _stream_into_store(problem, mine, inputs, threads, executor, progress, path, lock)
+            ensemble, store = _array_into_store(problem, mine, inputs, threads, executor, block, progress, path, lock)
+        else:
+            ensemble, store = _stream_into_store(problem, mine, inputs, threads, executor, progress, path, lock)
+    _say_what_is_damaged(store)
+    return ensemble
+
+
+def _is_there(path: pathlib.Path) -> bool:
+    """Whether there is a store at a path; an error if there is something else."""
+    try:
+        if not path.exists():
+            return False
+        if (path / metadata.FILE).is_file():
+            return True
+    except OSError as error:
+        raise StoreError(f"store: {path} cannot be read: {error.strerror or error}") from error
+    raise StoreError(f"store: {path} is there, and is not a store of solve_many")
 
 
 def _array_into_store(
@@ -109,13 +118,14 @@ def _array_into_store(
     progress: Any,
     path: pathlib.Path,
     lock: Lock,
-) -> Ensemble:
+) -> tuple[Ensemble, Store]:
     mine = {**mine, **_common(inputs)}
     shape = (inputs.count,) if inputs.grid is None else inputs.grid.shape
-    if path.exists():
+    if not _is_there(path):
+        lock.acquire()
+    if _is_there(path):
         store = Store(path)
         store.check(mine, shape)
-        store.clean()
     else:
         layout = Layout.cut(shape, block or _block_size(problem, inputs, executor))
         store = Store.make(path, problem, inputs, layout, mine)
@@ -126,10 +136,12 @@ def _array_into_store(
             done += rows[1] - rows[0]
         else:
             left.append(number)
+    if left:
+        _begin(store, lock)
     todo = ((number, inputs, *store.layout.rows(number)) for number in left)
     for _ in _results(problem, todo, threads, executor, store, progress, inputs.count, lock, done):
         pass
-    return make(Ensemble, problem, inputs, store)
+    return make(Ensemble, problem, inputs, store), store
 
 
 def _stream_into_store(
@@ -141,17 +153,18 @@ def _stream_into_store(
     progress: Any,
     path: pathlib.Path,
     lock: Lock,
-) -> Ensemble:
+) -> tuple[Ensemble, Store]:
     first = next(inputs, None)
     if first is None:
         raise ValueError("x0: the iterator gives no blocks")
     first = first.spread()
-    if path.exists():
+    if not _is_there(path):
+        lock.acquire()
+    if _is_there(path):
         store = Store(path)
         store.check(mine, None)
-        store.clean()
     else:
-        store = Store.make(path, problem, first, Layout((first.count,), (first.count,)), mine)
+        store = Store.make(path, problem, first, Layout((first.count,), (first.count,)), mine, stream=True)
     length = store.layout.chunk[0]
 
     def each() -> Iterator[tuple[int, Inputs, int, int]]:
@@ -163,26 +176,48 @@ def _stream_into_store(
                     f"x0: all blocks but the last must have {length} rows; block {number - short} does not"
                 )
             short = part.count < length
-            store.grow(number * length + part.count)
+            count = number * length + part.count
+            if count > store.layout.count:
+                _begin(store, lock)
+                store.grow(count)
             if not _is_done(store, number, part, 0, part.count):
+                _begin(store, lock)
                 yield number, part, 0, part.count
 
     for _ in _results(problem, each(), threads, executor, store, progress, None, lock):
         pass
-    return make(Ensemble, problem, StoredInputs(store), store)
+    return make(Ensemble, problem, StoredInputs(store), store), store
+
+
+def _begin(store: Store, lock: Lock) -> None:
+    """Before something is written: nobody else may write, and what was left by others is removed."""
+    if lock.acquire():
+        store.clean()
 
 
 def _is_done(store: Store, number: int, inputs: Inputs, first: int, stop: int) -> bool:
-    """Whether a block is done; an error if that was from other starts."""
-    mark = store.mark(number)
-    if not mark:
+    """Whether a block is done (it may be damaged); an error if that was from other starts."""
+    starts = store.starts(number)
+    if starts is None:
         return False
-    if mark.get("starts") != starts_of(inputs, first, stop):
+    if starts and starts != starts_of(inputs, first, stop):
         raise StoreMismatchError(
             f"{store.path} holds the results of other starts or parameters: block {number} differs. Give another store, or "
             "remove this one"
         )
+    store.look_at(number)
     return True
+
+
+def _say_what_is_damaged(store: Store) -> None:
+    columns = store.look_at_columns()
+    if columns:
+        warn_user(f"{store.path}: what xarray reads as {', '.join(columns)} is missing or damaged", StoreWarning)
+    if store.damaged:
+        number, what = next(iter(store.damaged.items()))
+        many = f"{len(store.damaged)} of {len(store.layout)} blocks are" if len(store.damaged) > 1 else "a block is"
+        text = f"{store.path}: {many} damaged (block {number}: {what}). Reading it is an error; {AGAIN}"
+        warn_user(text, StoreWarning)
 
 
 def _common(inputs: Inputs) -> dict[str, str]:

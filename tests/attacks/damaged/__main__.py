@@ -11,7 +11,7 @@ from typing import Any
 from tqdm import tqdm
 
 from . import __doc__ as what
-from . import solutions, workers
+from . import solutions, stores, workers
 from .workers import GOOD
 
 
@@ -39,14 +39,15 @@ def report(name: str, attack: Any, count: int, first: int, processes: int) -> in
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=what, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--solutions", type=int, default=300)
+    parser.add_argument("--stores", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="the number of the first attempt")
     parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args(arguments)
     wrong = 0
-    if chosen.solutions:
-        attack = solutions.make(chosen.seed)
-        wrong += report("solutions", attack, chosen.solutions, chosen.first, chosen.processes)
+    for name, attack, count in (("solutions", solutions, chosen.solutions), ("stores", stores, chosen.stores)):
+        if count:
+            wrong += report(name, attack.make(chosen.seed), count, chosen.first, chosen.processes)
     return 1 if wrong else 0
 
 
