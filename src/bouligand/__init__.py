@@ -9,13 +9,19 @@
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
-from . import errors
-from .errors import *  # noqa: F403  (errors.__all__: a new one is named there alone)
-from .integration.solve import solve
-from .integration.stepper import Stepper
-from .solution.events import Events
-from .solution.solution import Solution
-from .system.system import System
+from . import (
+    _main_interpreter,  # noqa: F401  (first: an error where NumPy's own would be no help)
+    _undivided,
+)
+
+with _undivided.undivided():  # (NumPy cannot be imported again after half an import)
+    from . import errors
+    from .errors import *  # noqa: F403  (errors.__all__: a new one is named there alone)
+    from .integration.solve import solve
+    from .integration.stepper import Stepper
+    from .solution.events import Events
+    from .solution.solution import Solution
+    from .system.system import System
 
 if TYPE_CHECKING:
     from . import blocks, bridges, models, planning, plot
@@ -123,12 +129,13 @@ _MODULES = {
 if not TYPE_CHECKING:  # (a type checker would take any misspelt name for one of these)
 
     def __getattr__(name):
-        if name in _FOLDERS:
-            return _import_module(f".{name}", __name__)
-        if name not in _MODULES:
+        if name not in _FOLDERS and name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(_import_module(f".{_MODULES[name]}", __name__), name)
-        return value
+        with _undivided.undivided():
+            if name in _FOLDERS:
+                return _import_module(f".{name}", __name__)
+            value = globals()[name] = getattr(_import_module(f".{_MODULES[name]}", __name__), name)
+            return value
 
 
 def __dir__() -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from ._undivided import undivided
+
 
 class MissingExtraError(ImportError):
     """A package that an optional part needs is not installed. The message is the command that installs it."""
@@ -39,7 +41,8 @@ def need(package: str, extra: str) -> Any:
         pip install 'bouligand[film]'
     """
     try:
-        return import_module(package)
+        with undivided():
+            return import_module(package)
     except ImportError as error:
         raise MissingExtraError(
             f"this needs {package.split('.')[0]}, which is not installed; type:\n    pip install 'bouligand[{extra}]'"

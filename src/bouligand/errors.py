@@ -30,6 +30,7 @@ __all__ = [
     "DerivativeError",
     "DerivativeWarning",
     "EstimationError",
+    "ExecutorError",
     "FunctionError",
     "FunctionWarning",
     "GrazingError",
@@ -322,6 +323,13 @@ class StoreMismatchError(StoreError):
     """The store holds the results of another problem: another system, other starts, parameters, options or versions.
 
     Give another store, or remove this one; the message says what differs.
+    """
+
+
+class ExecutorError(BouligandError):
+    """The workers of an ensemble were killed again and again, or their executor takes no tasks any more.
+
+    Call again with an executor that works: blocks that are in a store are skipped.
     """
 
 

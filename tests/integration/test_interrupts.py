@@ -13,6 +13,8 @@ import pytest
 import bouligand as bd
 from bouligand.core.codes import GO_ON, LOOK
 from bouligand.derivative import refinement
+from bouligand.memory import tables
+from bouligand.memory.tables import enlarged
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1" or os.name == "nt", reason="it is about compiled code, and POSIX signals"
@@ -22,7 +24,7 @@ SOON = 10.0  # seconds: 0.05 is meant, and machines are busy
 
 @pytest.fixture(scope="module", autouse=True)
 def loaded():
-    """All that the tests use is imported and loaded: Numba does not survive a Ctrl-C while it is imported or compiles."""
+    """All that the tests use is imported and loaded: a Ctrl-C waits for imports and compilation (see `test_first_use`)."""
     for system, start in ((bd.models.hopper(), [2.0, 0.0]), (bd.models.plate(200), (0.0, 2.0, -0.05, 0.0, 0.0, 0.0))):
         sol = bd.solve(system, (0.0, 1.0), start)
         sol(0.5)
@@ -84,6 +86,55 @@ def test_a_compiled_solve(fast):
     t, x = interrupt.solution.t[-1], interrupt.solution.x[-1]
     assert t > 100.0
     assert abs(x - [np.cos(t), -np.sin(t)]).max() < 1e-7 * t
+
+
+def test_a_stepper_goes_on_after_ctrl_c_and_leaves_what_it_gave(fast):
+    """The solution so far has the stepper's own tables, where these are large: going on must not change it."""
+
+    def run():
+        return bd.Stepper(fast, (0.0, 2e4), [1.0, 0.0], rtol=1e-9, max_steps=10**9)
+
+    whole, stepper, given = run().finish(), run(), []
+    assert whole.record.events.nbytes > 400_000
+    while stepper.status == "running":
+        timer = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
+        try:
+            timer.start()
+            stepper.finish()
+            timer.join()
+            time.sleep(0.01)
+        except KeyboardInterrupt:
+            given.append(stepper.solution)
+            given.append(stepper.solution)
+    assert len(given) > 2
+    assert (stepper.solution.x == whole.x).all()
+    assert (stepper.solution.events.array == whole.events.array).all()
+    for sol in given:
+        rows, events = len(sol.record), len(sol.record.events)
+        assert (sol.record.steps == whole.record.steps[:rows]).all()
+        assert (sol.record.states == whole.record.states[:rows]).all()
+        assert (sol.record.events == whole.record.events[:events]).all()
+
+
+def test_a_table_that_grows_is_answered_and_stays_as_it_was(fast, monkeypatch):
+    monkeypatch.setattr(tables, "AT_ONCE", 1000)
+    stepper = bd.Stepper(fast, (0.0, 1e4), [1.0, 0.0])
+    stepper.finish()
+    memory = stepper._memory
+    before = {name: rows.copy() for name, rows in memory.rows().items()}
+    for name in ("record", "events"):
+        interrupted(lambda: [enlarged(before["steps"], len(before["steps"])) for _ in range(10**6)], 0.01)
+        interrupted(lambda name=name: grow_again_and_again(memory, name), 0.01)
+        assert len(memory.steps) == len(memory.states)
+    for name, rows in memory.rows().items():
+        assert (rows == before[name]).all()
+
+
+def grow_again_and_again(memory, name):
+    """Of the same rows each time, so that memory does not run out."""
+    for _ in range(10**6):
+        memory.grow(name)
+        memory.rows()
 
 
 def test_a_python_function_whose_failure_is_returned():

@@ -40,7 +40,7 @@ class Kernel:
         from .compiler.notices import said_if_slow
         from .compiler.why import of_the_core
 
-        function = getattr(importlib.import_module(f".{self._module}", __package__), self._name)
         with compiling(), said_if_slow(self._what, of_the_core):  # (one thread compiles, others wait)
+            function = getattr(importlib.import_module(f".{self._module}", __package__), self._name)
             compile_for(function, arguments)
         return function

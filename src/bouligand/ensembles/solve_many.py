@@ -102,6 +102,8 @@ def solve_many(
         An argument is wrong; the message names it.
     StoreError, StoreMismatchError
         The store cannot be used, or holds the results of another problem.
+    ExecutorError
+        The executor's workers were killed again and again, or it takes no tasks any more.
 
     Examples
     --------

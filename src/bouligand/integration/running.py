@@ -132,9 +132,10 @@ def _span(stepper: Stepper, look: Callable[[], None] | None) -> int:
 
 def borrow_spans(stepper: Stepper) -> SpanMemory:
     """Take a workspace for spanning steps from the pool."""
-    spans = stepper._spans = pool_of(stepper.system).borrow("spans", stepper.system)
+    spans: SpanMemory = pool_of(stepper.system).borrow("spans", stepper.system)
     spans.use(stepper._lease)
     stepper._memory.put("spans", spans)
+    stepper._spans = spans  # (last: after a Ctrl-C on the way, it is borrowed again)
     return spans
 
 

@@ -53,8 +53,9 @@ def provide(stepper: Stepper, evaluated: int = -1) -> StiffMemory:
         system._trusts_Df = not system.has("Df") or system._expects_stiff or _fits(stepper)
     stiff = stepper._stiff
     if stiff is None:
-        stiff = stepper._stiff = pool_of(system).borrow("stiff", system)
+        stiff = pool_of(system).borrow("stiff", system)
         stiff.join(memory)
+        stepper._stiff = stiff  # (last: after a Ctrl-C on the way, it is borrowed again)
     let_enter(stepper, "enter_stiff")
     stiff.rows.fill(0.0)  # (nothing of an earlier integration)
     memory.s.A_at = evaluated

@@ -102,9 +102,9 @@ class Pool:
 
 def pool_of(system: System) -> Pool:
     """The pool of a system, created on first use."""
-    if system._pool is None:
-        with system._lock:
-            if system._pool is None:
-                system._pool = Pool()
-    pool: Pool = system._pool
+    pool: Pool | None = system._pool
+    if pool is None:
+        pool = system._pool = (
+            Pool()
+        )  # (of two threads that do this at the same time, one has a pool that is soon forgotten)
     return pool

@@ -21,6 +21,9 @@ _write = struct.Struct("3q").pack_into
 _pack_rows = struct.Struct("9q").pack
 pack_record = struct.Struct(f"{3 * len(_RECORD)}q").pack
 
+AT_ONCE = 16_000_000  # bytes of a table that are copied without a look at Ctrl-C
+LEAST = 64  # rows of a table that has grown
+
 
 class Placed(NamedTuple):
     """The entries in a table of the arrays of a record, as bytes (looking up six addresses takes longer than a step), and what
@@ -93,3 +96,12 @@ def place_of(array: NDArray[Any] | TableMemory) -> Place:
     else:
         address = array.ctypes.data
     return (address, shape[0], shape[1]) if len(shape) == 2 else (address, shape[0], 1)
+
+
+def enlarged(table: NDArray[Any], used: int) -> NDArray[Any]:
+    """A table with four times the room, and the rows that are used, copied some at a time: between them Python answers Ctrl-C."""
+    bigger = np.empty((max(4 * len(table), LEAST), *table.shape[1:]), dtype=table.dtype)
+    some = max(1, AT_ONCE * len(table) // max(1, table.nbytes))
+    for first in range(0, used, some):
+        bigger[first : min(first + some, used)] = table[first : min(first + some, used)]
+    return bigger

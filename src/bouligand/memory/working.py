@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from .._undivided import undivided
 from ..core.state import EVENT, FUNCTIONS, GUARD_ROWS, SCALARS, START_SIZE, STATE_ROWS, STEP, WORD, WORK
 from ..core.views import KeptRowsView, RowsView, quick_rows, record_view
-from .tables import Placed, TableMemory, pack_record, place_of
+from .tables import Placed, TableMemory, enlarged, pack_record, place_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -162,10 +163,10 @@ class IntegrationMemory(Working):
         self.solution: Callable[[], Any] = _no_solution  # a weak reference to the solution that reads from it
 
     def put(self, name: str, array: NDArray[Any] | TableMemory) -> None:
+        self.marked = self.replaced = True  # (first: a Ctrl-C may come between any two of these lines)
         super().put(name, array)
         if name == "events" and len(self.event_times) < len(self.events):
             super().put("event_times", np.empty(len(self.events)))
-        self.marked = self.replaced = True
 
     def bind(self, fn: RecordArray, has_jacobian: bool) -> None:
         super().bind(fn, has_jacobian)
@@ -211,19 +212,37 @@ class IntegrationMemory(Working):
         return self.steps is not self.usual["steps"] or self.events is not self.usual["events"]
 
     def grow(self, name: str) -> None:
-        """Quadruple the capacity of the record, or of the event table (``"events"``)."""
-        used = self.s.record_count if name != "events" else self.s.event_count
-        for which in ("steps", "states") if name != "events" else ("events",):
-            old = getattr(self, which)
-            bigger = np.empty((4 * old.shape[0], *old.shape[1:]), dtype=old.dtype)
-            bigger[:used] = old[:used]
-            self.put(which, bigger)
+        """Quadruple the capacity of the record, or of the event table (``"events"``). A Ctrl-C on the way leaves it as it was."""
+        tables, used = (("events",), self.s.event_count) if name == "events" else (_RECORD, self.s.record_count)
+        bigger = {which: enlarged(getattr(self, which), used) for which in tables}
+        with undivided():  # (never steps without their states)
+            for which, array in bigger.items():
+                self.put(which, array)
+
+    def rows(self) -> dict[str, NDArray[Any]]:
+        """The rows so far, by table, which stay as they are when the integration goes on.
+
+        Large tables are not copied for that now, which would take seconds: they are cut to these rows, so that they are full, and
+        copied if the integration goes on.
+        """
+        used = {"steps": self.s.record_count, "states": self.s.record_count, "events": self.s.event_count}
+        rows = {name: getattr(self, name)[:count] for name, count in used.items()}
+        for tables in (_RECORD, ("events",)):
+            own = getattr(self, tables[0]) is not self.usual[tables[0]]
+            with undivided():
+                for name in tables:
+                    if own:
+                        self.put(name, rows[name])
+                    else:
+                        rows[name] = rows[name].copy()
+        return rows
 
 
 def _no_solution() -> None:
     """In place of a weak reference to a solution."""
 
 
+_RECORD = ("steps", "states")
 _PICKLED = ("steps", "states", "events", "t_eval", "x_eval", "breaks")
 _OWN_OF_ONE_RUN = (
     "fn",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +37,8 @@ class FromWorkspace:
         for name in _FROM_WORKSPACE:
             getattr(self, name)
         if self.status == "running":
-            self.record = self.record.copy()
+            memory = self._stepper._memory
+            self.record = replace(self.record, word_end=memory.g.b.copy(), **memory.rows())
         self._stepper = None
 
     def _move_out(self) -> None:

@@ -6,7 +6,6 @@ import ctypes
 import linecache
 import pathlib
 import re
-import threading
 import types
 from collections import Counter
 from collections.abc import Mapping
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 MANY_TIMES = 100  # compilations of one function with different values, before a warning
 _times: Counter[types.CodeType | None] = Counter()
-_lock = threading.RLock()  # two threads with equal functions: one compiles, the other waits
 
 
 class MachineCode(NamedTuple):
@@ -44,7 +42,9 @@ class MachineCode(NamedTuple):
 
 def compiled(name: str, keyed: Keyed, shapes: tuple[Shape, ...], in_place: bool) -> MachineCode:
     """A function compiled with the values that its globals and closures have now: once for each such set of values."""
-    with _lock:
+    from ..core.compiler.compiling import compiling
+
+    with compiling():  # (two threads with equal functions: one compiles, the other waits)
         return _compiled(name, keyed, shapes, in_place)
 
 

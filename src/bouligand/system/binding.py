@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import math
-import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +34,14 @@ if TYPE_CHECKING:
 # With it they take about half the time, so that this is when what has been lost without it equals the time of the compiler
 WORTH_COMPILING = 2_000_000
 _FIELD = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_int64] * 5)  # of f, in the core
+
+
+def _compiling() -> contextlib.AbstractContextManager[None]:
+    """As ``core.compiler.compiling``, which imports Numba."""
+    from ..core.compiler.compiling import compiling
+
+    context: contextlib.AbstractContextManager[None] = compiling()
+    return context
 
 
 class Compiled:
@@ -88,7 +95,6 @@ class Bound:
         if system.jumps.many is not None:
             self._take(system, system.jumps.many, self.fn, reasons)
         self.compiled = Compiled("; ".join(reasons))
-        self._lock = threading.Lock()
         # how derivatives are propagated, without parameters and with them, once the Jacobians that these need are bound
         self.ways: dict[bool, Ways] = {}
         self.pattern: Any = None  # of Dh, with many states: see `derivative.patterns`
@@ -177,7 +183,7 @@ class Bound:
 
     def bind_contacts(self, system: System) -> None:
         """Bind g as well (and g_many, where it is compiled): only spanning steps need them, so when the first is taken."""
-        with self._lock:
+        with _compiling():
             if self.fn["g"][0] == 0:
                 many = system._functions.get("g_many")
                 if many is not None and self.compiled:  # (plain Python does without: g for each contact)
@@ -189,7 +195,7 @@ class Bound:
         may take seconds to compile, only with ``params``."""
         if params in self.ways:
             return self._jacobians
-        with self._lock:
+        with _compiling():
             mine = self._jacobians
             for name in JACOBIANS.names:
                 wanted = (
@@ -218,7 +224,7 @@ class Bound:
             return np.zeros(1, dtype=JACOBIANS)
         if "A" not in system._functions:
             return self.jacobians(system, False)
-        with self._lock:
+        with _compiling():
             if self._jacobians["A"][0] == 0:
                 self._take(system, system._functions["A"], self._jacobians, [])
         return self._jacobians
@@ -234,8 +240,8 @@ class Bound:
             if system._jacobians == "exact":
                 raise TypeError(f"jacobians='exact': {error}") from error
             return
-        self._jacobians[user.name + "_dual"] = address
         self.keep.append(keep)
+        self._jacobians[user.name + "_dual"] = address
 
     def expect_few_tangents(self, system: System, tangents: int, evaluations: int) -> bool:
         """Whether one or two tangents are propagated by dual numbers that have no more. These are compiled once so many states
@@ -252,13 +258,14 @@ class Bound:
         self._evaluated[name] += evaluations
         if not WORTH_COMPILING < self._evaluated[name] < math.inf:
             return False
-        with self._lock:
+        with _compiling():
             try:
-                self._jacobians[name], keep = dual_function(system._functions[name[0]], lanes)
+                address, keep = dual_function(system._functions[name[0]], lanes)
             except TypeError:  # (what compiles for many tangents does for few; if not, many do as well)
                 self._evaluated[name] = math.inf
                 return False
-            self.keep.append(keep)
+            self.keep.append(keep)  # (first: a Ctrl-C may come between any two of these lines)
+            self._jacobians[name] = address
             self._few.add(name)
         return True
 
@@ -266,7 +273,7 @@ class Bound:
         """Bind the product of Df with a few tangents. Returns whether there is one."""
         user = system._functions.get("along")
         if user is not None and self._jacobians["along"][0] == 0:
-            with self._lock:
+            with _compiling():
                 self._take(system, user, self._jacobians, [])
         return user is not None
 

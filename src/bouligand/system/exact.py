@@ -101,8 +101,11 @@ def dual_function(user: UserFunction, lanes: int = LANES) -> tuple[int, object]:
         raise TypeError(f"{user.name} is machine code (a LowLevelCallable)")
     if not user.is_dispatcher:
         raise TypeError(f"{user.name} runs as plain Python")
-    # (the copy that f was compiled from: it has the same values)
-    return _compiled(user.name, Keyed(user.function), user.in_place, lanes)
+    from ..core.compiler.compiling import compiling
+
+    with compiling():
+        # (the copy that f was compiled from: it has the same values)
+        return _compiled(user.name, Keyed(user.function), user.in_place, lanes)
 
 
 @lru_cache(maxsize=256)

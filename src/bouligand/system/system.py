@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Never, overload
 
@@ -32,7 +31,7 @@ __all__ = ["System", "times"]
 
 _OPTIONAL = ("fh", "Dh", "Dh_row", "Df", "Dt_h", "Dp_f", "Dp_h", "f0", "g", "g_many")
 _OF_SOLVE = ("rtol", "atol", "method", "t_eval", "max_step", "max_steps", "terminal", "b0", "on_graze", "on_failure")
-_MADE_ANEW = ("_bound", "_lock", "_pool")  # what a pickled system does without
+_MADE_ANEW = ("_bound", "_pool")  # what a pickled system does without
 
 
 def _known(name: str) -> str:
@@ -294,7 +293,6 @@ class System:
         self._jacobians_probed: set[bool] = set()  # without those in parameters, and with them
         self._modes_tried = True  # whether the probe may call f in modes that are not those of the start
         self._pool: Any = None  # memory for the next integrations: see `memory.pool`
-        self._lock = threading.Lock()
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -402,7 +400,9 @@ class System:
     def _bind(self) -> Bound:
         """Compile what the core needs, once."""
         if self._bound is None:
-            with self._lock:
+            from ..core.compiler.compiling import compiling
+
+            with compiling():  # (one thread compiles, others wait)
                 if self._bound is None:
                     self._bound = Bound(self)
         return self._bound
@@ -439,7 +439,6 @@ class System:
         self.__dict__.update(state)
         self._bound = None
         self._pool = None
-        self._lock = threading.Lock()
 
     def __repr__(self) -> str:
         return f"System({declared.summary(self)})"

@@ -8,6 +8,7 @@ import ctypes
 import pathlib
 
 from ...core.compiler import settings, sources
+from ...core.compiler.compiling import compiling
 from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
 from ...core.compiler.wrapping import c_entry
@@ -186,8 +187,9 @@ def compile_entry(function, count, what="what robots need"):
 
 def entries():
     """f, h, fh and Dh as ``{name: ctypes function}``, compiled or read from the cache at first use."""
-    if not _entries:
-        _entries.update({name: compile_entry(*what) for name, what in _FUNCTIONS.items()})
+    with compiling():
+        if not _entries:
+            _entries.update({name: compile_entry(*what) for name, what in _FUNCTIONS.items()})
     return _entries
 
 

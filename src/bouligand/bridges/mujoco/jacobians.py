@@ -5,8 +5,7 @@ FORCES gets a row for each state: the joint forces by which ``M qacc = forces`` 
 qacc does not. qacc then changes by M^-1 times that, with the factors of M that f has left in MuJoCo's data.
 """
 
-import threading
-
+from ...core.compiler.compiling import compiling
 from ...core.compiler.intrinsics import read, read_int, write
 from ...core.compiler.jit import core
 from ...core.state import DUAL
@@ -296,12 +295,11 @@ _FUNCTIONS = {
 }
 NAMES = tuple(_FUNCTIONS)
 _entries: dict = {}
-_lock = threading.Lock()
 
 
 def entry(name):
     """One of them as a ctypes function, compiled or read from the cache at first use: many robots are never differentiated."""
-    with _lock:
+    with compiling():
         if name not in _entries:
             _entries[name] = compile_entry(*_FUNCTIONS[name], "Jacobians of robots")
         return _entries[name]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import sys
-import threading
 import types
 from typing import TYPE_CHECKING, Any
 
+from ...core.compiler.compiling import compiling
 from ...core.compiler.places import Kept
 from ...core.compiler.sources import NO_SOURCES
 from ...system.functions import SHAPES, UserFunction
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ..._typing import Compile
 
 _ENDING = "# sha256: "
-_lock = threading.Lock()
 MODULES = Kept("sympy", "bouligand_sympy_*.py*")
 
 
@@ -54,7 +53,7 @@ def sealed(text: str) -> str:
 def load(key: str, source: str, plain: bool = False) -> dict[str, Any]:
     """The functions of a generated module by name, compiled or ``plain``; the same ones for the same key within a process."""
     name = _name(key)
-    with _lock:
+    with compiling():
         if name not in sys.modules:
             if STAMP != NO_SOURCES and find(key) != source:
                 MODULES.write(_file(key), source.encode("utf-8"))

@@ -9,11 +9,15 @@ each. BOULIGAND_SHORTCUTS=none (or some of their names, with commas) switches th
 import contextlib
 import os
 import re
+import threading
 
 import numba
+from llvmlite.binding import ffi
 from numba import typeof
 from numba.core.compiler_lock import global_compiler_lock
 
+from ..._undivided import undivided
+from .forks import let_forks_wait_for
 from .indexing import short_indexing
 from .messages import short_messages
 from .once import rules_read_once, sizes_found_once, typed_once, undisturbed
@@ -77,9 +81,22 @@ if JIT and "blas" in ALLOWED:
     _import_array_functions()
 
 
+def _inside(lock):
+    """The lock of Python's in one of Numba's or llvmlite's, which reports events, or knows no thread that holds it already."""
+    inside = getattr(lock, "_lock", None)
+    return inside if hasattr(inside, "acquire") else threading.RLock()
+
+
+# (a child in which nobody opens these locks could compile nothing. LLVM's is taken for each call into LLVM, by the garbage
+# collector as well, which holds no other)
+let_forks_wait_for(_inside(global_compiler_lock), _inside(getattr(ffi.lib, "_lock", None)))
+
+
+@contextlib.contextmanager
 def compiling():
-    """A context in which no other thread compiles. (Also a decorator.)"""
-    return global_compiler_lock
+    """A context in which no other thread compiles, and which neither Ctrl-C nor a fork cuts in two. (Also a decorator.)"""
+    with undivided(), global_compiler_lock:
+        yield
 
 
 def compile_for(dispatcher, arguments):

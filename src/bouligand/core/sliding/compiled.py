@@ -1,9 +1,11 @@
 """The functions of sliding modes and of rest with the C signature of the user's own, compiled once for all systems."""
 
 from ..compiler import sources
+from ..compiler.compiling import compiling
 from ..compiler.wrapping import c_entry
 from .field import contact_rates, f_sliding, h_sliding, multipliers, project
 
+_WHAT = "f and h of sliding modes"
 _entries: dict = {}
 
 
@@ -29,13 +31,10 @@ def _project(t, x, b, p, out, ctx):
 
 def addresses():
     """By name, compiled or read from the cache at first use."""
-    if not _entries:
-        for name, function, count in (
-            ("f", _f, 4),
-            ("h", _h, 3),
-            ("multipliers", _multipliers, 4),
-            ("project", _project, 4),
-            ("contact_rates", _contact_rates, 4),
-        ):
-            _entries[name] = c_entry(count, sources.STAMP, "f and h of sliding modes")(function)
+    with compiling():
+        if not _entries:
+            functions = {"f": (_f, 4), "h": (_h, 3), "multipliers": (_multipliers, 4), "project": (_project, 4)}
+            functions["contact_rates"] = _contact_rates, 4
+            made = {q: c_entry(count, sources.STAMP, _WHAT)(function) for q, (function, count) in functions.items()}
+            _entries.update(made)  # (all at once: what is there is whole)
     return {name: int(entry.address) for name, entry in _entries.items()}
