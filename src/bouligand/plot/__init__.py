@@ -15,8 +15,6 @@ models).
 True
 """
 
-from pathlib import Path as _Path
-
 from . import mechanisms
 from .animation import animate
 from .curves import fan, perturbations, trajectory
@@ -24,8 +22,9 @@ from .cycles import branch, cycle
 from .estimates import residuals, track
 from .gait import contacts, stretches
 from .maps import map  # noqa: A004  (plot.map)
+from .style import style as _style
 
-STYLE = str(_Path(__file__).parent / "bouligand.mplstyle")
+STYLE = _style()
 
 __all__ = [
     "STYLE",

@@ -1,12 +1,12 @@
 """Where a measurement was made: processor, system, versions of packages, and a hash of this library's source."""
 
-import hashlib
 import os
 import pathlib
 import platform
 from importlib import metadata
 
 from .. import __version__
+from ..core.compiler.sources import stamp_of
 
 
 def machine():
@@ -32,10 +32,7 @@ def versions(packages=()):
 
 def source_hash(root=pathlib.Path(__file__).parent.parent):
     """Eight digits that change with any file under a folder: measurements of two versions must not be mixed."""
-    digest = hashlib.sha256()
-    for path in sorted(pathlib.Path(root).rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:8]
+    return stamp_of(root)[:8]
 
 
 def _processor():
