@@ -21,10 +21,8 @@ MADE_LATER = ("results/", ".cache/", "src/bouligand/models/ball.py")  # by comma
 
 
 def folders():
-    """Folders of the package, as ``core/steps``."""
-    return sorted(
-        str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.glob("**/__init__.py") if path.parent != PACKAGE
-    )
+    """Folders of the package, as ``core/steps`` (not those that only other tools read, such as ``_pyinstaller``)."""
+    return sorted(str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.glob("**/[!_]*/__init__.py"))
 
 
 def names_of_files(text):
