@@ -12,6 +12,19 @@ from . import accepted, good_calls, public_api, zoo
 OF_PYTHON = (TypeError, ValueError)
 # options that may be None
 WITHOUT = {"atol", "eps", "projection", "t_eval", "terminal", "breakpoints", "b0", "progress"}
+# values that are wrong only for some sizes, names and times of others
+SIZES = {"vector of 7", "matrix", "cube", "one more", "one less", "ten times as many", "one axis more", "reversed span"}
+SIZES |= {
+    "empty list",
+    "empty dict",
+    "dict of nobody",
+    "name of nobody",
+    "a key of nobody",
+    "another name",
+    "text",
+    "0.5",
+    "huge",
+}
 WELL = ("refused", "justified", "no solution")  # the other answers are defects
 
 
@@ -68,14 +81,14 @@ def ask(name, argument, label):
     value = dict(values(call, argument))[label]()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        kind, detail = _called(call, argument, value)
+        kind, detail = _called(call, argument, label, value)
     if kind == "silent":
         reason = None if label.startswith("particular") else accepted.reason(name, argument, label, call)
         kind, detail = ("justified", reason) if reason is not None else (kind, detail)
     return Answer(name, argument, label, kind, detail)
 
 
-def _called(call, argument, value):
+def _called(call, argument, label, value):
     began = time.perf_counter()
     try:
         result = call.function(**(call.arguments | {argument: value}))
@@ -92,7 +105,10 @@ def _called(call, argument, value):
             # (what a function returns is only known when it is called; and what it raises itself is passed on with a note)
             kind, detail = _judged(call, argument, error)
             own = re.search(r" in [fh]\(t = ", detail)
-            if not own and (kind != "refused" or not callable(value) or isinstance(value, type)):
+            known_later = (callable(value) and not isinstance(value, type)) or (
+                argument in call.later and label in SIZES
+            )
+            if not own and (kind != "refused" or not known_later):
                 kind, detail = "late", f"{type(error).__name__}: {_text(error)}"
             elif own:
                 kind = "refused"
@@ -140,6 +156,7 @@ def refused_constructors():
 def missing():
     """Public callables without a good call."""
     named = {name.partition(" (")[0] for name in good_calls.GOOD} | good_calls.MADE_BY_THE_LIBRARY
+    named |= good_calls.CALLED_BY_THE_LIBRARY.keys()
     public = public_api.callables()
     return sorted(name for name in set(public) - named if public_api.arguments(public[name]).keys() - {"self"})
 
@@ -147,4 +164,5 @@ def missing():
 def unknown():
     """Good calls of what is not public."""
     named = {name.partition(" (")[0] for name in good_calls.GOOD} | good_calls.MADE_BY_THE_LIBRARY
+    named |= good_calls.CALLED_BY_THE_LIBRARY.keys()
     return sorted(named - set(public_api.callables()))

@@ -91,5 +91,5 @@ def test_other_things_that_are_refused():
         bd.grid()
     with pytest.raises(ValueError, match="vector"):
         bd.grid(k=[[1.0]])
-    with pytest.raises(IndexError, match="there is no trajectory 1"):
+    with pytest.raises(IndexError, match="there is no trajectory i = 1"):
         bd.solve_many(HOPPER, SPAN, [2.0, 0.0])[1]

@@ -118,7 +118,7 @@ def test_an_iteration_has_at_most_two_rollouts(monkeypatch):
     """And one that finds no step leaves the model and shorter steps to the next one."""
     plan = hopping()
     search = ilqr._Search(plan, [2.0, 0.0], plan.controls(None), None)
-    counts = {"_follow": 0, "linearised": 0}
+    counts = {"_follow": 0, "_linearised": 0}
     for name in counts:
         method = getattr(plan, name)
 
@@ -129,11 +129,11 @@ def test_an_iteration_has_at_most_two_rollouts(monkeypatch):
         monkeypatch.setattr(plan, name, counted)
     without, fresh = 0, True
     for _ in range(25):
-        counts.update(_follow=0, linearised=0)
+        counts.update(_follow=0, _linearised=0)
         if search.iterate(1e-12) is not None:
             break
         assert 1 <= counts["_follow"] <= 2
-        assert counts["linearised"] == int(fresh)
+        assert counts["_linearised"] == int(fresh)
         fresh = bool(search.taken)
         without += not search.taken
     assert without > 0

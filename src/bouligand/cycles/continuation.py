@@ -15,6 +15,8 @@ import numpy as np
 from .._made import make
 from ..errors import BouligandError, CycleError
 from ..system.arguments import number, whole
+from ..system.words import name as known
+from ..system.words import progress as read_progress
 from .branch import Bifurcation, Branch
 from .changes import changes, located
 from .cycle import Cycle
@@ -94,8 +96,8 @@ def continue_cycle(
     if not isinstance(cycle, Cycle) or not cycle.converged:
         raise ValueError("cycle must be one that find_cycle has found (cycle.converged)")
     system = cycle.system
-    if parameter not in system.params:
-        raise ValueError(f"parameter: none is called {parameter!r}; parameters: {', '.join(system.params) or 'none'}")
+    known("parameter", parameter, system.params, "parameter")
+    progress = read_progress(progress)
     if not 0.0 < number("step", step) <= number("max_step", max_step):
         raise ValueError(f"step must be positive and at most max_step; got {step!r} and {max_step!r}")
     most, stop = whole("max_cycles", max_cycles, 2), number("stop", stop)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 import numpy as np
 
 from .._made import make
 from ..errors import BouligandError, CycleError
+from ..integration.kept_options import check_options
 from ..integration.options import state
 from ..integration.solve import solve
-from ..system.arguments import finite_numbers, number, one_of, whole
+from ..system.arguments import finite_numbers, not_negative, number, one_of, positive, whole
+from ..system.declarations import guard_index
 from ..system.system import System, a_system
+from ..system.words import mapping, names, pair
+from ..system.words import progress as read_progress
 from .cycle import Cycle
 from .mesh import clear_time, event_times, fractions
 from .newton import refuse, solve_equations
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
 
 HORIZON = 1e6  # how long the section may take to come back, if nothing else is known
 STEPS = 200_000
+LONGEST = 1e12  # times: beyond that, double precision has less than four digits of a period of one
+MOST_SEGMENTS = 10_000
 
 
 def find_cycle(
@@ -131,18 +137,23 @@ def find_cycle(
     refused = {"terminal", "t_eval"} & options.keys()
     if refused:
         raise TypeError(f"find_cycle does not take {', '.join(sorted(refused))}")
+    t0, progress = number("t0", t0), read_progress(progress)
+    if not abs(t0) <= LONGEST:
+        raise ValueError(f"t0 must be a time up to {LONGEST:g}, beyond which steps would be round-off; got {t0:g}")
+    check_options(system, t0, t0 + 1.0, cast("dict[str, Any]", options), without=("on_failure", "progress"))
     values = np.array(system.parameters(p), dtype=float)
     S = symmetry_matrix(system, symmetry)
     line = _section(system, section)
     if section is None and period is None:
         raise ValueError("give section (a guard or 'phase'), or the period of a forced system")
-    if period is not None and not (number("period", period) > 0.0 and np.isfinite(period)):
-        raise ValueError(f"period must be a positive number; got {period!r}")
+    if period is not None:
+        period = positive("period", period, LONGEST)
+    settle = not_negative("settle", settle, LONGEST)
     problem = Problem(
-        system, values, S, np.array([0.0, 1.0]), number("t0", t0), None, _parameters(system, free), _states(system, drift),
+        system, values, S, np.array([0.0, 1.0]), t0, None, _parameters(system, free), _states(system, drift),
         _conditions(system, fixed, section), line, np.ones(system.n), np.ones(0), 1.0, dict(options), parts=order_of(S),
     )  # fmt: skip
-    segments, crossings = whole("segments", segments, 1), whole("crossings", crossings, 1)
+    segments, crossings = whole("segments", segments, 1, MOST_SEGMENTS), whole("crossings", crossings, 1)
     most = whole("max_iterations", max_iterations, 1)
     nodes = finite_numbers("guess", guess)
     if nodes.ndim == 2:
@@ -156,7 +167,7 @@ def find_cycle(
             raise ValueError(f"guess must have {system.n} values ({', '.join(system.states)}); got shape {nodes.shape}")
         start = np.asarray(state(system, guess), dtype=float)
         try:
-            states, duration, extent = _first_guess(problem, start, section, period, crossings, segments, float(settle))
+            states, duration, extent = _first_guess(problem, start, section, period, crossings, segments, settle)
         except BouligandError as error:
             if isinstance(error, CycleError):
                 raise
@@ -190,39 +201,28 @@ def _section(system: System, section: Any) -> Section | None:
     """The guard of the argument ``section``."""
     if section is None or (isinstance(section, str) and section == "phase" and "phase" not in system.guards):
         return None
-    guard, direction = section if isinstance(section, tuple) else (section, 0)
-    if direction not in (-1, 0, 1):
+    guard, direction = pair("section", section, "(guard, direction)") if isinstance(section, tuple) else (section, 0)
+    if whole("section: the direction", direction, -1, 1) not in (-1, 0, 1):
         raise ValueError(f"section: the direction must be +1, -1 or 0; got {direction!r}")
-    return Section(system.guard_index(guard), int(direction))
+    return Section(guard_index(system.guards, guard, "section"), int(direction))
 
 
 def _parameters(system: System, free: str | Iterable[str]) -> list[int]:
     """Places of the parameters that are free."""
-    names = (free,) if isinstance(free, str) else tuple(free)
-    for name in names:
-        if name not in system.params:
-            raise ValueError(f"free: no parameter is called {name!r}; parameters: {', '.join(system.params) or 'none'}")
-    return [system.params.index(name) for name in names]
+    return [system.params.index(name) for name in names("free", free, system.params, "parameter")]
 
 
 def _states(system: System, drift: str | Iterable[str]) -> list[int]:
     """Places of the states that drift."""
-    names = (drift,) if isinstance(drift, str) else tuple(drift)
-    for name in names:
-        if name not in system.states:
-            raise ValueError(f"drift: no state is called {name!r}; states: {', '.join(system.states)}")
-    return [system.states.index(name) for name in names]
+    return [system.states.index(name) for name in names("drift", drift, system.states, "state")]
 
 
 def _conditions(system: System, fixed: Mapping[str, float] | None, section: Any) -> dict[str, float]:
     """What is asked for, checked."""
-    out = {name: number(f"fixed: {name}", value) for name, value in (fixed or {}).items()}
-    for name in out:
-        if name == "period" and section is None:
-            raise ValueError("fixed: the period of a forced system (section=None) is fixed already")
-        if name != "period" and name not in system.states:
-            raise ValueError(f"fixed: {name!r} is neither 'period' nor a state; states: {', '.join(system.states)}")
-    return out
+    given = {} if fixed is None else mapping("fixed", fixed, ("period", *system.states), "state")
+    if "period" in given and section is None:
+        raise ValueError("fixed: the period of a forced system (section=None) is fixed already")
+    return {name: number(f"fixed: {name}", value) for name, value in given.items()}
 
 
 def _first_guess(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..system.arguments import finite_numbers
+from ..system.words import name as known
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -39,10 +40,9 @@ def _by_names(system: System, symmetry: Mapping[str, str]) -> ty.FloatArray:
     """S of a mapping: each state becomes another one, or its negative. Those that are not named stay."""
     S = np.eye(system.n)
     for name, image in symmetry.items():
-        source = image.removeprefix("-")
+        source = image.removeprefix("-") if isinstance(image, str) else image
         for given in (name, source):
-            if given not in system.states:
-                raise ValueError(f"symmetry: no state is called {given!r}; states: {', '.join(system.states)}")
+            known("symmetry", given, system.states, "state")
         i = system.states.index(name)
         S[i] = 0.0
         S[i, system.states.index(source)] = -1.0 if image.startswith("-") else 1.0

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..derivative.moments import columns_of
+from ..derivative.shooting import cost_and_slope
 from ..errors import BouligandError
 from ..integration.solve import solve
-from ..system.arguments import numbers
 from . import outcomes
 
 if TYPE_CHECKING:
@@ -53,12 +53,7 @@ def _matrix(problem: Problem, solution: Solution, columns: list[int], rows: dict
 
 
 def _gradient(problem: Problem, solution: Solution, columns: list[int], rows: dict[str, Any], i: int) -> None:
-    value, weights = problem.cost(solution.record.states[-1])
-    weights = numbers("the gradient that cost returns", weights)
-    if weights.shape != (problem.system.n,):
-        raise ValueError(
-            f"cost must return (value, gradient), the gradient with {problem.system.n} values; got {weights.shape}"
-        )
+    value, weights = cost_and_slope(problem.cost, solution.record.states[-1])
     rows["cost"][i] = value
     found = _derivative(problem, solution, columns).vjp(weights)
     whole = np.concatenate(found) if isinstance(found, tuple) else found

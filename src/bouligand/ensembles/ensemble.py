@@ -11,7 +11,7 @@ from .._made import Made, make
 from .._optional import need
 from ..integration.solve import solve
 from ..solution.lazy import lazy
-from ..system.arguments import index
+from ..system.arguments import flag, index, numbers
 from . import outcomes
 from .arrays import InMemory
 from .events import EnsembleEvents
@@ -122,7 +122,10 @@ class Ensemble(metaclass=Made, by="solve_many"):
         array([[2, 2, 2],
                [4, 4, 4]])
         """
-        return values.reshape(*self.shape, *values.shape[1:])
+        rows = values if isinstance(values, np.ndarray) else numbers("values", values)
+        if rows.ndim < 1 or len(rows) != len(self):
+            raise ValueError(f"values must have a row for each of the {len(self)} trajectories; got shape {rows.shape}")
+        return rows.reshape(*self.shape, *rows.shape[1:])
 
     @property
     def x0(self) -> FloatArray:
@@ -249,9 +252,9 @@ class Ensemble(metaclass=Made, by="solve_many"):
         return f"{outcomes.NAMES[outcome]} at t = {t:g}" + (f", guard {guard}" if guard else "")
 
     def __getitem__(self, i: int) -> Solution:
-        i, count = index("the number of a trajectory", i), len(self)
+        i, count = index("i, the number of a trajectory,", i), len(self)
         if not -count <= i < count:
-            raise IndexError(f"there is no trajectory {i}: there are {count}")
+            raise IndexError(f"there is no trajectory i = {i}: there are {count}")
         x0, p = self._inputs.row(i % count)
         problem = self._problem
         t_eval = problem.t_eval if problem.t_eval.size else None
@@ -286,7 +289,7 @@ class Ensemble(metaclass=Made, by="solve_many"):
         list of int
             The blocks that are damaged (truncated, altered or missing files) or not done. Empty for an ensemble in memory.
         """
-        store = self._source
+        repair, store = flag("repair", repair), self._source
         damaged = store.verify() if isinstance(store, Store) else []
         if repair and isinstance(store, Store):
             for number in damaged:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._made import Made, make
+from ..system.arguments import index
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,6 +47,10 @@ class EnsembleEvents(metaclass=Made, by="solve_many"):
         return len(self.t)
 
     def __getitem__(self, i: int) -> EnsembleEvents:
+        i, count = index("i, the number of a trajectory,", i), len(self.offsets) - 1
+        if not -count <= i < count:
+            raise IndexError(f"there is no trajectory i = {i}: there are {count}")
+        i %= count
         rows = slice(self.offsets[i], self.offsets[i + 1])
         offsets = np.array([0, rows.stop - rows.start])
         return make(EnsembleEvents, offsets, self.t[rows], self.guard[rows], self.direction[rows])

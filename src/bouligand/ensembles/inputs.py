@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..system.arguments import finite_numbers, numbers
+from ..system.arguments import finite_numbers, index, numbers
 from ..system.declarations import named_state
 from ..system.system import System
 
@@ -67,17 +67,25 @@ class Grid:
         return math.prod(self.shape)
 
     def columns(self, first: int, stop: int) -> dict[str, FloatArray]:
-        """The values of each name at the points from ``first`` to before ``stop``.
+        """The values of each name at the points from ``first`` to before ``stop``, with 0 <= first <= stop <= len(grid).
 
         Returns
         -------
         dict of arrays (stop - first,)
         """
+        first, stop = index("first", first), index("stop", stop)
+        if not 0 <= first <= stop <= len(self):
+            raise ValueError(
+                f"first and stop must be numbers of points, 0 <= first <= stop <= {len(self)}; got {first}, {stop}"
+            )
         places = np.unravel_index(np.arange(first, stop), self.shape)
         return {name: axis[place] for (name, axis), place in zip(self.axes.items(), places, strict=True)}
 
     def values(self, i: int) -> dict[str, float]:
         """The values at point i, by name."""
+        i = index("i", i)
+        if not 0 <= i < len(self):
+            raise ValueError(f"i must be the number of a point, 0 to {len(self) - 1}; got {i}")
         return {name: float(column[0]) for name, column in self.columns(i, i + 1).items()}
 
     def __repr__(self) -> str:
@@ -267,8 +275,8 @@ def _place(system: System, name: str) -> tuple[str, int]:
     if len(found) == 1:
         return found[0]
     if found:
-        raise ValueError(f"{name!r} is both a parameter and a state of this system; give x0 and p as arrays")
+        raise ValueError(f"p: {name!r} is both a parameter and a state of this system; give x0 and p as arrays")
     raise ValueError(
-        f"no parameter or state is called {name!r}; parameters: {', '.join(system.params[:12]) or 'none'}; "
+        f"p: no parameter or state is called {name!r}; parameters: {', '.join(system.params[:12]) or 'none'}; "
         f"states: {', '.join(system.states[:12])}"
     )

@@ -10,6 +10,8 @@ import numpy as np
 from ..derivative.moments import columns_of
 from ..integration import options as read
 from ..integration.stepper import Stepper
+from ..system.arguments import short
+from ..system.words import listed
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
@@ -46,7 +48,7 @@ class Problem:
 
     def check_wrt(self) -> None:
         """An error if ``wrt`` names what is not there."""
-        if self.derivative is not None and not self.columns:
+        if not self.columns and self.derivative is not None:
             raise ValueError(f"wrt: {self.wrt!r} stands for nothing: this system has no named parameters")
 
     def stepper(self, x0: FloatArray, p: FloatArray) -> Stepper:
@@ -95,8 +97,8 @@ def checked_times(t_eval: Any, t_span: tuple[float, float], n: int) -> FloatArra
 
 def checked_keep(keep: Any) -> tuple[str, ...]:
     """What is to be kept."""
-    kept = (keep,) if isinstance(keep, str) else tuple(keep)
-    unknown = [name for name in kept if name not in KEPT]
+    kept = listed("keep", keep, "words")
+    unknown = [word for word in kept if not isinstance(word, str) or word not in KEPT]
     if unknown:
-        raise ValueError(f"keep: {unknown[0]!r} is not known; what may be kept: {', '.join(KEPT)}")
-    return kept
+        raise ValueError(f"keep: {short(unknown[0])} is not known; what may be kept: {', '.join(KEPT)}")
+    return tuple(kept)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..integration import options as read
-from ..system.arguments import one_of, whole
+from ..system.arguments import flag, one_of, path, whole
 from ..system.system import System, a_system
+from ..system.words import function, listed
+from ..system.words import progress as read_progress
 from . import executors, threads
 from .ensemble import Ensemble
 from .inputs import Inputs, stream
@@ -142,10 +144,16 @@ def solve_many(
         checked_times(t_eval, span, system.n),
         checked_options(options),
         derivative,
-        wrt if isinstance(wrt, str) else tuple(wrt),
+        wrt if isinstance(wrt, str) else tuple(listed("wrt", wrt, "'x', 'p', or names of states and parameters")),
         cost,
     )
     problem.check_wrt()
+    progress = read_progress(progress)
+    resume = flag("resume", resume)
+    if cost is not None:
+        function("cost", cost, "x")
+    if store is not None:
+        path("store", store)
     crew = _threads(threads)
     size = None if block is None else whole("block", block, 1)
     if isinstance(x0, Iterator):

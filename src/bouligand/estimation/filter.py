@@ -10,12 +10,15 @@ import numpy as np
 from scipy.stats import chi2
 
 from ..errors import BouligandError, EstimationError
+from ..integration.kept_options import check_options
 from ..integration.options import state
-from ..system.arguments import finite_numbers, number, numbers, one_of, whole
+from ..system.arguments import finite_numbers, flag, moment, number, numbers, one_of, short, whole
+from ..system.declarations import guard_index
 from ..system.system import System, a_system
-from .gaussian import Part, covariance, log_density, mixture, on_one_side, update
+from ..system.words import progress as read_progress
+from .gaussian import Part, covariance, covariance_or_names, log_density, mixture, on_one_side, update
 from .measurements import table_of
-from .observation import Update, observed, of_parameters
+from .observation import Update, observation, observed, of_parameters
 from .track import Track, Tracker
 from .transition import Layout, Step, guard_moments, matrix_of, propagate
 
@@ -25,6 +28,14 @@ if TYPE_CHECKING:
     from .. import _typing as ty
 
 METHODS = ("auto", "matrix", "pieces", "flow")
+_NOT_OURS = ("t_eval", "on_failure", "progress", "terminal")  # options of solve that a filter sets, or has no use for
+
+
+def _probability(gate: Any) -> float | None:
+    """The argument ``gate``."""
+    if gate is not None and not 0.0 < number("gate", gate) < 1.0:
+        raise ValueError(f"gate must be a probability, such as 0.999; got {gate!r}")
+    return None if gate is None else float(gate)
 
 
 class Filter:
@@ -119,15 +130,17 @@ class Filter:
     ) -> None:
         a_system(system)
         self.system, self.method = system, one_of("method", method, METHODS)
-        self.samples, self._options = whole("samples", samples, 4), options
-        if gate is not None and not 0.0 < number("gate", gate) < 1.0:
-            raise ValueError(f"gate must be a probability, such as 0.999; got {gate!r}")
-        self.gate, self.observe, self._R = gate, observe, R
+        self.samples, self._options = whole("samples", samples, 4, 10**6), options
+        self.gate = _probability(gate)
+        self.observe = None if observe is None else observation(observe)
+        self._R = None if R is None else covariance_or_names("R", R, definite=True)
+        t0 = moment("t0", t0)
+        check_options(system, t0, t0 + 1.0, options, without=_NOT_OURS)
         values = np.array(system.parameters(p), dtype=float)
         estimated, spread = of_parameters(system, "estimate", estimate)
         drawn, drawn_spread = of_parameters(system, "uncertain", uncertain)
         if set(estimated) & set(drawn):
-            raise ValueError("a parameter is either estimated or uncertain anew in each interval, not both")
+            raise ValueError("estimate and uncertain: a parameter may be in one of them, not both")
         self._layout = Layout(system, values, estimated, drawn, drawn_spread)
         self.names = (*system.states, *(system.params[i] for i in estimated))
         mean = finite_numbers("x0", state(system, x0))
@@ -141,7 +154,7 @@ class Filter:
             by_name = isinstance(Q, Mapping)
             part = covariance("Q", Q, self.names if by_name else system.states)
             self._Q[: len(part), : len(part)] = part
-        self.t, self.how, self.log_likelihood = number("t0", t0), "matrix", 0.0
+        self.t, self.how, self.log_likelihood = t0, "matrix", 0.0
         self._cross: ty.FloatArray | None = None  # of the last step: covariance of its start with its end
         self._parts: list[Part] = []  # several Gaussians, where it is not known which events there were
 
@@ -175,7 +188,7 @@ class Filter:
         array([[0.0104, 0.004 ],
                [0.004 , 0.04  ]])
         """
-        t = number("t", t)
+        t = moment("t", t)
         if not t >= self.t:
             raise ValueError(f"t must not be before the present time, {self.t:g}; got {t:g}")
         if t == self.t:
@@ -253,10 +266,11 @@ class Filter:
         >>> falling.update([2.2]).nis.__round__(6), falling.x
         (2.0, array([2.1, 0. ]))
         """
+        of_call = _probability(gate)
         measured = np.atleast_1d(numbers("values", values))
         if measured.ndim != 1 or np.isinf(measured).any():
             raise ValueError(f"values must be a list of numbers (NaN: not measured); got shape {measured.shape}")
-        what = self.observe if observe is None else observe
+        what = self.observe if observe is None else observation(observe)
         predicted, H, names = observed(self.names, self.system.n, what, len(measured), self.z)
         noise = self._R if R is None else R
         if noise is None:
@@ -275,7 +289,7 @@ class Filter:
             z, P, of_part = update(part.z, part.P, gap, slope[there], R_there)
             results.append((*log_density(gap, of_part), part.weight, z, P))
         nis = min(row[0] for row in results)
-        limit = self.gate if gate is None else number("gate", gate)
+        limit = self.gate if of_call is None else of_call
         if limit is not None and nis > chi2.ppf(limit, len(innovation)):
             return Update(innovation, S, nis, False, 0.0)
         largest = max(row[1] for row in results)
@@ -317,7 +331,7 @@ class Filter:
             raise ValueError(
                 f"error must be a probability below 0.5, and noise not negative; got {error!r} and {noise!r}"
             )
-        k, sign = self.system.guard_index(guard), 1 if touching else -1
+        k, sign = self.system.guard_index(guard), 1 if flag("touching", touching) else -1
         parts, total = [], 0.0
         for part in self._parts or [Part(1.0, self.z, self.P)]:
             h, column, variance = guard_moments(self._layout, part.z, part.P, self.t, k)
@@ -374,10 +388,15 @@ class Filter:
         """
         table = table_of(self.system, data, self.observe)
         observe = self.observe if callable(self.observe) else table.names
+        progress, contact_error = read_progress(progress), number("contact_error", contact_error)
+        if not 0.0 <= contact_error < 0.5:
+            raise ValueError(f"contact_error must be a probability below 0.5; got {contact_error:g}")
         if self._R is None:
             raise ValueError("R, the covariance of the measured values, is needed: give it to the filter")
+        if contacts is not None and not isinstance(contacts, Mapping):
+            raise TypeError(f"contacts must be a mapping from guards to reports; got {short(contacts)}")
         reports = {
-            self.system.guard_index(guard): np.atleast_1d(numbers(f"contacts[{guard!r}]", row))
+            guard_index(self.system.guards, guard, "contacts"): np.atleast_1d(numbers(f"contacts[{guard!r}]", row))
             for guard, row in (contacts or {}).items()
         }
         for row in reports.values():

@@ -11,8 +11,11 @@ from scipy.optimize import least_squares
 
 from .._made import Made, make
 from ..errors import EstimationError
-from ..system.arguments import whole
+from ..integration.kept_options import check_options
+from ..system.arguments import moment, one_of, positive, short, whole
 from ..system.system import System, a_system
+from ..system.words import function, listed
+from ..system.words import progress as read_progress
 from .gauss_newton import minimise
 from .measurements import deviations, table_of
 from .residuals import Residuals
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
 
     from .. import _typing as ty
     from ..solution.solution import Solution
+
+
+LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")  # of scipy.optimize.least_squares
 
 
 class FitResult(metaclass=Made, by="fit"):
@@ -189,7 +195,7 @@ def fit(
     """
     a_system(system)
     single = hasattr(data, "keys")
-    parts: list[Any] = [data] if single else list(data)
+    parts: list[Any] = [data] if single else listed("data", data, "a mapping, or a sequence of mappings")
     if not parts:
         raise ValueError("data: there is no experiment")
     labels = ["data"] if single else [f"data[{k}]" for k in range(len(parts))]
@@ -199,7 +205,22 @@ def fit(
     if not any(np.isfinite(table.values).any() for table in tables):
         raise ValueError("data: all values are NaN; nothing was measured")
     scale = np.ones(len(tables[0].names)) if sigma is None else deviations(sigma, tables[0].names)
+    one_of("loss", loss, LOSSES)
+    progress, t0, derivative_rtol = (
+        read_progress(progress),
+        moment("t0", t0),
+        positive("derivative_rtol", derivative_rtol),
+    )
+    if not derivative_rtol < 1.0:
+        raise ValueError(f"derivative_rtol must be between 0 and 1, such as 1e-3; got {derivative_rtol:g}")
+    if callable(observe):
+        function("observe", observe, "x")
+    elif observe is not None:
+        raise TypeError(
+            f"observe must be a function of the state, if the columns of data are not states; got {short(observe)}"
+        )
     options.setdefault("rtol", 1e-8)
+    check_options(system, t0, t0 + 1.0, options, without=("t_eval", "on_failure", "progress"))
     problem = Residuals(system, tables, x0, p, free, scale, observe, t0, derivative_rtol, options, prior)
     low, high = problem.bounds(bounds)
     start = problem.start

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.stats import norm, qmc
 
-from ..system.arguments import finite_numbers, number
+from ..system.arguments import finite_numbers, not_negative, number, positive, short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +66,23 @@ def _merged(parts: list[Part]) -> list[Part]:
         else:
             out.append(part)
     return out
+
+
+def covariance_or_names(what: str, value: Any, definite: bool = False) -> Any:
+    """A covariance as given, read as far as it can be before it is known of what it is."""
+    if isinstance(value, Mapping):
+        read = positive if definite else not_negative
+        return {name: read(f"{what}[{name!r}]", one) for name, one in value.items()}
+    given = finite_numbers(what, value)
+    if (
+        given.ndim > 2
+        or (given.ndim == 2 and given.shape[0] != given.shape[1])
+        or (given.ndim < 2 and (given < 0.0).any())
+    ):
+        raise ValueError(f"{what} must be a square matrix, or variances that are not negative; got {short(value)}")
+    if definite and given.ndim < 2 and not (given > 0.0).all():
+        raise ValueError(f"{what} must have variances above zero; got {short(value)}")
+    return given
 
 
 def covariance(what: str, value: Any, names: Sequence[str], definite: bool = False) -> ty.FloatArray:

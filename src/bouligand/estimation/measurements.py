@@ -29,16 +29,19 @@ def table_of(system: System, data: Any, observe: Any, what: str = "data") -> Tab
     try:
         names = tuple(str(name) for name in data.keys() if str(name) != "t")  # noqa: SIM118  (a data frame iterates over rows)
         t = data["t"]
-    except (AttributeError, KeyError, TypeError):
+        named = all(isinstance(name, str) for name in data.keys())  # noqa: SIM118
+    except Exception:  # (objects of other libraries fail in ways of their own)
+        named = False
+    if not named:
         raise TypeError(
             f"{what} must be a mapping with the times, 't', and a column for each measured quantity: {{'t': t, 'z': heights}}"
-        ) from None
-    t = np.atleast_1d(finite_numbers(f"{what}['t']", np.asarray(t)))
+        )
+    t = np.atleast_1d(finite_numbers(f"{what}['t']", t))
     if t.ndim != 1 or not t.size or not names:
         raise ValueError(f"{what}: there must be times, 't', and at least one column beside them; got columns {names}")
     columns = []
     for name in names:
-        column = np.atleast_1d(numbers(f"{what}[{name!r}]", np.asarray(data[name])))
+        column = np.atleast_1d(numbers(f"{what}[{name!r}]", data[name]))
         if column.shape != t.shape:
             raise ValueError(
                 f"{what}[{name!r}] must have a value for each of the {t.size} times; got shape {column.shape}"
@@ -69,7 +72,10 @@ def deviations(sigma: Any, names: Sequence[str], what: str = "sigma") -> ty.Floa
             )
         values = np.array([number(f"{what}[{name!r}]", sigma[name]) for name in names])
     else:
-        values = np.broadcast_to(finite_numbers(what, sigma), (len(names),)).copy()
+        given = finite_numbers(what, sigma)
+        if given.shape not in ((), (1,), (len(names),)):
+            raise ValueError(f"{what} must be a number, or one for each of {', '.join(names)}; got shape {given.shape}")
+        values = np.broadcast_to(given, (len(names),)).copy()
     if not (np.isfinite(values) & (values > 0.0)).all():
         raise ValueError(f"{what} must be positive: standard deviations of the measured values; got {values.tolist()}")
     return values

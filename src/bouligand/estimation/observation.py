@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..system.arguments import number, numbers
+from ..system.arguments import number, numbers, short
+from ..system.words import function, listed, mapping, pair
 
 if TYPE_CHECKING:
     from .. import _typing as ty
@@ -39,16 +40,25 @@ class Update:
     log_likelihood: float
 
 
+def observation(observe: Any) -> Any:
+    """The argument ``observe``: a function of the state, or names, whose meaning is known with the measurements."""
+    if callable(observe):
+        return function("observe", observe, "x")
+    given = listed("observe", observe, "names of states, or a function of the state")
+    wrong = [name for name in given if not isinstance(name, str)]
+    if wrong or not given:
+        what = short(wrong[0]) if wrong else "none"
+        raise TypeError(f"observe must be names of states, or a function of the state; got {what}")
+    return tuple(given)
+
+
 def observed(
     names: tuple[str, ...], n: int, observe: Any, count: int, z: ty.FloatArray
 ) -> tuple[ty.FloatArray, ty.FloatArray, tuple[str, ...]]:
     """Values that are predicted at z, their Jacobian in z, and names of the values. ``names``: of z, whose first n are states."""
     size = len(names)
     if callable(observe):
-        try:
-            value, slope = observe(z.copy())
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"observe must return values and their Jacobian; {error}") from error
+        value, slope = pair("what observe returns", observe(z.copy()), "the values, and their Jacobian")
         value, slope = (
             np.atleast_1d(numbers("observe: the values", value)),
             np.atleast_2d(numbers("observe: the Jacobian", slope)),
@@ -61,7 +71,7 @@ def observed(
         H = np.zeros((count, size))
         H[:, : slope.shape[1]] = slope
         return value, H, tuple(f"value {k}" for k in range(count))
-    chosen = names[:n] if observe is None else (observe,) if isinstance(observe, str) else tuple(observe)
+    chosen = names[:n] if observe is None else observe
     for name in chosen:
         if name not in names:
             raise ValueError(f"observe: nothing is called {name!r}; there are {', '.join(names)}")
@@ -73,13 +83,9 @@ def observed(
 
 def of_parameters(system: System, what: str, given: Mapping[str, float] | None) -> tuple[list[int], ty.FloatArray]:
     """Places and standard deviations of parameters by name."""
-    names = list(given or {})
-    for name in names:
-        if name not in system.params:
-            raise ValueError(
-                f"{what}: no parameter is called {name!r}; parameters: {', '.join(system.params) or 'none'}"
-            )
-    spread = np.array([number(f"{what}[{name!r}]", (given or {})[name]) for name in names])
+    spreads = {} if given is None else mapping(what, given, system.params, "parameter")
+    names = list(spreads)
+    spread = np.array([number(f"{what}[{name!r}]", value) for name, value in spreads.items()])
     if not (np.isfinite(spread) & (spread >= 0.0)).all():
         raise ValueError(f"{what}: standard deviations must not be negative; got {spread.tolist()}")
     return [system.params.index(name) for name in names], spread

@@ -12,7 +12,9 @@ from scipy.linalg import solve_triangular
 from .._made import make
 from ..ensembles.solve_many import solve_many
 from ..errors import EstimationError
-from ..system.arguments import whole
+from ..system.arguments import numbers, whole
+from ..system.words import pair
+from ..system.words import progress as read_progress
 from .filter import Filter
 from .gaussian import covariance, root
 from .measurements import table_of
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
     from .. import _typing as ty
     from ..system.system import System
+
+MOST = 10**8  # particles: more do not fit into memory
 
 
 def particle_filter(
@@ -79,7 +83,7 @@ def particle_filter(
     start = Filter(
         system, x0, P0, p, observe=observe, R=R, Q=Q, estimate=estimate, uncertain=uncertain, t0=t0, **options
     )
-    count = whole("count", count, 10)
+    count, seed, progress = whole("count", count, 10, MOST), whole("seed", seed, 0), read_progress(progress)
     layout, table = start._layout, table_of(system, data, observe)
     if callable(observe):
         noise = covariance("R", R, [f"value {k}" for k in range(len(table.names))], definite=True)
@@ -113,7 +117,7 @@ def particle_filter(
             t = float(until)
         seen = np.isfinite(table.values[q])
         if seen.any():
-            values = np.array([np.atleast_1d(observe(row)[0]) for row in z]) if callable(observe) else z[:, places]
+            values = np.array([_seen(observe, row) for row in z]) if callable(observe) else z[:, places]
             L = np.linalg.cholesky(noise[np.ix_(seen, seen)])
             white = solve_triangular(L, (table.values[q] - values)[:, seen].T, lower=True)
             density = -0.5 * (white**2).sum(axis=0) - np.log(np.diag(L)).sum() - 0.5 * seen.sum() * np.log(2 * np.pi)
@@ -143,4 +147,11 @@ def particle_filter(
         np.full(many, np.nan),
         np.ones(many, dtype=bool),
         ["flow"] * many,
+    )
+
+
+def _seen(observe: Any, x: ty.FloatArray) -> ty.FloatArray:
+    """The values that a user's function observes."""
+    return np.atleast_1d(
+        numbers("observe: the values", pair("what observe returns", observe(x), "the values, and their Jacobian")[0])
     )

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..derivative.shooting import Shooting
 from ..integration.options import state
-from ..system.arguments import number, numbers
+from ..system.arguments import number, numbers, short
+from ..system.words import names, pair
 
 if TYPE_CHECKING:
     from .. import _typing as ty
@@ -38,11 +39,10 @@ class Residuals:
         prior: Mapping[str, tuple[float, float]] | None,
     ) -> None:
         self.tables = tables
-        given = (free,) if isinstance(free, str) else tuple(free)
+        known = (*system.states, *(name for name in system.params if name not in system.states))
+        given = names("free", free, known, "state or parameter")
         if not given:
             raise ValueError("free: name at least one state or parameter")
-        if len(set(given)) < len(given):
-            raise ValueError(f"free: a name is there twice; got {', '.join(given)}")
         parameters = [name for name in given if name in system.params and name not in system.states]
         states = [name for name in given if name not in parameters]
         starts = numbers("x0", state(system, x0) if isinstance(x0, Mapping) else x0)
@@ -84,10 +84,10 @@ class Residuals:
     def _read_prior(self, prior: Mapping[str, tuple[float, float]] | None) -> list[tuple[int, float, float]]:
         """Place, value and standard deviation of each unknown that something is known of."""
         out = []
-        for name, pair in (prior or {}).items():
+        for name, given in _pairs("prior", prior, "(value, standard deviation)"):
             if name not in self.names:
                 raise ValueError(f"prior: {name!r} is not free; free: {', '.join(self.names)}")
-            value, std = (number(f"prior[{name!r}]", part) for part in pair)
+            value, std = (number(f"prior[{name!r}]", part) for part in given)
             if not std > 0.0:
                 raise ValueError(f"prior[{name!r}]: the standard deviation must be positive; got {std!r}")
             out.append((self.names.index(name), value, std))
@@ -96,13 +96,13 @@ class Residuals:
     def bounds(self, bounds: Mapping[str, tuple[float, float]] | None) -> tuple[ty.FloatArray, ty.FloatArray]:
         """Lower and upper bounds of all unknowns."""
         low, high = np.full(len(self.names), -np.inf), np.full(len(self.names), np.inf)
-        for name, pair in (bounds or {}).items():
+        for name, given in _pairs("bounds", bounds, "(low, high)"):
             places = [q for q, full in enumerate(self.names) if name in (full, full.partition("[")[0])]
             if not places:
                 raise ValueError(f"bounds: {name!r} is not free; free: {', '.join(self.names)}")
-            a, b = (float(part) for part in pair)
+            a, b = (_limit(f"bounds[{name!r}]", part) for part in given)
             if not a < b:
-                raise ValueError(f"bounds[{name!r}]: the lower one must be below the upper one; got {pair!r}")
+                raise ValueError(f"bounds[{name!r}]: the lower one must be below the upper one; got {given!r}")
             low[places], high[places] = a, b
         return low, high
 
@@ -178,3 +178,17 @@ class Residuals:
             block[open_, open_] = np.inf
             out[np.ix_(inside, inside)] = block
         return out, estimated
+
+
+def _pairs(what: str, given: Any, kinds: str) -> list[tuple[str, tuple[Any, Any]]]:
+    """The entries of a mapping from names to pairs."""
+    if given is None:
+        return []
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{what} must be a mapping from names to {kinds}; got {short(given)}")
+    return [(name, pair(f"{what}[{name!r}]", both, kinds)) for name, both in given.items()]
+
+
+def _limit(what: str, value: Any) -> float:
+    """A number, which may be infinite."""
+    return float(value) if isinstance(value, float) and math.isinf(value) else number(what, value)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._made import Made, make
-from ..system.arguments import numbers
+from ..system.arguments import finite_numbers
+from ..system.words import name as known
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -74,9 +75,7 @@ class Track(metaclass=Made, by="Filter.run"):
         return self.z[:, : self._n]
 
     def _place(self, name: str) -> int:
-        if name not in self.names:
-            raise ValueError(f"nothing is called {name!r}; there are {', '.join(self.names)}")
-        return self.names.index(name)
+        return self.names.index(known("name", name, self.names, "state or parameter"))
 
     def __getitem__(self, name: str) -> ty.FloatArray:
         return self.z[:, self._place(name)]
@@ -118,9 +117,10 @@ class Track(metaclass=Made, by="Filter.run"):
         >>> track.nees(track.z)
         array([0.])
         """
-        error = numbers("truth", truth) - self.z
-        if error.shape != self.z.shape:
-            raise ValueError(f"truth must be an array {self.z.shape}; got shape {np.shape(truth)}")
+        true = finite_numbers("truth", truth)
+        if true.shape != self.z.shape:
+            raise ValueError(f"truth must be an array {self.z.shape}; got shape {true.shape}")
+        error = true - self.z
         return np.array(
             [e @ np.linalg.pinv(P, rcond=1e-12, hermitian=True) @ e for e, P in zip(error, self.P, strict=True)]
         )

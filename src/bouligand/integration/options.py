@@ -147,18 +147,18 @@ def _scalar(name: str, value: Any) -> Any:
     return value
 
 
-def state(system: System, x0: ty.State) -> list[float]:
-    """The state at the start, as a list."""
+def state(system: System, x0: ty.State, what: str = "x0") -> list[float]:
+    """The state at the start, as a list; from the argument ``what``."""
     if isinstance(x0, Mapping):
-        x0 = named_state("x0", system.states, x0)
+        x0 = named_state(what, system.states, x0)
     try:
-        x = numbers("x0", x0)
+        x = numbers(what, x0)
         fits = x.shape == (system.n,)
     except (TypeError, ValueError):
         fits = False
     if not fits:
         names = ", ".join(system.states) if system.n <= 8 else ", ".join(system.states[:4]) + ", ..."
-        raise ValueError(f"x0 must have {system.n} values ({names}); got {short(x0)}")
+        raise ValueError(f"{what} must have {system.n} values ({names}); got {short(x0)}")
     return cast("list[float]", x.tolist())
 
 

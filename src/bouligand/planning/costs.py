@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..system.arguments import finite_numbers
+from ..system.arguments import finite_numbers, not_negative, number, short, vector
 from ..system.declarations import named_state
+from ..system.words import function
 from .coordinates import Coordinates
 
 if TYPE_CHECKING:
@@ -117,14 +118,16 @@ class Quadratic(Cost):
         u: float | ArrayLike | Mapping[str, float] = 0.0,
         rest: ArrayLike | None = None,
     ) -> None:
-        self._target, self._x, self._u, self._rest = target, x, u, rest
+        self._target = _target(target)
+        self._x, self._u = _read_weights("x", x), _read_weights("u", u)
+        self._rest = None if rest is None else vector("rest", rest)
 
     def prepare(self, system: System, inputs: tuple[str, ...]) -> None:
         self.coordinates, self._n = Coordinates(system), system.n
         self._unit = np.eye(system.n)[None]
         self.W = _weights("x", self._x, self.coordinates.size, self._tangent_names(system))
         self.R = _weights("u", self._u, len(inputs), inputs)
-        self.rest = np.zeros(len(inputs)) if self._rest is None else finite_numbers("rest", self._rest)
+        self.rest = np.zeros(len(inputs)) if self._rest is None else self._rest
         if self.rest.shape != (len(inputs),):
             raise ValueError(f"rest must have {len(inputs)} values, one for each control; got shape {self.rest.shape}")
         self._states = system.states
@@ -193,21 +196,51 @@ class Quadratic(Cost):
         return Expansion(by_x, by_u, np.broadcast_to(weighted @ P, (nodes, self._n, self._n)), ux, uu)
 
 
-def _weights(what: str, given: Any, size: int, names: tuple[str, ...]) -> FloatArray:
+def _target(given: Any) -> Any:
+    """The argument ``target``, read as far as it can be without a system."""
+    if given is None or callable(given):
+        return given if given is None else function("target", given, "t")
     if isinstance(given, Mapping):
+        return {_text("target", name): number(f"target: {name}", value) for name, value in given.items()}
+    out = finite_numbers("target", given)
+    if out.ndim != 1:
+        raise ValueError(f"target must have a value for each state; got shape {out.shape}")
+    return out
+
+
+def _text(what: str, name: Any) -> str:
+    """A name by which something is given."""
+    if not isinstance(name, str):
+        raise TypeError(f"{what} must be given by names (str); got {short(name)} among them")
+    return name
+
+
+def _read_weights(what: str, given: Any) -> dict[str, float] | FloatArray:
+    """Weights, read as far as they can be without a system."""
+    if isinstance(given, Mapping):
+        return {
+            _text(what, name): not_negative(f"{what}: the weight of {name}", weight) for name, weight in given.items()
+        }
+    out = finite_numbers(what, given)
+    if out.ndim > 1 or (out < 0.0).any():
+        raise ValueError(
+            f"{what} must be one weight, a vector, or by name, finite and not negative; got {short(given)}"
+        )
+    return out
+
+
+def _weights(what: str, given: dict[str, float] | FloatArray, size: int, names: tuple[str, ...]) -> FloatArray:
+    """A weight for each of the coordinates with these names."""
+    if isinstance(given, dict):
         out = np.zeros(size)
         for name, weight in given.items():
             if name not in names:
                 raise ValueError(f"{what}: there is no {name!r} to be weighted; there are {', '.join(names)}")
             out[names.index(name)] = weight
-    else:
-        out = finite_numbers(what, given)
-        if out.ndim == 0:
-            out = np.full(size, float(out))
+        return out
+    out = np.full(size, float(given)) if given.ndim == 0 else given
     if out.shape != (size,):
         raise ValueError(f"{what} must be a weight, {size} weights, or weights by name; got shape {out.shape}")
-    if not (np.isfinite(out).all() and (out >= 0.0).all()):
-        raise ValueError(f"{what}: weights must be finite and not negative; got {given!r}")
     return out
 
 

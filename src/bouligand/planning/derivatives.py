@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.state import DUAL, LANES
+from ..system.arguments import numbers
 from ..system.helpers import with_compiled_helpers
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ class CostFunction:
             raise TypeError(f"{what} must be a function of (t, x, u), or of (t, x); got {function!r}")
         self.what, self.function = what, function
         python = getattr(function, "py_func", function)
-        count = sum(a.default is a.empty for a in inspect.signature(python).parameters.values())
+        try:
+            count = sum(a.default is a.empty for a in inspect.signature(python).parameters.values())
+        except (TypeError, ValueError):
+            raise TypeError(f"{what}: the arguments of {python!r} cannot be read from it; wrap it in a def") from None
         if count not in (2, 3):
             raise TypeError(f"{what} must take (t, x, u), or (t, x); this one takes {count} arguments")
         self.with_u = count == 3
@@ -44,7 +48,7 @@ class CostFunction:
 
     def values(self, t: float, x: FloatArray, u: FloatArray) -> FloatArray:
         """The values, array (size,)."""
-        out = np.asarray(self.function(t, x, u) if self.with_u else self.function(t, x), dtype=float).reshape(-1)
+        out = numbers(self.what, self.function(t, x, u) if self.with_u else self.function(t, x)).reshape(-1)
         if self.size and out.size != self.size:
             raise ValueError(f"{self.what} returned {out.size} values, and {self.size} before (at t = {t:g})")
         return out

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..system.arguments import numbers
+from ..system.words import function as read_function
 from .costs import Cost, Expansion, Nothing
 from .derivatives import CostFunction
 
@@ -37,7 +39,8 @@ class Residuals(Cost):
     """
 
     def __init__(self, function: Callable[..., Any], derivative: Callable[..., Any] | None = None) -> None:
-        self._function, self._derivative = CostFunction("the cost", function), derivative
+        self._function = CostFunction("function", function)
+        self._derivative = None if derivative is None else read_function("derivative", derivative, "t, x, u")
 
     @property
     def exact(self) -> bool:
@@ -53,7 +56,7 @@ class Residuals(Cost):
             if self._derivative is None:
                 out.append(self._function.jacobian(moment, x, u))
                 continue
-            J = np.asarray(self._derivative(moment, x, u), dtype=float)
+            J = numbers("what derivative returns", self._derivative(moment, x, u))
             J = J[None] if J.ndim == 1 else J
             if J.ndim != 2 or J.shape[1] != len(x) + len(u):
                 raise ValueError(
@@ -99,7 +102,9 @@ class Smooth(Residuals):
     def value(self, t: FloatArray, X: FloatArray, U: FloatArray) -> FloatArray:
         values = self._residuals(t, X, U)
         if values and values[0].size != 1:
-            raise ValueError(f"the cost must be one number; it returned {values[0].size} (residuals are a `Residuals`)")
+            raise ValueError(
+                f"function must return one number; it returned {values[0].size} (residuals are a `Residuals`)"
+            )
         return np.concatenate(values)
 
     def expand(self, t: FloatArray, X: FloatArray, U: FloatArray) -> Expansion:

@@ -91,7 +91,7 @@ class _Search:
     """The best controls so far, and what the next iteration needs."""
 
     def __init__(self, plan: Plan, x0: ty.State, U: ty.FloatArray, t0: float | None, strict: bool = True) -> None:
-        self.plan, self.x0, self.t = plan, x0, plan.moments(t0)
+        self.plan, self.x0, self.t = plan, x0, plan._moments(t0)
         self.reason, self.mu = "", 0.0
         self.K = np.zeros((plan.nodes, len(plan.inputs), plan.coordinates.size))
         self.run: Rollout | None = None
@@ -102,7 +102,7 @@ class _Search:
             self.reason = str(error)
         self.cost = np.inf if self.run is None else plan.cost(self.run)
         if strict and self.run is not None and self.run.success and not np.isfinite(self.cost):
-            plan.refuse_costs_that_are_not_numbers(self.run)
+            plan._refuse_costs_that_are_not_numbers(self.run)
         self.costs, self.seconds = [self.cost], list[float]()
         self.taken = 0.0  # the length of the last iteration's step; 0: none lowered the cost
         self._length = 1.0  # of the step that the next line search tries first
@@ -137,7 +137,7 @@ class _Search:
         self.taken = 0.0
         try:
             if self._costs is None:
-                self._costs, self._maps, self._attempt = self.plan.expansions(self.run), None, 0
+                self._costs, self._maps, self._attempt = self.plan._expansions(self.run), None, 0
             l, end = self._costs
             if self._maps is None:
                 self._maps = self._linearised(*self._direction())
@@ -187,7 +187,7 @@ class _Search:
         assert run is not None
         for trial in range(TRIALS + 1):
             try:
-                return plan.linearised(run, dx, du, plan.quick)
+                return plan._linearised(run, dx, du, plan.quick)
             except BouligandError:
                 if trial == TRIALS:
                     raise

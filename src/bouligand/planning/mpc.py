@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..system.arguments import finite_numbers, whole
+from .._made import Made, make
+from ..system.arguments import instance, moment, not_negative, number, one_of, positive, whole
 from .ilqr import minimise
+from .plan import Plan
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .. import _typing as ty
-    from .plan import Plan
     from .result import PlanResult
 
 
 @dataclass
-class Statistics:
+class Statistics(metaclass=Made, by="MPC"):
     """How long planning took, and what came of it.
 
     Attributes
@@ -35,9 +36,11 @@ class Statistics:
     Examples
     --------
     >>> import bouligand as bd
-    >>> statistics = bd.planning.Statistics(seconds=[0.010, 0.012, 0.011], iterations=[0.010, 0.012, 0.011])
-    >>> print(statistics)
-    3 plans: p50 11.0 ms, p99 12.0 ms, longest 12.0 ms; an iteration: p50 11.0 ms, p99 12.0 ms; 0 late, 0 failed
+    >>> plan = bd.planning.Plan(bd.models.hopper(), [0.0, 0.1, 0.2], inputs="g", end=bd.planning.Quadratic(x=1.0))
+    >>> mpc = bd.planning.MPC(plan)
+    >>> controls = mpc.plan(0.0, [2.0, 0.0])
+    >>> print(mpc.statistics)  # doctest: +ELLIPSIS
+    1 plans: p50 ... ms, p99 ... ms, longest ... ms; an iteration: p50 ... ms, p99 ... ms; 0 late, 0 failed
     """
 
     seconds: list[float] = field(default_factory=list)
@@ -47,7 +50,9 @@ class Statistics:
 
     def percentile(self, q: float, of: str = "seconds") -> float:
         """A percentile of the durations, in seconds: ``of`` plans ("seconds") or of "iterations"."""
-        values = getattr(self, of)
+        values = self.seconds if one_of("of", of, ("seconds", "iterations")) == "seconds" else self.iterations
+        if not 0.0 <= number("q", q) <= 100.0:
+            raise ValueError(f"q must be a percentage, 0 to 100; got {q!r}")
         return float(np.percentile(values, q)) if values else float("nan")
 
     def __str__(self) -> str:
@@ -110,15 +115,15 @@ class MPC:
         tolerance: float = 1e-4,
         latency: float = 0.0,
     ) -> None:
-        if not 0.0 <= latency < plan.times[-1] - plan.times[0]:
+        self._plan = instance("plan", plan, Plan, "bouligand.planning")
+        self.latency = number("latency", latency)
+        if not 0.0 <= self.latency < plan.times[-1] - plan.times[0]:
             raise ValueError(f"latency must be a number of seconds within the horizon of the plan; got {latency!r}")
-        if deadline is not None and not deadline > 0.0:
-            raise ValueError(f"deadline must be a positive number of seconds; got {deadline!r}")
-        self._plan, self.deadline, self.tolerance = plan, deadline, float(tolerance)
-        self.latency = float(latency)
+        self.deadline = None if deadline is None else positive("deadline", deadline)
+        self.tolerance = not_negative("tolerance", tolerance)
         self.most = whole("iterations", iterations, 1)
         self.result: PlanResult | None = None
-        self.statistics = Statistics()
+        self.statistics = make(Statistics)
         self._controls: tuple[float, ty.FloatArray] | None = None  # since when, and those of the last plan
         self._decided: list[
             tuple[float, ty.FloatArray]
@@ -127,6 +132,7 @@ class MPC:
     def shifted(self, t: float) -> ty.FloatArray:
         """The controls of the last plan for a horizon that begins at t: at each node those that were planned for its time; the
         last ones go on."""
+        t = moment("t", t)
         if self._controls is None:
             return self._plan.controls(None)
         # (the middle of each interval: it may begin a rounding error before a node)
@@ -150,6 +156,7 @@ class MPC:
             Controls to begin with.
         iterations : int
         """
+        t, x = moment("t", t), self._plan._state("x", x)
         self.result = self._plan.solve(x, U, t0=t, iterations=iterations, tolerance=self.tolerance)
         self._controls = t, self.result.u
         self._decided = [self._controls]
@@ -163,7 +170,7 @@ class MPC:
         until, least = t + self.latency, 1e-9 * self.latency  # (nodes may differ by rounding errors)
         while len(self._decided) > 1 and self._decided[1][0] <= t + least:
             del self._decided[0]
-        inside = np.sort(np.concatenate([self._plan.moments(began) for began, _ in self._decided]))
+        inside = np.sort(np.concatenate([self._plan._moments(began) for began, _ in self._decided]))
         inside = inside[(inside > t + least) & (inside < until - least)]
         times = np.concatenate([[t], inside[np.diff(inside, prepend=t) > least], [until]])
 
@@ -191,9 +198,7 @@ class MPC:
             The first controls of the plan (``result`` has all of it, with feedback gains).
         """
         began = time.perf_counter()
-        x = finite_numbers("x", x)
-        if x.shape != (self._plan.system.n,):
-            raise ValueError(f"x must have {self._plan.system.n} values, one for each state; got shape {x.shape}")
+        t, x = moment("t", t), self._plan._state("x", x)
         if self.latency > 0.0:
             if self._decided:
                 x = self._predicted(t, x)

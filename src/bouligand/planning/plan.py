@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
-from ..derivative.rollout import follow, input_columns
+from .._made import make
+from ..derivative.rollout import Rollout, follow, input_columns
 from ..errors import BouligandError
-from ..system.arguments import finite_numbers, numbers
+from ..integration.kept_options import check_options
+from ..integration.options import state
+from ..system.arguments import finite_numbers, flag, instance, moment, not_negative, numbers, positive, whole
 from ..system.system import System, a_system
+from ..system.words import pair
+from ..system.words import progress as read_progress
 from .coordinates import Coordinates
 from .costs import Cost, Expansion
 from .functions import as_cost
@@ -20,7 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .. import _typing as ty
-    from ..derivative.rollout import Rollout
     from .shooting import MultipleShooting
 
 
@@ -95,10 +99,16 @@ class Plan:
         **options: Unpack[ty.StepperOptions],
     ) -> None:
         a_system(system)
-        self.system, self.options, self.quick = system, options, bool(quick)
+        self.system, self.options, self.quick = system, options, flag("quick", quick)
         self.times = finite_numbers("times", times)
         if self.times.ndim != 1 or self.times.size < 2 or (np.diff(self.times) <= 0.0).any():
             raise ValueError(f"times must be a vector of at least two increasing times; got {times!r}")
+        if np.abs(self.times).max() >= 1e290:
+            raise ValueError("times must be within 1e290")
+        first, last = self.times[0], self.times[-1]
+        check_options(
+            system, first, last, cast("dict[str, Any]", options), without=("t_eval", "on_failure", "progress")
+        )
         self.nodes = self.times.size - 1
         self._columns = input_columns(system, inputs)
         self.inputs = tuple(system.params[i] for i in self._columns)
@@ -116,8 +126,9 @@ class Plan:
     def _checked_limits(self, limits: tuple[ArrayLike, ArrayLike] | None) -> tuple[ty.FloatArray, ty.FloatArray] | None:
         if limits is None:
             return None
+        both = pair("limits", limits, "(low, high)")
         try:
-            low, high = (np.broadcast_to(numbers("limits", side), len(self.inputs)).astype(float) for side in limits)
+            low, high = (np.broadcast_to(numbers("limits", side), len(self.inputs)).astype(float) for side in both)
         except ValueError:
             raise ValueError(
                 f"limits must be (low, high), numbers or {len(self.inputs)} values each; got {limits!r}"
@@ -172,11 +183,15 @@ class Plan:
             Where the horizon begins; default: the first of ``times``.
         """
         held = self.controls(U)
-        return self._follow(x0, self.moments(t0), lambda k, x: held[k])
+        return self._follow(x0, self._moments(t0), lambda k, x: held[k])
 
-    def moments(self, t0: float | None) -> ty.FloatArray:
+    def _moments(self, t0: float | None) -> ty.FloatArray:
         """The times of a horizon that begins at t0."""
-        return self.times if t0 is None else self.times + (float(t0) - self.times[0])
+        return self.times if t0 is None else self.times + (moment("t0", t0) - self.times[0])
+
+    def _state(self, what: str, x: ty.State) -> ty.FloatArray:
+        """A state that is given, in the argument ``what``."""
+        return finite_numbers(what, state(self.system, x, what))
 
     def _follow(self, x0: ty.State, t: ty.FloatArray, policy: Callable[[int, ty.FloatArray], ty.FloatArray]) -> Rollout:
         return follow(self.system, x0, t, policy, self.p, self._columns, "return", self.options)
@@ -192,6 +207,7 @@ class Plan:
 
     def cost(self, run: Rollout) -> float:
         """The cost of a rollout; infinite if it failed, or if the cost is not a number."""
+        instance("run", run, Rollout, "Plan.rollout")
         if not run.success:
             return np.inf
         h = np.diff(run.t)
@@ -201,7 +217,7 @@ class Plan:
             total += self.end.value(run.t[-1:], run.x[-1:], none)[0]
         return float(total) if np.isfinite(total) else np.inf
 
-    def refuse_costs_that_are_not_numbers(self, run: Rollout) -> None:
+    def _refuse_costs_that_are_not_numbers(self, run: Rollout) -> None:
         """Raise if the cost of a rollout that succeeded is not finite: an error in a cost function, better seen at once."""
         none = np.zeros((1, len(self.inputs)))
         with np.errstate(all="ignore"):
@@ -213,7 +229,7 @@ class Plan:
         if not np.isfinite(value):
             raise ValueError(f"end is {value} at t = {run.t[-1]:g}")
 
-    def expansions(self, run: Rollout) -> tuple[Expansion, tuple[ty.FloatArray, ty.FloatArray]]:
+    def _expansions(self, run: Rollout) -> tuple[Expansion, tuple[ty.FloatArray, ty.FloatArray]]:
         """Quadratic models of the costs along a rollout, in tangent coordinates."""
         h, G = np.diff(run.t), self.coordinates.lift(run.x)
         none = np.zeros((1, len(self.inputs)))
@@ -226,7 +242,7 @@ class Plan:
         half = times(xx, g).transpose(0, 2, 1)
         return Expansion(x, u, times(half, g), times(ux, g), uu), (last.T @ L.x[0], last.T @ L.xx[0] @ last)
 
-    def linearised(
+    def _linearised(
         self, run: Rollout, dx: ty.FloatArray | None, du: ty.FloatArray | None, quick: bool
     ) -> tuple[ty.FloatArray, ty.FloatArray]:
         """A and B of a rollout in tangent coordinates, in the pieces of these changes of states and controls."""
@@ -265,16 +281,16 @@ class Plan:
         >>> by_gravity.round(6).ravel()
         array([-0.015, -0.005])
         """
-        return self._gradient(x0, self.controls(U), t0, None)
+        return self._gradient(self._state("x0", x0), self.controls(U), t0, None)
 
     def _gradient(
         self, x0: ty.State, U: ty.FloatArray, t0: float | None, towards: ty.FloatArray | None
     ) -> tuple[float, ty.FloatArray]:
-        run = self._try(x0, self.moments(t0), lambda k, x: U[k])
+        run = self._try(x0, self._moments(t0), lambda k, x: U[k])
         if run is None or not np.isfinite(value := self.cost(run)):
             return np.inf, np.zeros((self.nodes, len(self.inputs)))
-        A, B = self.linearised(run, None if towards is None else np.zeros(run.x[:-1].shape), towards, False)
-        l, (adjoint, _) = self.expansions(run)
+        A, B = self._linearised(run, None if towards is None else np.zeros(run.x[:-1].shape), towards, False)
+        l, (adjoint, _) = self._expansions(run)
         out = l.u.copy()
         for k in range(self.nodes - 1, -1, -1):
             out[k] += B[k].T @ adjoint
@@ -303,9 +319,16 @@ class Plan:
         array([10., 10.])
         """
         last: list[ty.FloatArray] = []
+        x0, _ = self._state("x0", x0), self._moments(t0)
+        shape = self.nodes, len(self.inputs)
 
         def function(flat: ArrayLike) -> tuple[float, ty.FloatArray]:
-            U = finite_numbers("U", flat).reshape(self.nodes, len(self.inputs))
+            given = finite_numbers("the controls", flat)
+            if given.size != shape[0] * shape[1]:
+                raise ValueError(
+                    f"there must be {shape[0] * shape[1]} controls, {shape[1]} at each node; got {given.size}"
+                )
+            U = given.reshape(shape)
             towards = U - last[0] if last and not np.array_equal(U, last[0]) else None
             last[:] = [U.copy()]
             value, gradient = self._gradient(x0, U, t0, towards)
@@ -324,7 +347,7 @@ class Plan:
         """
         from .shooting import MultipleShooting
 
-        return MultipleShooting(self, x0, t0)
+        return make(MultipleShooting, self, x0, t0)
 
     def solve(
         self,
@@ -371,7 +394,13 @@ class Plan:
         """
         from .ilqr import minimise
 
-        return minimise(self, x0, self.controls(U), t0, iterations, tolerance, deadline, progress)
+        held, most, tolerance = (
+            self.controls(U),
+            whole("iterations", iterations, 0),
+            not_negative("tolerance", tolerance),
+        )
+        deadline = None if deadline is None else positive("deadline", deadline)
+        return minimise(self, self._state("x0", x0), held, t0, most, tolerance, deadline, read_progress(progress))
 
     def __repr__(self) -> str:
         length = self.times[-1] - self.times[0]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._made import Made
 from ..errors import BouligandError
-from ..integration.options import state
 from ..system.arguments import finite_numbers
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 
-class MultipleShooting:
+class MultipleShooting(metaclass=Made, by="Plan.multiple_shooting"):
     """A plan for optimisers with constraints, made by `Plan.multiple_shooting`.
 
     The unknowns are all controls, then the states at the nodes after the first: ``z = (u[0], ..., u[N-1], x[1], ..., x[N])``.
@@ -53,8 +53,8 @@ class MultipleShooting:
                 "multiple_shooting: states with quaternions are no vector of unknowns; use Plan.solve, or Plan.objective (the "
                 "controls alone)"
             )
-        self.plan, self.t = plan, plan.moments(t0)
-        self.x0 = finite_numbers("x0", state(plan.system, x0))
+        self.plan, self.t = plan, plan._moments(t0)
+        self.x0 = plan._state("x0", x0)
         self._last: tuple[ty.FloatArray, list[Rollout | None]] | None = None
 
     @property

@@ -8,19 +8,21 @@ behind it. (Kong et al. 2023 call it the reference extension.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..solution.solution import Solution
+from ..system.arguments import instance, not_negative
+from ..system.words import names
 from .costs import Quadratic
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .._typing import FloatArray
-    from ..solution.solution import Solution
     from ..system.system import System
 
 _STEPS = 8  # Runge-Kutta steps of a continuation
@@ -64,24 +66,21 @@ class Tracking(Quadratic):
         x: float | ArrayLike | Mapping[str, float] = 1.0,
         u: float | ArrayLike | Mapping[str, float] = 0.0,
         rest: ArrayLike | None = None,
-        guards: ArrayLike | None = None,
+        guards: str | Iterable[str] | None = None,
         reach: float = 0.05,
     ) -> None:
         super().__init__(None, x, u, rest)
-        if not reach >= 0.0:
-            raise ValueError(f"reach must be a time that is not negative; got {reach!r}")
-        self._reference, self._names, self._reach = reference, guards, float(reach)
+        self._reference = instance("reference", reference, Solution, "solve")
+        known = reference.system.guards
+        self._names = known if guards is None else names("guards", guards, known, "guard")
+        self._reach = not_negative("reach", reach)
 
     def prepare(self, system: System, inputs: tuple[str, ...]) -> None:
         super().prepare(system, inputs)
         mine = self._reference.system
         if (mine.n, mine.guards) != (system.n, system.guards):
             raise ValueError("reference must be a solution of the plan's system: its states and guards are others")
-        names = list(system.guards) if self._names is None else [str(name) for name in np.atleast_1d(self._names)]
-        unknown = [name for name in names if name not in system.guards]
-        if unknown:
-            raise ValueError(f"guards: there is no {', '.join(unknown)}; guards: {', '.join(system.guards)}")
-        self._guards = np.array([system.guards.index(name) for name in names], dtype=int)
+        self._guards = np.array([system.guards.index(name) for name in self._names], dtype=int)
         self._segments = self._words()
 
     def _words(self) -> list[tuple[float, float, FloatArray]]:

@@ -64,19 +64,27 @@ def number(what: str, value: Any) -> float:
     return out
 
 
-def positive(what: str, value: Any) -> float:
-    """A finite float above zero."""
+def moment(what: str, value: Any) -> float:
+    """A time at which an integration may begin or end."""
     out = number(what, value)
-    if not out > 0.0:
-        raise ValueError(f"{what} must be positive; got {short(value)}")
+    if not abs(out) < 1e290:
+        raise ValueError(f"{what} must be a time within 1e290; got {short(value)}")
     return out
 
 
-def not_negative(what: str, value: Any) -> float:
-    """A finite float, zero or more."""
+def positive(what: str, value: Any, most: float = math.inf) -> float:
+    """A finite float above zero, up to ``most``."""
     out = number(what, value)
-    if not out >= 0.0:
-        raise ValueError(f"{what} must not be negative; got {short(value)}")
+    if not 0.0 < out <= most:
+        raise ValueError(f"{what} must be positive{_up_to(most)}; got {short(value)}")
+    return out
+
+
+def not_negative(what: str, value: Any, most: float = math.inf) -> float:
+    """A finite float, zero or more, up to ``most``."""
+    out = number(what, value)
+    if not 0.0 <= out <= most:
+        raise ValueError(f"{what} must not be negative{_up_to(most)}; got {short(value)}")
     return out
 
 
@@ -128,6 +136,10 @@ def instance(what: str, value: Any, kind: type[T], made_by: str) -> T:
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
         raise TypeError(f"{what} must be {article} {kind.__name__}, from {made_by}; got {short(value)}")
     return value
+
+
+def _up_to(most: float) -> str:
+    return "" if most == math.inf else f", and at most {most:g}"
 
 
 def _is_real(value: Any) -> bool:

@@ -21,6 +21,7 @@ class Good:
     `particular` has values that are wrong for an argument of this call, beside those of the zoo.
     `says` has what a message may call an argument instead of its name.
     `raises` has documented exceptions of other types, such as the KeyError of an index or the OSError of a path.
+    `later` names arguments whose size and names are known only with others, with the reason: these are refused in `then`.
     `leave` names arguments that are not attacked, with the reason.
     """
 
@@ -30,11 +31,15 @@ class Good:
     particular: dict[str, list[Any]] = field(default_factory=dict)
     says: dict[str, tuple[str, ...]] = field(default_factory=dict)
     raises: tuple[type[BaseException], ...] = ()
+    later: dict[str, str] = field(default_factory=dict)
     leave: dict[str, str] = field(default_factory=dict)
 
 
 GOOD: dict[str, Any] = {}  # name: function that makes the good call
 MADE_BY_THE_LIBRARY: set[str] = set()
+CALLED_BY_THE_LIBRARY: dict[
+    str, str
+] = {}  # methods that users write, and the library calls, with the reason not to attack them
 
 
 def good(name):
@@ -51,6 +56,11 @@ def good(name):
 def made(*names):
     """Registers classes that have no public constructor."""
     MADE_BY_THE_LIBRARY.update(names)
+
+
+def interface(reason, *names):
+    """Registers methods that are public for users who write their own."""
+    CALLED_BY_THE_LIBRARY.update(dict.fromkeys(names, reason))
 
 
 def load():

@@ -25,7 +25,7 @@ def _():
 
 @good("Branch.__getitem__")
 def _():
-    return Good(branch().__getitem__, {"k": 0}, particular={"k": [100, -101, 1.5]})
+    return Good(branch().__getitem__, {"k": 0}, particular={"k": [100, -101, 1.5]}, raises=(IndexError,))
 
 
 @good("Branch.states")

@@ -20,7 +20,7 @@ def _():
 
 @good("Ensemble.__getitem__")
 def _():
-    return Good(ensemble().__getitem__, {"i": 1}, particular={"i": [3, -4, 1.5]})
+    return Good(ensemble().__getitem__, {"i": 1}, particular={"i": [3, -4, 1.5]}, raises=(IndexError,))
 
 
 @good("Ensemble.on_grid")
@@ -36,7 +36,7 @@ def _():
 
 @good("EnsembleEvents.__getitem__")
 def _():
-    return Good(ensemble().events.__getitem__, {"i": 1}, particular={"i": [3, -4, 1.5]})
+    return Good(ensemble().events.__getitem__, {"i": 1}, particular={"i": [3, -4, 1.5]}, raises=(IndexError,))
 
 
 @good("grid")

@@ -10,6 +10,7 @@ from .things import START, data, filtering, solution, system, track
 
 made("FitResult", "Track")
 
+TIME = {"t0": ("t",)}
 OBSERVE = ["nobody", ["z", None], ["z", "nobody"]]
 
 
@@ -37,7 +38,19 @@ def _():
         "x0": STATES,
     }
     particular |= {"observe": OBSERVE, "method": ["kalman"]}
-    return Good(bd.Filter, arguments, then=lambda it: it.run(data()), particular=OPTIONS | particular, says=SAYS)
+    later = {
+        "R": "what is measured is known with the data",
+        "observe": "the same",
+        "t0": "the times come with the data",
+    }
+    return Good(
+        bd.Filter,
+        arguments,
+        then=lambda it: it.run(data()),
+        particular=OPTIONS | particular,
+        says=SAYS | TIME,
+        later=later,
+    )
 
 
 @good("Filter.predict")

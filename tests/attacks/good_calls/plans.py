@@ -2,13 +2,21 @@
 
 import numpy as np
 
-from bouligand.planning import MPC, MultipleShooting, Plan, Quadratic, Residuals, Smooth, Statistics, Tracking
+from bouligand.planning import MPC, Plan, Quadratic, Residuals, Smooth, Tracking
 
-from . import Good, good, made
+from . import Good, good, interface, made
 from .systems import OPTIONS, SAYS, STATES
 from .things import START, controller, plan, solution, system
 
-made("planning.Cost", "planning.PlanResult")
+LATER = dict.fromkeys(("target", "x", "u", "rest"), "the numbers of states and controls are known in a plan")
+COSTS = ("Cost", "Quadratic", "Residuals", "Smooth", "Tracking")
+made("planning.PlanResult", "planning.MultipleShooting", "planning.Statistics")
+interface(
+    "what a cost of one's own has: called by Plan alone, at every iteration, with arrays that it has made",
+    *(f"planning.{kind}.{name}" for kind in COSTS for name in ("prepare", "value", "expand")),
+    "planning.Cost",
+    "planning.Tracking.target",
+)
 
 TIMES = np.linspace(0.0, 0.4, 5)
 
@@ -20,31 +28,31 @@ def in_a_plan(cost):
 @good("planning.Quadratic")
 def _():
     arguments = {"target": [1.0, 0.0], "x": [1.0, 2.0], "u": 0.1, "rest": [9.81]}
-    return Good(Quadratic, arguments, then=in_a_plan, particular={"x": [-1.0, [1.0, -1.0]], "u": [-1.0]})
+    return Good(Quadratic, arguments, then=in_a_plan, particular={"x": [-1.0, [1.0, -1.0]], "u": [-1.0]}, later=LATER)
 
 
 @good("planning.Quadratic (by name)")
 def _():
     arguments = {"target": {"z": 1.0}, "x": {"z": 1.0}, "u": {"g": 0.1}}
-    return Good(Quadratic, arguments, then=in_a_plan)
+    return Good(Quadratic, arguments, then=in_a_plan, later=LATER)
 
 
 @good("planning.Quadratic (moving)")
 def _():
-    return Good(Quadratic, {"target": lambda t: [1.0, 0.0], "x": 1.0}, then=in_a_plan)
+    return Good(Quadratic, {"target": lambda t: [1.0, 0.0], "x": 1.0}, then=in_a_plan, later=LATER)
 
 
 @good("planning.Tracking")
 def _():
     arguments = {"reference": solution(), "x": [1.0, 2.0], "u": 0.1, "rest": [9.81]}
-    return Good(Tracking, arguments, then=in_a_plan, particular={"x": [-1.0, [1.0, -1.0]], "u": [-1.0]})
+    return Good(Tracking, arguments, then=in_a_plan, particular={"x": [-1.0, [1.0, -1.0]], "u": [-1.0]}, later=LATER)
 
 
-def squares(t, x, u, p):
+def squares(t, x, u):
     return np.array([x[0] - 1.0, 0.1 * u[0]])
 
 
-def square(t, x, u, p):
+def square(t, x, u):
     return (x[0] - 1.0) ** 2 + 0.01 * u[0] ** 2
 
 
@@ -86,11 +94,6 @@ def _():
     return Good(plan().controls, {"U": np.full((4, 1), 9.0)})
 
 
-@good("planning.Plan.moments")
-def _():
-    return Good(plan().moments, {"t0": 0.0})
-
-
 for name in ("rollout", "gradient"):
     good(f"planning.Plan.{name}")(
         lambda name=name: Good(
@@ -121,13 +124,6 @@ def _():
 @good("planning.Plan.cost")
 def _():
     return Good(plan().cost, {"run": plan().rollout(START)})
-
-
-@good("planning.MultipleShooting")
-def _():
-    return Good(
-        MultipleShooting, {"plan": plan(), "x0": list(START)}, then=lambda it: it.start(), particular={"x0": STATES}
-    )
 
 
 for name in ("defects", "jacobian", "split", "value_and_gradient"):
@@ -167,13 +163,6 @@ def _():
     return Good(controller().shifted, {"t": 0.1})
 
 
-@good("planning.Statistics")
-def _():
-    return Good(Statistics, {"seconds": [0.1], "iterations": [1.0], "late": 0, "failed": 0}, then=str)
-
-
 @good("planning.Statistics.percentile")
 def _():
-    return Good(
-        Statistics([0.1, 0.2], [1.0, 2.0]).percentile, {"q": 50.0}, particular={"q": [-1.0, 101.0], "of": ["nobody"]}
-    )
+    return Good(controller().statistics.percentile, {"q": 50.0}, particular={"q": [-1.0, 101.0], "of": ["nobody"]})
