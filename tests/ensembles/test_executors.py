@@ -5,12 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import bouligand as bd
+from bouligand.ensembles import executors
 from bouligand.ensembles.layout import Layout
 from tests.helpers.robots import BALL
 
@@ -90,8 +91,11 @@ def test_loky(here):
 
 
 @pytest.mark.fresh
-def test_a_dask_cluster_whose_worker_is_killed(cluster, here, tmp_path):
+@pytest.mark.parametrize("victims", [1, 2])
+def test_a_dask_cluster_whose_workers_are_killed(cluster, here, tmp_path, victims):
+    """Also all those that hold the problem: it is sent again."""
     same(bd.solve_many(HOPPER, SPAN, X0, executor=cluster, block=100), here)
+    cluster.wait_for_workers(2)
     pids = list(cluster.run(os.getpid).values())
     long = {"max_step": 1e-3}  # (some hundredths of a second for a block)
     blocks = {"block": 5, "store": tmp_path / "runs.zarr"}
@@ -99,7 +103,7 @@ def test_a_dask_cluster_whose_worker_is_killed(cluster, here, tmp_path):
     seen = []
 
     class Watched:
-        """A client whose first worker is killed when a few tasks have been handed over."""
+        """A client whose workers are killed when a few tasks have been handed over."""
 
         def __getattr__(self, name):
             return getattr(cluster, name)
@@ -107,13 +111,85 @@ def test_a_dask_cluster_whose_worker_is_killed(cluster, here, tmp_path):
         def submit(self, *arguments, **options):
             seen.append(arguments)
             if len(seen) == 8:
-                os.kill(pids[0], signal.SIGKILL)
+                for pid in pids[:victims]:
+                    os.kill(pid, signal.SIGKILL)
             return cluster.submit(*arguments, **options)
 
     ens = bd.solve_many(HOPPER, SPAN, X0[:120], executor=Watched(), **long, **blocks)
     assert len(seen) >= 12
     same(ens, before)
     assert ens.verify() == []
+
+
+@pytest.mark.fresh
+def test_a_pool_whose_process_is_killed_ends_in_an_error_after_which_the_call_goes_on(here, tmp_path):
+    store = tmp_path / "runs.zarr"
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+
+        class Watched:
+            def submit(self, *arguments):
+                if len(arguments) > 1 and arguments[5] == 4:  # (the number of a block)
+                    os.kill(next(iter(pool._processes)), signal.SIGKILL)
+                return pool.submit(*arguments)
+
+            _max_workers = 1
+
+        with pytest.raises(bd.ExecutorError, match=r"BrokenProcessPool.*Call again.*made anew"):
+            bd.solve_many(HOPPER, SPAN, X0, executor=Watched(), store=store, block=100)
+        with pytest.raises(bd.ExecutorError, match="Call again"):
+            bd.solve_many(HOPPER, SPAN, X0, executor=pool, store=store, block=100)
+    same(bd.solve_many(HOPPER, SPAN, X0, store=store, block=100), here)
+
+
+class Losing:
+    """A client of a cluster whose workers are killed: the first tasks of each block, and what was sent to them, are lost."""
+
+    def __init__(self, times, error, workers=1):
+        self._times, self._error, self._workers = times, error, workers
+        self.tasks: list[int] = []
+        self.sent: list[str] = []
+
+    def nthreads(self):
+        return {f"worker {q}": 1 for q in range(self._workers)}
+
+    def scatter(self, packed, broadcast, hash):
+        self.sent.append(packed)
+        return len(self.sent), packed
+
+    def submit(self, function, *arguments, **options):
+        future = Future()
+        if not arguments:
+            future.set_result(function())
+        elif self._workers:
+            (number, packed), *rest = arguments
+            assert number == len(self.sent)  # (what was sent last)
+            self.tasks.append(rest[3])
+            if self.tasks.count(rest[3]) <= self._times:
+                future.set_exception(self._error)
+            else:
+                future.set_result(function(packed, *rest))
+        return future
+
+
+@pytest.mark.parametrize("error", [CancelledError("lost dependencies"), TimeoutError()])
+def test_blocks_that_are_lost_are_handed_over_again(here, error):
+    client = Losing(executors.TRIES - 1, error)
+    same(bd.solve_many(HOPPER, SPAN, X0, executor=client, block=300), here)
+    assert sorted(client.tasks) == [0] * executors.TRIES + [1] * executors.TRIES
+    assert len(client.sent) > 1
+    client = Losing(executors.TRIES, error)
+    with pytest.raises(bd.ExecutorError, match=rf"was lost {executors.TRIES} times.*Call again"):
+        bd.solve_many(HOPPER, SPAN, X0, executor=client, block=300)
+
+
+def test_a_cluster_without_workers_and_errors_of_the_task_itself(monkeypatch):
+    monkeypatch.setattr(executors, "ALONE", 0.5)
+    with pytest.raises(bd.ExecutorError, match="no worker"):
+        bd.solve_many(HOPPER, SPAN, X0[:5], executor=Losing(0, None, workers=0), block=5)
+    client = Losing(1, ZeroDivisionError("in the cost"))
+    with pytest.raises(ZeroDivisionError, match="in the cost"):
+        bd.solve_many(HOPPER, SPAN, X0[:5], executor=client, block=5)
+    assert client.tasks == [0]
 
 
 def test_what_is_refused(here):

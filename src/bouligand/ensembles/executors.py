@@ -40,6 +40,8 @@ def check(executor: Any) -> None:
     try:
         executor.submit(blocks.hello).result()
     except Exception as error:
+        if _is_lost(error):
+            raise ExecutorError(_GONE.format(what="it lost its first task", error=_in_words(error))) from error
         raise ValueError(f"executor does not run tasks: {type(error).__name__}: {error}") from error
 
 

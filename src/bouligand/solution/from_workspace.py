@@ -18,7 +18,17 @@ if TYPE_CHECKING:
     from ..system.system import System
 
 # attributes that read from the integration's workspace
-_FROM_WORKSPACE = ("system", "status", "error", "counts", "ended_by", "_message", "_requested", "_tolerances", "record")
+_FROM_WORKSPACE = (
+    "system",
+    "status",
+    "error",
+    "_counted",
+    "ended_by",
+    "_message",
+    "_requested",
+    "_tolerances",
+    "record",
+)
 _FROM_RECORD = ("events", "_flights")  # attributes that hold on to the record, and are made again from its copy
 
 
@@ -96,17 +106,13 @@ class FromWorkspace:
     @lazy
     def counts(self) -> Counts:
         """Evaluations, steps and events."""
+        return Counts(*self._counted, int(np.count_nonzero(self.record.shown)))
+
+    @lazy
+    def _counted(self) -> tuple[int, ...]:
+        """The same without the events: counting many of them takes time, which a Ctrl-C does not have."""
         s = self._stepper._memory.s
-        return Counts(
-            f=s.f_calls,
-            h=s.h_calls,
-            Dh=s.Dh_calls,
-            steps=s.step_count,
-            rejected=s.rejected,
-            hops=s.hops,
-            spans=s.spans,
-            events=int(np.count_nonzero(self.record.shown)),
-        )
+        return s.f_calls, s.h_calls, s.Dh_calls, s.step_count, s.rejected, s.hops, s.spans
 
     def __getstate__(self) -> dict[str, Any]:
         self._detach()
