@@ -6,7 +6,6 @@ import platform
 from importlib import metadata
 
 from .. import __version__
-from ..core.compiler.sources import stamp_of
 
 
 def machine():
@@ -32,6 +31,8 @@ def versions(packages=()):
 
 def source_hash(root=pathlib.Path(__file__).parent.parent):
     """Eight digits that change with any file under a folder: measurements of two versions must not be mixed."""
+    from ..core.compiler.sources import stamp_of  # (imports Numba)
+
     return stamp_of(root)[:8]
 
 

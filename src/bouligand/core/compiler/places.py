@@ -51,13 +51,15 @@ class Folder:
             return trusted.read(self.path / name, self.flaw)
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except (OSError, trusted.UntrustedError) as error:
+        except trusted.UntrustedError as error:
+            self.refuse(name, error, once="a file is not trusted")
+        except OSError as error:
             self.refuse(name, error)
-            return None
+        return None
 
-    def refuse(self, name, error):
+    def refuse(self, name, error, once=None):
         """A file cannot be used."""
-        say(f"{self.path / name} cannot be used: {error}. It is made anew ...")
+        say(f"{self.path / name} cannot be used: {error}. It is made anew ...", once)
 
 
 class Kept(Folder):
@@ -122,8 +124,8 @@ class Kept(Folder):
             _note_use(self.path / name)
         return content
 
-    def refuse(self, name, error):
-        super().refuse(name, error)
+    def refuse(self, name, error, once=None):
+        super().refuse(name, error, once)
         with contextlib.suppress(OSError):
             (self.path / name).unlink()
 
