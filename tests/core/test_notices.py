@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import bouligand as bd
@@ -114,6 +115,20 @@ def test_functions_say_why_they_are_compiled(quick, capsys, monkeypatch):
     said = capsys.readouterr().err
     assert "compiling f (" in said
     assert "waiting), once, until it or something that it reads is changed" in said
+
+
+@pytest.mark.skipif(not JIT, reason="nothing is compiled without the JIT")
+def test_what_is_not_kept_is_not_said_to_be(quick, capsys, monkeypatch):
+    """Machine code has the address of a large array in it, which is another in the next process."""
+    monkeypatch.setattr(notices, "SECONDS", 0.0)
+    table = np.ones(200_000)
+
+    def looks_up(t, x, b, p):
+        return (-table[3] * x[0],)
+
+    bd.System(looks_up, n=1)._bind()
+    said = capsys.readouterr().err
+    assert "looks_up) has to be compiled in every process: its machine code contains addresses" in said
 
 
 @pytest.mark.fresh

@@ -7,7 +7,6 @@ under a name that tells all that it was made from, so that nothing is ever out o
 (`surroundings`). What cannot be read is compiled again, what cannot be written is not kept.
 """
 
-import contextlib
 import hashlib
 import json
 import pickle
@@ -21,7 +20,7 @@ from numba.core.registry import cpu_target
 
 from . import shipped
 from .checked import sealed, unsealed
-from .notices import compilation_begins
+from .notices import compilation_begins, not_kept
 from .places import Kept
 from .sources import NO_SOURCES, STAMP
 from .surroundings import digest, surroundings
@@ -105,13 +104,19 @@ class KeptCode:
 
     def _save(self, compiled, content, *part):
         """Keep what ``content()`` gives, if it is the same in another process: not if it contains addresses."""
-        if not self._folders or compiled.lifted or compiled.library.has_dynamic_globals:
+        if not self._folders:
             return
-        with contextlib.suppress(Exception):  # (whatever cannot be pickled: it is compiled again, as without a cache)
+        if compiled.lifted or compiled.library.has_dynamic_globals:
+            not_kept("its machine code contains addresses, such as that of an array of more than a megabyte")
+            return
+        try:
             data = serialize.dumps(content())
-            self._folders[0].write(self.file(*part), sealed(data))
-            if self._folders[0] is CORE:
-                CORE.write(MADE_FOR, json.dumps(surroundings(), indent=1).encode())
+        except Exception as error:  # whatever cannot be pickled: it is compiled again, as without a cache
+            not_kept(f"its machine code cannot be pickled ({error})")
+            return
+        self._folders[0].write(self.file(*part), sealed(data))
+        if self._folders[0] is CORE:
+            CORE.write(MADE_FOR, json.dumps(surroundings(), indent=1).encode())
 
 
 def _bare(environment):

@@ -35,7 +35,7 @@ class _Compilation:
     """Something that may have to be compiled."""
 
     def __init__(self, what, why):
-        self._what, self._why, self._over = what, why, None
+        self.what, self._why, self._over, self.said = what, why, None, False
 
     def begin(self):
         """It is not on disk: from now on it is compiled."""
@@ -49,7 +49,8 @@ class _Compilation:
 
     def _watch(self):
         if not self._over.wait(SECONDS):
-            say(f"compiling {self._what}{self._why()} ...", once=self._what)
+            self.said = True
+            say(f"compiling {self.what}{self._why()} ...", once=self.what)
 
 
 @contextlib.contextmanager
@@ -71,3 +72,9 @@ def compilation_begins():
     """What is asked for is not on disk."""
     if _compiling:
         _compiling[-1].begin()
+
+
+def not_kept(reason):
+    """What was compiled cannot be kept on disk: said where its compilation was, so that nobody waits for it to be the last."""
+    if _compiling and _compiling[-1].said:
+        say(f"{_compiling[-1].what} has to be compiled in every process: {reason}")
