@@ -105,8 +105,9 @@ def test_another_version_is_named(monkeypatch, tmp_path):
 
 
 @pytest.mark.skipif(not JIT, reason="nothing is compiled without the JIT")
-def test_functions_say_why_they_are_compiled(quick, capsys, monkeypatch):
+def test_functions_say_why_they_are_compiled(quick, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(notices, "SECONDS", 0.0)
+    monkeypatch.setattr(kept, "FUNCTIONS", kept_at(tmp_path))
 
     def waiting(t, x, b, p):
         return (-1.25 * x[0],)
