@@ -17,6 +17,149 @@ def _rule(values, arguments, reason):
     return Rule(labels, names, reason)
 
 
+_BRIDGES = [
+    _rule(
+        "0, 0.5, huge, 1e300",
+        ", ".join(
+            f"bridges.mujoco.{name}"
+            for name in (
+                "Contact: radius",
+                "Contact: friction",
+                "Coulomb: mu",
+                "Coulomb: slip_speed",
+                "Coulomb.rate: force",
+                "Coulomb.rate: mass",
+                "ExactCoulomb: mu",
+                "HuntCrossley: damping",
+                "HuntCrossley: exponent",
+                "HuntCrossley: stiffness",
+                "HuntCrossley.rate: depth",
+                "HuntCrossley.rate: mass",
+                "JointFriction: damping",
+                "JointFriction: deflection",
+                "JointFriction.rate: friction",
+                "JointFriction.rate: inertia",
+                "JointFriction.rate: speed",
+                "LuGre: mu_d",
+                "LuGre: mu_s",
+                "LuGre: relax",
+                "LuGre: sigma0",
+                "LuGre: sigma1",
+                "LuGre: sigma2",
+                "LuGre: stribeck",
+                "LuGre.rate: force",
+                "LuGre.rate: mass",
+                "LuGre.rate: speed",
+                "Spring: damping",
+                "Spring: stiffness",
+                "Spring.rate: mass",
+                "Stops: damping",
+                "Stops: stiffness",
+                "load: friction",
+                "load: joint_friction",
+            )
+        ),
+        "a number that is positive, or not negative, in the unit of the law",
+    ),
+    _rule(
+        "-1, 0, 0.5, huge, 1e300",
+        ", ".join(
+            f"bridges.mujoco.{name}"
+            for name in (
+                "PD: target",
+                "PD: kp",
+                "PD: kd",
+                "Sinusoid: centre",
+                "Sinusoid: amplitude",
+                "Sinusoid: frequency",
+                "Sinusoid: phase",
+                "Spring: preload",
+                "Hold: u",
+                "load: floor",
+                "Robot.x: lift",
+                "Robot.forces: t",
+                "PiecewiseConstant.__call__: t",
+            )
+        ),
+        "any number",
+    ),
+    _rule(
+        "True",
+        "bridges.mujoco.Spring: adhesion, bridges.mujoco.HuntCrossley: adhesion, bridges.mujoco.load: meshes, "
+        "bridges.sympy.system: additive",
+        "what it asks is answered by True",
+    ),
+    _rule(
+        "text, another name",
+        "bridges.mujoco.Contact: geom, bridges.mujoco.Contact: site, bridges.mujoco.Contact: against, "
+        "bridges.mujoco.Contact: name, bridges.mujoco.load: name, bridges.sympy.system: name",
+        "any text is a name; `load` looks for those of geoms and sites in the file",
+    ),
+    _rule("number for a name", "bridges.mujoco.load: joint_friction", "a speed"),
+    _rule(
+        "text, texts, name of nobody, empty list",
+        "bridges.mujoco.load: package_dirs",
+        "any text is the name of a folder",
+    ),
+    _rule(
+        "empty list",
+        "bridges.mujoco.load: contacts, bridges.mujoco.Robot.x: act",
+        "nothing may touch; it has no activations",
+    ),
+    _rule("function of any", "bridges.mujoco.load: edit", "a function of the spec, whose result is not used"),
+    _rule(
+        "empty dict, dict of nobody, a key of nobody",
+        "bridges.mujoco.load: params",
+        "any text is the name of a parameter",
+    ),
+    _rule(
+        "vector of 7, dict of nobody, reversed span, a key of nobody",
+        "bridges.mujoco.PD: target",
+        "an angle for each joint, which `load` finds in the file",
+    ),
+    _rule(
+        "True, matrix, reversed span",
+        "bridges.mujoco.Hold: u, bridges.mujoco.PiecewiseConstant: u",
+        "a number for all inputs, or a row for each of two times; `load` knows how many inputs there are",
+    ),
+    _rule(
+        "True, empty list, matrix, cube, vector of 7, reversed span",
+        "bridges.mujoco.PiecewiseConstant.__call__: t",
+        "an array of times",
+    ),
+    _rule(
+        "empty dict",
+        ", ".join(f"bridges.mujoco.Robot.{name}: p" for name in ("forces", "hold", "parameters")),
+        "nothing is changed",
+    ),
+    _rule("one axis more", "bridges.mujoco.Robot.hold: U", "a row for each interval"),
+    _rule("0", "bridges.mujoco.Robot.neutral: key", "the number of a keyframe"),
+    _rule("matrix", "bridges.mujoco.Robot.tangent: B", "a matrix of two states"),
+    _rule(
+        "reversed span",
+        ", ".join(
+            f"bridges.mujoco.Robot.{name}"
+            for name in (
+                "data: x",
+                "energy: x",
+                "forces: x",
+                "forces: b",
+                "lift: x",
+                "points: x",
+                "project: x",
+                "tangent: x1",
+                "touching: b",
+            )
+        ),
+        "two numbers: two states, or the signs of two guards",
+    ),
+    _rule(
+        "dict of nobody, a key of nobody, vector of 7, reversed span, iterator, empty list, empty dict",
+        "bridges.sympy.from_kane: guards, bridges.sympy.system: guards, bridges.sympy.system: rates",
+        "numbers are expressions, any text is the name of a guard, and there may be none",
+    ),
+]
+
 RULES: list[Rule] = [
     _rule("reversed span", "x0, atol, eps, guess", "two numbers: a value for each of two states, or guards"),
     _rule(
@@ -75,6 +218,7 @@ RULES: list[Rule] = [
     _rule("reversed span", "plot.mechanisms.frame: across, plot.mechanisms.frame: up", "limits may run backwards"),
     _rule("reversed span", "plot.mechanisms.spring: start, plot.mechanisms.spring: stop", "two numbers are a point"),
     _rule("one more, ten times as many", "plot.mechanisms.project: points", "any number of points"),
+    *_BRIDGES,
 ]
 
 

@@ -158,7 +158,7 @@ def missing():
     named = {name.partition(" (")[0] for name in good_calls.GOOD} | good_calls.MADE_BY_THE_LIBRARY
     named |= good_calls.CALLED_BY_THE_LIBRARY.keys()
     public = public_api.callables()
-    return sorted(name for name in set(public) - named if public_api.arguments(public[name]).keys() - {"self"})
+    return sorted(name for name in set(public) - named if public_api.arguments(public[name]).keys() - {"self", "cls"})
 
 
 def unknown():

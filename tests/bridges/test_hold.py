@@ -145,8 +145,9 @@ def test_a_trot_under_sample_and_hold_is_finite_and_repeatable():
         (lambda: mj.Hold([0.0, math.nan]), "Hold: times must be finite"),
         (lambda: mj.Hold([0.0], [[math.inf, 0.0]]), "Hold: u must be finite"),
         (lambda: mj.Hold("soon"), "Hold: times must be made of real numbers"),
+        (lambda: mj.Hold([0.0, 1.0], [[1.0, 2.0]]), "Hold: u .* a row of inputs for each of 2 times"),
         (
-            lambda: mj.load(DRIVEN, control=mj.Hold([0.0, 1.0], [[1.0, 2.0]])),
+            lambda: mj.load(DRIVEN, control=mj.Hold([0.0, 1.0], [[1.0], [2.0]])),
             r"a row for each of 2 intervals.*torque, slow",
         ),
         (lambda: mj.load(DRIVEN, control=mj.Hold(TIMES)).hold(U[:2]), r"got shape \(2, 2\)"),

@@ -121,6 +121,13 @@ def one_of(what: str, value: Any, choices: tuple[str, ...]) -> str:
     return value
 
 
+def text(what: str, value: Any) -> str:
+    """A text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise TypeError(f"{what} must be a text that is not empty; got {short(value)}")
+    return value
+
+
 def path(what: str, value: Any) -> pathlib.Path:
     """A path: a text that is not empty, or what has the protocol of paths."""
     if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):

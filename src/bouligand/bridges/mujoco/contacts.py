@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from .given import finite
+from ...system.arguments import finite_numbers, not_negative, number, text
 from .laws import FrictionLaw, NormalLaw
 
 
@@ -51,14 +49,17 @@ class Contact:
     name: str | None = None
 
     def __post_init__(self) -> None:
+        for what in ("geom", "site", "body", "against", "name"):
+            if getattr(self, what) is not None:
+                text(f"Contact: {what}", getattr(self, what))
         given = [part for part in (self.geom, self.site, self.body) if part is not None]
         if len(given) != 1:
             raise ValueError(f"Contact: give one of geom, site and body; got {self!r}")
-        point = np.asarray(self.point, dtype=float)
-        if point.shape != (3,) or not np.isfinite(point).all():
+        point = finite_numbers("Contact: point", self.point)
+        if point.shape != (3,):
             raise ValueError(f"Contact: point must be three numbers; got {self.point!r}")
-        if self.radius is not None and not finite("Contact: radius", self.radius) >= 0:
-            raise ValueError(f"Contact: radius must not be negative; got {self.radius!r}")
+        if self.radius is not None:
+            not_negative("Contact: radius", self.radius)
         if self.against is not None and (self.radius is not None or point.any()):
             raise ValueError(f"Contact: against= takes both geoms as they are, without point and radius; got {self!r}")
         if self.geom is not None and self.radius is None and point.any():
@@ -84,7 +85,5 @@ def check_laws(law: object, friction: object) -> None:
         raise TypeError(f"law must be a Spring or a HuntCrossley; got {law!r}")
     if friction is None or isinstance(friction, FrictionLaw):
         return
-    if isinstance(friction, bool) or not isinstance(friction, int | float | np.number):
-        raise TypeError(f"friction must be a coefficient, a LuGre, a Coulomb or an ExactCoulomb; got {friction!r}")
-    if not 0.0 < friction < np.inf:
+    if not number("friction, if it is no LuGre, Coulomb or ExactCoulomb,", friction) > 0.0:
         raise ValueError(f"friction, if it is a coefficient, must be positive; got {friction!r} (None is no friction)")

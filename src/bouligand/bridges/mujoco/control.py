@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...system.arguments import finite_numbers
+from ...system.arguments import finite_numbers, number, short
 from ...system.schedule import Schedule
-from .given import finite
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -40,12 +39,12 @@ class PiecewiseConstant(Schedule):
     """
 
     def __init__(self, times: ArrayLike, u: ArrayLike) -> None:
-        super().__init__(times, u)
-        if self.values.ndim != 2:
+        moments, rows = finite_numbers("PiecewiseConstant: times", times), finite_numbers("PiecewiseConstant: u", u)
+        if moments.ndim == 1 and (rows.ndim != 2 or len(rows) != len(moments)):
             raise ValueError(
-                f"PiecewiseConstant: u must have a row of inputs for each of {len(self.times)} times; "
-                f"got shape {self.values.shape}"
+                f"PiecewiseConstant: u must have a row of inputs for each of {len(moments)} times; got shape {rows.shape}"
             )
+        super().__init__(moments, rows)
 
 
 @dataclass(frozen=True)
@@ -90,12 +89,25 @@ class Hold:
             raise ValueError(f"Hold: times must be a vector of increasing times; got {times!r}")
         object.__setattr__(self, "times", moments)
         object.__setattr__(self, "u", None if u is None else finite_numbers("Hold: u", u))
+        count = max(1, len(moments))
+        if self.u is not None and not _may_fit(self.u.shape, count):
+            raise ValueError(
+                f"Hold: u must be a number, or have a row of inputs for each of {count} times; got shape {self.u.shape}"
+            )
 
-    def values(self, shape: tuple[int, int], names: Sequence[str]) -> FloatArray:
-        """The default values, as an array of this shape."""
-        if self.u is None or self.u.ndim == 0:
-            return np.full(shape, 0.0 if self.u is None else float(self.u))
-        return shaped_inputs("Hold: u", self.u, shape, names)
+
+def _may_fit(shape: tuple[int, ...], intervals: int) -> bool:
+    """Whether inputs of this shape may be those of so many intervals of some robot."""
+    return not shape or (
+        0 not in shape and len(shape) < 3 and (shape[0] == intervals or (len(shape), intervals) == (1, 1))
+    )
+
+
+def default_inputs(hold: Hold, shape: tuple[int, int], names: Sequence[str]) -> FloatArray:
+    """The default values of held inputs, as an array of this shape."""
+    if hold.u is None or hold.u.ndim == 0:
+        return np.full(shape, 0.0 if hold.u is None else float(hold.u))
+    return shaped_inputs("Hold: u", hold.u, shape, names)
 
 
 def shaped_inputs(what: str, u: ArrayLike, shape: tuple[int, int], names: Sequence[str]) -> FloatArray:
@@ -134,8 +146,30 @@ class PD:
     kd: float = 0.0
 
     def __post_init__(self) -> None:
-        finite("PD: kp", self.kp)
-        finite("PD: kd", self.kd)
+        number("PD: kp", self.kp)
+        number("PD: kd", self.kd)
+        _check_target(self.target)
+
+
+def _check_target(target: object) -> None:
+    if isinstance(target, Mapping):
+        parts = {f"PD: target: that of {name!r}": part for name, part in target.items()}
+        unnamed = [name for name in target if not isinstance(name, str)]
+        if unnamed:
+            raise TypeError(f"PD: target: joints have names; got {short(unnamed[0])}")
+    elif (
+        isinstance(target, Sequence | np.ndarray)
+        and not isinstance(target, str | bytes)
+        and getattr(target, "ndim", 1) == 1
+    ):
+        parts = {f"PD: target: number {k}": part for k, part in enumerate(target)}
+    else:
+        parts = {"PD: target, a Sinusoid, or a mapping or a sequence of these,": target}
+    if not parts:
+        raise ValueError("PD: target is empty; give an angle or a Sinusoid for each joint")
+    for what, part in parts.items():
+        if not isinstance(part, Sinusoid):
+            number(what, part)
 
 
 @dataclass(frozen=True)
@@ -159,4 +193,4 @@ class Sinusoid:
 
     def __post_init__(self) -> None:
         for name in ("centre", "amplitude", "frequency", "phase"):
-            finite(f"Sinusoid: {name}", getattr(self, name))
+            number(f"Sinusoid: {name}", getattr(self, name))

@@ -12,8 +12,7 @@ from ...system.frozen import schedules_of
 from ...system.functions import UserFunction
 from ...system.schedule import Schedule
 from . import layout as at
-from .control import PD, Hold, Sinusoid
-from .given import finite
+from .control import PD, Hold, Sinusoid, default_inputs
 from .inputs import PD_COLUMNS
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ class Driver:
         self.kind, self.size = at.HOLD, max(len(control.times), 1)
         self.table = control.times if len(control.times) else np.zeros(1)
         self.breakpoints = control.times
-        values = control.values((self.size, len(self.names)), self.names)
+        values = default_inputs(control, (self.size, len(self.names)), self.names)
         labels = [f"u{k}" for k in range(self.size)] if len(control.times) else ["u"]
         names = [f"{label}:{name}" for label in labels for name in self.names]
         self.params = dict(zip(names, values.ravel().tolist(), strict=True))
@@ -95,7 +94,7 @@ class Driver:
             if name not in names:
                 raise ValueError(f"control: PD: no input drives a joint {name!r}; driven joints: {', '.join(names)}")
             if not isinstance(gait, Sinusoid):
-                gait = Sinusoid(centre=finite(f"control: PD: the target of {name!r}, if it is no Sinusoid,", gait))
+                gait = Sinusoid(centre=float(gait))
             row = names.index(name)
             joint = joints[row]
             table[row] = (

@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from typing import Any, TypeGuard
 
 import mujoco
-import numpy as np
 
+from ...system.words import listed
 from .contacts import Contact, Place
 from .features import name_of
 from .laws import ExactCoulomb, LuGre
@@ -22,10 +22,10 @@ def find_places(model: mujoco.MjModel, contacts: Any) -> list[Place]:
     """The places of all contacts: ``"feet"``, a name or a pattern, a pair of names, a Contact, or a sequence of these."""
     if contacts is None:
         return []
-    if isinstance(contacts, str | Contact) or _is_pair(contacts) or not np.iterable(contacts):
+    if isinstance(contacts, str | Contact) or _is_pair(contacts):
         contacts = [contacts]
     places: list[Place] = []
-    for item in contacts:
+    for item in listed("contacts", contacts, "a name, a pattern, a pair of geoms or a Contact, or several"):
         if isinstance(item, Contact):
             places += _of_contact(model, item)
         elif isinstance(item, str):

@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from .given import finite
+from ...system.arguments import flag, not_negative, number, positive
 
 __all__ = ["Coulomb", "ExactCoulomb", "HuntCrossley", "JointFriction", "LuGre", "Spring", "Stops"]
 
@@ -47,7 +47,9 @@ class _Law:
 
     def _numbers(self) -> None:
         for name in self.parameter_names():
-            finite(f"{type(self).__name__}: {name}", getattr(self, name))
+            number(f"{type(self).__name__}: {name}", getattr(self, name))
+        for name in self._switches:
+            flag(f"{type(self).__name__}: {name}", getattr(self, name, False))
 
 
 class NormalLaw(_Law):
@@ -108,6 +110,7 @@ class Spring(NormalLaw):
 
     def rate(self, mass: float) -> float:
         """The fastest rate, in 1/s, of a contact with this effective mass (kg)."""
+        mass = positive("mass", mass)
         return max(math.sqrt(self.stiffness / mass), self.damping / mass)
 
 
@@ -151,6 +154,7 @@ class HuntCrossley(NormalLaw):
 
     def rate(self, mass: float, depth: float) -> float:
         """The fastest rate, in 1/s, of a contact with this effective mass (kg), at this depth (m)."""
+        mass, depth = positive("mass", mass), not_negative("depth", depth)
         slope = self.exponent * self.stiffness * depth ** (self.exponent - 1)
         return math.sqrt(slope / mass)
 
@@ -183,7 +187,7 @@ class Coulomb(FrictionLaw):
 
     def rate(self, mass: float, force: float) -> float:
         """The fastest rate, in 1/s, of a contact with this effective mass (kg), under this normal force (N)."""
-        return self.mu * force / (self.slip_speed * mass)
+        return self.mu * not_negative("force", force) / (self.slip_speed * positive("mass", mass))
 
 
 @dataclass(frozen=True)
@@ -259,6 +263,7 @@ class LuGre(FrictionLaw):
 
     def rate(self, mass: float, force: float, speed: float = 0.0) -> float:
         """The fastest rate, in 1/s, of a contact with this effective mass (kg), normal force (N) and slip speed (m/s)."""
+        mass, force, speed = positive("mass", mass), not_negative("force", force), not_negative("speed", speed)
         held = max(math.sqrt(self.sigma0 * force / mass), self.sigma1 * force / mass)
         return max(held, self.sigma0 * speed / self.mu_d, 1.0 / self.relax)
 
@@ -320,5 +325,10 @@ class JointFriction(_Law):
 
     def rate(self, inertia: float, friction: float, speed: float = 0.0) -> float:
         """The fastest rate, in 1/s, of a joint with this inertia (kg m^2), friction (N m) and speed (rad/s)."""
+        inertia, friction, speed = (
+            positive("inertia", inertia),
+            not_negative("friction", friction),
+            not_negative("speed", speed),
+        )
         held = math.sqrt(friction / (self.deflection * inertia))
         return max(held, 2.0 * self.damping * held, speed / self.deflection)

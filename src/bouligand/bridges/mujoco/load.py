@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Literal, TypeGuard
 import mujoco
 import numpy as np
 
+from ..._made import make
+from ...system.arguments import flag, number, path, short, text
 from ...system.functions import UserFunction
 from ...system.schedule import Schedule
+from ...system.words import listed
 from .contacts import Contact, check_laws
 from .control import PD, Hold
 from .couplings import unusable
 from .driver import Driver
 from .features import name_of, refuse
 from .finding import find_places
-from .given import finite
 from .hostile import Caught
 from .laws import FrictionLaw, JointFriction, NormalLaw, Spring, Stops
 from .memory import Memory, coordinates
@@ -130,12 +132,21 @@ def load(
     >>> sol.events.name[0]
     'ball touches'
     """
+    if not isinstance(law, NormalLaw):
+        raise TypeError(f"law must be a Spring or a HuntCrossley; got {short(law)}")
     check_laws(law, friction)
+    flag("free_base", free_base)
+    flag("meshes", meshes)
+    if edit is not None and not callable(edit):
+        raise TypeError(f"edit must be a function of the MjSpec; got {short(edit)}")
+    if name is not None:
+        text("name", name)
+    folders, more = _folders(package_dirs), _more(params)
     stops = _limits(limits)
     rubbing = _joint_friction(joint_friction)
-    height = 0.0 if floor is None or isinstance(floor, str) else finite("floor: a plane's name, or a height; it", floor)
+    height = 0.0 if floor is None or isinstance(floor, str) else number("floor, a plane's name or a height,", floor)
     with Caught(model if _is_path(model) else "the model"):
-        mj = read_model(model, free_base=free_base, package_dirs=package_dirs, meshes=meshes, edit=edit, height=height)
+        mj = read_model(model, free_base=free_base, package_dirs=folders, meshes=meshes, edit=edit, height=height)
         refuse_impossible(mj, model if _is_path(model) else "the model")
         if mj.nv == 0:
             raise ValueError(
@@ -155,14 +166,14 @@ def load(
         elif not isinstance(rubbing, str):
             table.add_joint_friction(rubbing)
         driver = Driver(mj, control, len(table.params))
-        for more in (driver.params, params or {}):
-            taken = sorted(set(more) & set(table.params))
+        for others in (driver.params, more):
+            taken = sorted(set(others) & set(table.params))
             if taken:
                 raise ValueError(
                     f"params: {', '.join(taken)} is there already, as a parameter of a contact law or of the control; choose "
                     "another name"
                 )
-            table.params.update(more)
+            table.params.update(others)
         states = [*_state_names(mj), *table.bristles, *(["cost"] if cost is not None else [])]
         rate = None if cost is None else UserFunction("cost", cost)
         sizes = len(states), len(table.params), table.loss_parameters
@@ -170,7 +181,8 @@ def load(
         memory.try_out(memory.neutral(), np.array(list(table.params.values()), dtype=float))
         memory()  # evaluates it once through MuJoCo's binding, where errors are exceptions (compiled code would end the process)
         _, quats = coordinates(mj)
-        return Robot(
+        return make(
+            Robot,
             mj,
             memory,
             places,
@@ -189,22 +201,39 @@ def load(
 def _limits(limits: Stops | Literal["ignore", "refuse"] | None) -> Stops | Literal["ignore", "refuse"]:
     if limits is None:
         return Stops()
-    if isinstance(limits, Stops) or limits in ("ignore", "refuse"):
+    if isinstance(limits, Stops) or (isinstance(limits, str) and limits in ("ignore", "refuse")):
         return limits
-    raise ValueError(f"limits must be Stops(), 'ignore' or 'refuse'; got {limits!r}")
+    raise ValueError(f"limits must be Stops(), 'ignore' or 'refuse'; got {short(limits)}")
 
 
 def _joint_friction(given: object) -> JointFriction | float | Literal["exact", "ignore"]:
     if given is None:
         return JointFriction()
-    if isinstance(given, JointFriction) or given in ("exact", "ignore"):
+    if isinstance(given, JointFriction):
         return given
-    speed = finite("joint_friction: a JointFriction, a speed, 'exact' or 'ignore'; it", given)
+    if isinstance(given, str) and given in ("exact", "ignore"):
+        return given  # type: ignore[return-value]
+    speed = number("joint_friction, a JointFriction, a speed, 'exact' or 'ignore',", given)
     if not speed > 0:
         raise ValueError(
             f"joint_friction must be a JointFriction, a positive speed, 'exact' or 'ignore'; got {given!r}"
         )
     return speed
+
+
+def _folders(given: object) -> list[pathlib.Path]:
+    if isinstance(given, str | os.PathLike):
+        return [path("package_dirs", given)]
+    return [path("package_dirs", one) for one in listed("package_dirs", given, "a path, or paths")]
+
+
+def _more(params: object) -> dict[str, float]:
+    """The parameters beside those of the laws and of the control."""
+    if params is None:
+        return {}
+    if not isinstance(params, Mapping):
+        raise TypeError(f"params must be a mapping from names to numbers; got {short(params)}")
+    return {text("params: a name", name): number(f"params: {name}", value) for name, value in params.items()}
 
 
 def _floor(model: mujoco.MjModel, floor: Number | str | None, height: float) -> tuple[FloatArray, float]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from ..._made import Made
+from ...system.arguments import finite_numbers, number, short
 from ...system.system import System
 from . import layout as at
 from .control import shaped_inputs
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from .memory import Memory
 
 
-class Robot(TangentCoordinates, System):
+class Robot(TangentCoordinates, System, metaclass=Made, by="bridges.mujoco.load"):
     """A System whose motion MuJoCo computes. Made by `load`.
 
     The state is ``x = (qpos, qvel, act, bristles)`` in MuJoCo's own coordinates; ``states`` has their names. Quaternions are
@@ -127,7 +129,7 @@ class Robot(TangentCoordinates, System):
 
     def touching(self, b: ArrayLike) -> BoolArray:
         """Which contacts push in the mode b, (contacts,) of bool."""
-        b = np.asarray(b)
+        b = self._mode(b)
         rows = self.memory.rows[: len(self.places)]
         return np.array(
             [b[row[at.TOUCH]] > 0 and (row[at.PULL] < 0 or b[row[at.PULL]] > 0) for row in rows], dtype=bool
@@ -151,9 +153,7 @@ class Robot(TangentCoordinates, System):
         array (contacts, 3)
             On the body of each contact (of a pair, on the first geom's).
         """
-        x, word = np.ascontiguousarray(self._state(x)), np.ascontiguousarray(b, dtype=float)
-        if word.shape != (self.m,):
-            raise ValueError(f"b must have {self.m} signs, one for each guard; got shape {word.shape}")
+        x, word, t = self._state(x), self._mode(b), number("t", t)
         values, out = np.ascontiguousarray(self.parameters(p)), np.zeros((len(self.places), 3))
         if self.sliding and (word == 0.0).any():
             word = self._bind().signs(t, x, word, values)
@@ -164,6 +164,13 @@ class Robot(TangentCoordinates, System):
         return out
 
     # ----------------------------------------------------------------------------------------------------- the rest
+
+    def _mode(self, b: ArrayLike) -> FloatArray:
+        """A mode that a user gives: -1, 0 or 1 for each guard."""
+        word = finite_numbers("b", b)
+        if word.shape != (self.m,) or not np.isin(word, (-1.0, 0.0, 1.0)).all():
+            raise ValueError(f"b must have {self.m} signs (-1, 0 or 1), one for each guard; got {short(b)}")
+        return word
 
     def parameters(self, p: Parameters | None = None) -> FloatArray:
         """The vector of all parameters, as `System.parameters`; numbers of a law are checked as by the law itself."""

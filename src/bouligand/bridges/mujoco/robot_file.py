@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from ...system.arguments import path as path_of
 from ...system.warning import warn_user
 from .files import size_of
 from .hostile import RobotFileWarning, parse, read_binary, read_text
@@ -48,11 +49,11 @@ def read_model(
         return _from_text(source, pathlib.Path.cwd(), "the XML text", free_base, package_dirs, meshes, edit, height)
     if not isinstance(source, str | os.PathLike):
         raise TypeError(f"model must be a path, XML text, an MjSpec or an MjModel; got {type(source).__name__}")
-    path = pathlib.Path(source).expanduser()
+    path = path_of("model", source).expanduser()
     if not path.exists():
-        raise FileNotFoundError(f"there is no robot file {str(path)!r}")
+        raise FileNotFoundError(f"model: there is no robot file {str(path)!r}")
     if path.suffix.lower() not in (".xml", ".urdf", ".mjcf", ".mjb") or path.is_dir():
-        raise ValueError(f"a robot file is .xml (MJCF), .urdf or .mjb; got {path.name!r}")
+        raise ValueError(f"model: a robot file is .xml (MJCF), .urdf or .mjb; got {path.name!r}")
     size_of(path)
     if path.suffix.lower() == ".mjb":
         return read_model(read_binary(path), free_base=free_base, edit=edit)
@@ -147,7 +148,11 @@ def _compile(
     if free_base:
         _free(spec)
     if edit is not None:
-        edit(spec)
+        try:
+            edit(spec)
+        except Exception as error:
+            error.add_note("in edit(spec), the function that changes a robot file")
+            raise
     if not any(geom.type == mujoco.mjtGeom.mjGEOM_PLANE for geom in spec.worldbody.geoms):  # something to be rendered
         spec.worldbody.add_geom(
             name=_unused(spec, "floor"),

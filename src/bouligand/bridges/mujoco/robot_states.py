@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import mujoco
-import numpy as np
 
-from ...system.arguments import finite_numbers
-from .given import finite
+from ...system.arguments import finite_numbers, index, instance, number
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -41,10 +39,10 @@ class RobotStates:
         if key is None:
             return x
         try:
-            frame = model.key(key)
+            frame = model.key(key if isinstance(key, str) else index("key, a name or a number,", key))
         except (KeyError, IndexError):
             names = [model.key(i).name or f"number {i}" for i in range(model.nkey)]
-            raise ValueError(f"no keyframe is {key!r}; there are: {', '.join(names) or 'none'}") from None
+            raise ValueError(f"key: no keyframe is {key!r}; there are: {', '.join(names) or 'none'}") from None
         x[: model.nq], x[model.nq : model.nq + model.nv] = frame.qpos, frame.qvel
         x[model.nq + model.nv : model.nq + model.nv + model.na] = frame.act
         self.memory.put_in_place(x)
@@ -77,6 +75,7 @@ class RobotStates:
         x = self.neutral()
         nq, nv, na = self.model.nq, self.model.nv, self.model.na
         if data is not None:
+            data = instance("data", data, mujoco.MjData, "mujoco")
             qpos, qvel, act = data.qpos, data.qvel, data.act
         for what, values, where in (
             ("qpos", qpos, slice(0, nq)),
@@ -94,13 +93,13 @@ class RobotStates:
                 known = [state[5:] for state in self.states if state.startswith("qpos:") and state.count(":") == 1]
                 some = ", ".join(known[:12]) + (f" and {len(known) - 12} more" if len(known) > 12 else "")
                 raise ValueError(f"no hinge or slide is called {joint!r}; there are {some or 'none'}")
-            x[self.states.index(name)] = finite(joint, value)
+            x[self.states.index(name)] = number(joint, value)
         self.memory.put_in_place(x)
         return x
 
     def data(self, x: ArrayLike) -> mujoco.MjData:
         """MuJoCo's data at a state, with positions and velocities computed (``mj_kinematics``, ``mj_comPos``, ``mj_comVel``)."""
-        x = self._state(x).copy()
+        x = self._state(x)
         self.memory.put_in_place(x)
         data = mujoco.MjData(self.model)
         nq, nv, na = self.model.nq, self.model.nv, self.model.na
@@ -114,8 +113,9 @@ class RobotStates:
         mujoco.mj_comVel(self.model, data)
         return data
 
-    def _state(self, x: ArrayLike) -> FloatArray:
-        x = np.asarray(x, dtype=float)
+    def _state(self, x: ArrayLike, what: str = "x") -> FloatArray:
+        """A state that a user gives as the argument ``what``: a new array."""
+        x = finite_numbers(what, x)
         if x.shape != (self.n,):
-            raise ValueError(f"x must have {self.n} values; got shape {x.shape}")
+            raise ValueError(f"{what} must have {self.n} values; got shape {x.shape}")
         return x

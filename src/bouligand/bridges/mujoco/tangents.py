@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from ...system.arguments import finite_numbers
 from .robot_states import RobotStates
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ class TangentCoordinates(RobotStates):
 
     def lift(self, x: ArrayLike) -> FloatArray:
         """The matrix (n, tangents) from a small motion in tangent (velocity) coordinates to the change of x."""
-        x, nq, nv = self._state(x), self.model.nq, self.model.nv
+        return self._lifted(self._state(x))
+
+    def _lifted(self, x: FloatArray) -> FloatArray:
+        nq, nv = self.model.nq, self.model.nv
         G = np.zeros((self.n, self.tangents))
         G[nq:, nv:] = np.eye(self.n - nq)
         for q, v in self.memory.scalars:
@@ -37,7 +41,10 @@ class TangentCoordinates(RobotStates):
 
     def project(self, x: ArrayLike) -> FloatArray:
         """The pseudo-inverse of `lift`, (tangents, n): from a change of x to tangent coordinates."""
-        x, nq, nv = self._state(x), self.model.nq, self.model.nv
+        return self._projected(self._state(x))
+
+    def _projected(self, x: FloatArray) -> FloatArray:
+        nq, nv = self.model.nq, self.model.nv
         P = np.zeros((self.tangents, self.n))
         P[nv:, nq:] = np.eye(self.n - nq)
         for q, v in self.memory.scalars:
@@ -70,10 +77,15 @@ class TangentCoordinates(RobotStates):
         array (tangents, tangents), or callable
             Of a matrix a matrix; of a BDerivative a function from the perturbation at x0 to that at x1.
         """
-        before, after = self.lift(x0), self.project(x1)
-        if isinstance(B, np.ndarray):
-            return after @ B @ before
-        return lambda perturbation: after @ B(before @ np.asarray(perturbation, dtype=float))
+        from ...derivative.bderivative import BDerivative
+
+        before, after = self._lifted(self._state(x0, "x0")), self._projected(self._state(x1, "x1"))
+        if isinstance(B, BDerivative):
+            return lambda perturbation: after @ B(before @ np.asarray(perturbation, dtype=float))
+        matrix = finite_numbers("B, a matrix or a BDerivative,", B)
+        if matrix.shape != (self.n, self.n):
+            raise ValueError(f"B must have the shape {(self.n, self.n)}; got {matrix.shape}")
+        return after @ matrix @ before
 
 
 def _turned_by(q: FloatArray) -> FloatArray:

@@ -4,6 +4,7 @@ import hashlib
 
 import sympy
 
+from ...system.arguments import short, text
 from .reading import check, gather, name_of
 from .rolling import FEWEST
 from .rolling import find as find_alike
@@ -15,8 +16,10 @@ from .writing import Equations, module_text
 
 def build(states, rates, guards, params, *, sides, t, mass, additive, compile, name, **options) -> SymbolicSystem:
     """A System of these equations; the arguments are those of `system`."""
-    if additive not in ("auto", True, False):
-        raise ValueError(f"additive must be 'auto', True or False; got {additive!r}")
+    if not isinstance(additive, bool) and not (isinstance(additive, str) and additive == "auto"):
+        raise ValueError(f"additive must be 'auto', True or False; got {short(additive)}")
+    if name is not None:
+        text("name", name)
     given = gather(states, rates, guards, params, sides, t, mass)
     key = _key(given, additive, name)
     source = find(key)

@@ -25,7 +25,7 @@ def equations_of_motion(method, guards):
         rates = [*speeds.values(), *[e.xreplace(speeds) for e in forcing]]
         mass = method.mass_matrix.xreplace(speeds)
     else:
-        raise TypeError(f"from_kane takes a KanesMethod or a LagrangesMethod; got {type(method).__name__}")
+        raise TypeError(f"method must be a KanesMethod or a LagrangesMethod; got {type(method).__name__}")
     return states, rates, mass, guards, t
 
 
@@ -33,4 +33,4 @@ def _formed(method, how):
     try:
         return method.forcing
     except ValueError:
-        raise ValueError(f"the {type(method).__name__} has no equations yet: call {how} first") from None
+        raise ValueError(f"method: the {type(method).__name__} has no equations yet: call {how} first") from None

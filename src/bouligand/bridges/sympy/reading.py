@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 
+import numpy as np
 import sympy
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean, BooleanAtom
+
+from ...system.arguments import number, short
+from ...system.words import listed
 
 # what has a counterpart in compiled code, and whose derivatives have one
 _TRIGONOMETRIC = ("sin", "cos", "tan", "sec", "csc", "cot", "asin", "acos", "atan", "atan2")
@@ -60,11 +63,11 @@ def gather(states, rates, guards, params, sides, t, mass):
         raise ValueError("states is empty; give a symbol for each state")
     guards = _guards(guards)
     if params is not None and not isinstance(params, Mapping):
-        raise TypeError(f"params must be a mapping from Symbol to default; got {params!r}")
+        raise TypeError(f"params must be a mapping from Symbol to default; got {short(params)}")
     params = dict(zip(_symbols("params", params or {}), (params or {}).values(), strict=True))
     for symbol, value in params.items():
-        if not isinstance(value, Real | sympy.Number | sympy.NumberSymbol):
-            raise TypeError(f"params: the default of {symbol} must be a number; got {value!r}")
+        if not isinstance(value, sympy.Number | sympy.NumberSymbol) or not value.is_finite:
+            number(f"params: the default of {symbol}", value)
     sides = _sides(sides, guards)
     if t is None:
         t = None if any(name_of(s) == "t" for s in (*states, *params, *sides)) else sympy.Symbol("t")
@@ -81,22 +84,31 @@ def gather(states, rates, guards, params, sides, t, mass):
 
 
 def _symbols(what, values):
-    values = [values] if isinstance(values, sympy.Basic) and not isinstance(values, sympy.Tuple) else list(values)
+    if isinstance(values, sympy.Basic) and not isinstance(values, sympy.Tuple):
+        values = [values]
+    values = list(values) if isinstance(values, Mapping) and what == "params" else _listed(what, values, "Symbols")
     for value in values:
         if not isinstance(value, sympy.Symbol | AppliedUndef):
-            raise TypeError(f"{what} must be Symbols or dynamicsymbols; got {value!r} ({type(value).__name__})")
+            raise TypeError(f"{what} must be Symbols or dynamicsymbols; got {short(value)} ({type(value).__name__})")
         if not value.is_commutative or value.is_real is False:
             raise ValueError(f"{what}: {value} is declared as not real or not commutative")
     return values
 
 
+def _listed(what, values, kinds):
+    """The elements of a sequence; a set has no order, and masked values are none."""
+    if isinstance(values, str | set | frozenset) or (isinstance(values, np.ndarray) and np.ma.is_masked(values)):
+        raise TypeError(f"{what} must be a sequence of {kinds}; got {short(values)}")
+    return listed(what, values, f"a sequence of {kinds}")
+
+
 def _expression(what, value):
     try:
         value = sympy.sympify(value, strict=True)  # strict: text is not evaluated
-    except sympy.SympifyError:
-        raise TypeError(f"{what} must be an expression of SymPy; got {value!r}") from None
+    except Exception:  # (objects of other libraries fail in ways of their own)
+        raise TypeError(f"{what} must be an expression of SymPy; got {short(value)}") from None
     if not isinstance(value, sympy.Expr) or value.is_Matrix:
-        raise TypeError(f"{what} must be a scalar expression; got {value!r}")
+        raise TypeError(f"{what} must be a scalar expression; got {short(value)}")
     return value
 
 
@@ -104,10 +116,13 @@ def _guards(guards):
     if guards is None:
         return {}
     if isinstance(guards, sympy.Expr | str):
-        raise TypeError(f"guards must be a mapping from name to expression, or a sequence; got {guards!r}")
+        raise TypeError(f"guards must be a mapping from name to expression, or a sequence; got {short(guards)}")
     if not isinstance(guards, Mapping):
-        guards = {f"h{k}": guard for k, guard in enumerate(guards)}
-    return {str(name): _expression(f"guard {str(name)!r}", guard) for name, guard in guards.items()}
+        guards = {f"h{k}": guard for k, guard in enumerate(_listed("guards", guards, "expressions"))}
+    unnamed = [name for name in guards if not isinstance(name, str | sympy.Symbol)]
+    if unnamed:
+        raise TypeError(f"guards must have names (str); got {short(unnamed[0])} for one")
+    return {str(name): _expression(f"guards: guard {str(name)!r}", guard) for name, guard in guards.items()}
 
 
 def _sides(sides, guards):
@@ -129,7 +144,11 @@ def _sides(sides, guards):
 def _mass(mass, count):
     if mass is None:
         return None
-    rows = [[_expression("mass", e) for e in row] for row in sympy.Matrix(mass).tolist()]
+    try:
+        matrix = sympy.Matrix(mass).tolist()
+    except Exception:  # (whatever SymPy makes of what is none)
+        raise TypeError(f"mass must be a matrix of expressions; got {short(mass)}") from None
+    rows = [[_expression("mass", e) for e in row] for row in matrix]
     if not 0 < len(rows) == len(rows[0]) <= count:
         raise ValueError(
             f"mass must be square, with a row for each of the last states (at most {count}); got {len(rows)} rows"
@@ -164,10 +183,10 @@ def _rates(rates, states):
         rates = [rates[s] for s in states]
     elif isinstance(rates, sympy.Expr):
         rates = [rates]
-    rates = list(rates)
+    rates = _listed("rates", rates, "expressions")
     if len(rates) != len(states):
         raise ValueError(f"rates must have an expression for each of the {len(states)} states; got {len(rates)}")
-    return [_expression(f"the rate of {name_of(s)}", r) for s, r in zip(states, rates, strict=True)]
+    return [_expression(f"rates: that of {name_of(s)}", r) for s, r in zip(states, rates, strict=True)]
 
 
 # --------------------------------------------------------------------------------------------- inside expressions
