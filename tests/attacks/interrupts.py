@@ -131,6 +131,7 @@ def first_uses(count: int, rng: random.Random) -> list[str]:
             came += interrupted
             if text:
                 wrong.append(f"Ctrl-C {number} ({moment}): {text}")
+                tqdm.write(wrong[-1])
     print(f"{count} Ctrl-C in first uses, {came} while it ran: {len(wrong)} broken sessions")
     return wrong
 

@@ -157,7 +157,7 @@ class Losing:
         return len(self.sent), packed
 
     def submit(self, function, *arguments, **options):
-        future = Future()
+        future: Future = Future()
         if not arguments:
             future.set_result(function())
         elif self._workers:

@@ -1,5 +1,6 @@
 """The memory of an integration is reused only when no object refers to it any more."""
 
+import dataclasses
 import gc
 import pickle
 import threading
@@ -7,6 +8,8 @@ import threading
 import numpy as np
 
 import bouligand as bd
+from bouligand.memory import tables
+from bouligand.solution import record as of_record
 
 
 def solve(system, z=2.0, **options):
@@ -198,3 +201,26 @@ def test_what_somebody_reads_from_a_workspace_is_never_overwritten():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_tables_that_are_selected_and_copied_some_rows_at_a_time(monkeypatch):
+    table = np.arange(1000, dtype=float).reshape(-1, 2)[:, 0].copy()
+    which = table % 3.0 != 0.0
+    whole, small = tables.selected(table, which), table[:7]
+    monkeypatch.setattr(tables, "AT_ONCE", 100)
+    assert (tables.selected(table, which) == table[which]).all()
+    assert (whole == table[which]).all()
+    assert tables.selected(table, table < -1.0).size == 0
+    bigger = tables.enlarged(table, 450)
+    assert bigger.shape == (4 * len(table),)
+    assert (bigger[:450] == table[:450]).all()
+    assert (tables.enlarged(small, 7)[:7] == small).all()
+    assert len(tables.enlarged(small[:0], 0)) == tables.LEAST
+
+
+def test_the_mode_at_the_start_of_many_events(monkeypatch):
+    sol = solve(bd.models.hopper(), 2.5)
+    record = dataclasses.replace(sol.record)
+    monkeypatch.setattr(of_record, "SORTED", 3)
+    assert len(record.flips) > 3
+    assert (record.word_start == sol.word(0.0, side="left")).all()

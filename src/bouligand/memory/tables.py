@@ -98,10 +98,28 @@ def place_of(array: NDArray[Any] | TableMemory) -> Place:
     return (address, shape[0], shape[1]) if len(shape) == 2 else (address, shape[0], 1)
 
 
+def selected(table: NDArray[Any], which: NDArray[Any]) -> NDArray[Any]:
+    """The rows of a table for which ``which`` is true: ``table[which]``, some at a time, as below."""
+    some = _some(table)
+    if len(table) <= some:
+        return table.compress(which)
+    out, done = np.empty(np.count_nonzero(which), dtype=table.dtype), 0
+    for first in range(0, len(table), some):
+        rows = table[first : first + some].compress(which[first : first + some])
+        out[done : done + len(rows)] = rows
+        done += len(rows)
+    return out
+
+
 def enlarged(table: NDArray[Any], used: int) -> NDArray[Any]:
     """A table with four times the room, and the rows that are used, copied some at a time: between them Python answers Ctrl-C."""
     bigger = np.empty((max(4 * len(table), LEAST), *table.shape[1:]), dtype=table.dtype)
-    some = max(1, AT_ONCE * len(table) // max(1, table.nbytes))
+    some = _some(table)
     for first in range(0, used, some):
         bigger[first : min(first + some, used)] = table[first : min(first + some, used)]
     return bigger
+
+
+def _some(table: NDArray[Any]) -> int:
+    """So many rows at a time."""
+    return max(1, AT_ONCE * len(table) // max(1, table.nbytes))

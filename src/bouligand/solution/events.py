@@ -10,6 +10,7 @@ import numpy as np
 from .._made import Made
 from .._optional import need
 from ..core.state import SHOWN, SWITCH
+from ..memory.tables import selected
 from ..system.arguments import short
 from ..system.declarations import guard_index
 from .dense import sample
@@ -95,7 +96,7 @@ class Events(metaclass=Made, by="Solution.events"):
 
     @lazy
     def _rows(self) -> RecordArray:
-        return self._record.events.compress(self._record.shown)
+        return selected(self._record.events, self._record.shown)
 
     @lazy
     def guard(self) -> IntArray:

@@ -106,7 +106,7 @@ class FromWorkspace:
     @lazy
     def counts(self) -> Counts:
         """Evaluations, steps and events."""
-        return Counts(*self._counted, int(np.count_nonzero(self.record.shown)))
+        return Counts(*self._counted, events=int(np.count_nonzero(self.record.shown)))
 
     @lazy
     def _counted(self) -> tuple[int, ...]:

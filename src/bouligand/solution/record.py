@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.schemes import STIFF
 from ..core.state import BACK, HAS_SPANS, HAS_STIFF_STEPS, JUMP, JUMPS_AT_GRAZES, MARGIN, SHOWN, SPAN
-from ..memory.tables import Placed
+from ..memory.tables import Placed, selected
 from ..memory.working import FIRST_LEG, IntegrationMemory
 from .lazy import lazy
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .._typing import BoolArray, FloatArray, IntArray, RecordArray, Side, SignArray
     from ..integration.stepper import Stepper
 
+SORTED = 1_000_000  # events that are sorted at once, without a look at Ctrl-C
 _NOTHING_SPECIAL = {"spans": False, "stiff": False, "jumps_at_grazes": False}
 
 
@@ -114,12 +115,12 @@ class Record:
     @property
     def flips(self) -> RecordArray:
         """The rows of ``events`` that change the word."""
-        return self.events[self.events["shown"] != MARGIN]
+        return selected(self.events, self.events["shown"] != MARGIN)
 
     @property
     def margins(self) -> RecordArray:
         """The rows of ``events`` that are near-grazings."""
-        return self.events[self.events["shown"] == MARGIN]
+        return selected(self.events, self.events["shown"] == MARGIN)
 
     @lazy
     def word_start(self) -> FloatArray:
@@ -127,8 +128,12 @@ class Record:
         if self.word_before is not None:
             return self.word_before
         word, flips = self.word_end.copy(), self.flips
-        guards, first = np.unique(flips["guard"], return_index=True)
-        word[guards] = -flips["sign"][first]
+        for end in range(
+            len(flips), 0, -SORTED
+        ):  # (from the end, so that the first flip of each guard is the last word)
+            some = flips[max(end - SORTED, 0) : end]
+            guards, first = np.unique(some["guard"], return_index=True)
+            word[guards] = -some["sign"][first]
         return word
 
     @property
