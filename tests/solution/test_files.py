@@ -148,6 +148,20 @@ def test_a_record_is_not_given_to_a_system_that_cannot_take_it(tmp_path):
             bd.load(tmp_path / "ball.npz", other)
 
 
+def test_a_derivative_that_is_not_finite_ends(tmp_path):
+    """A corner of which nothing is known reached beyond the last step, and the propagation of tangents with it."""
+    blocks = bd.models.three_blocks()
+    path = tmp_path / "blocks.npz"
+    bd.solve(blocks, (0.0, 5.0), bd.models.available()["three_blocks"].start, rtol=1e-5).save(path)
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    arrays["p"][4] = 1e308
+    arrays["rtol"] = np.array(0.9)
+    sol = bd.load(forged(path, arrays), blocks)
+    with np.errstate(all="ignore"), pytest.raises(bd.DerivativeError):
+        sol.sensitivity("x", np.linspace(0.0, 5.0, 7)[1:])
+
+
 @pytest.mark.fresh
 def test_damaged_files():
     """A short part of `python -m tests.attacks.damaged`."""

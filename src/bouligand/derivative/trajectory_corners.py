@@ -128,7 +128,9 @@ def corner_here(walk: Walk) -> TrajectoryCorner | None:
     if first <= wanted < last:
         corner.mode = TO_GUARD
         corner.target = next(u for u, (q, w) in enumerate(places) if q <= wanted < q + w)
-    elif near_end:
+    elif (
+        near_end or corner.last_record > walk.stretch.end
+    ):  # (where uncertainties are not finite: nothing is behind its end)
         corner.mode = AT_END
     if walk.merge > 0.0:
         keep_offsets(walk, corner, [events["t"][q] for q, _ in places])

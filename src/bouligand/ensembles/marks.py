@@ -26,7 +26,7 @@ class Marks:
 
     def __init__(self, path: pathlib.Path, about: Json) -> None:
         self._path, self._axes = path, tuple(about["axes"])
-        self._rows = [name for name in about["arrays"] if name not in about["columns"]]
+        self._rows = {name for name in about["arrays"] if name not in about["columns"]}
         self._of = metadata.digest([about["identity"], about["chunk"]])  # a mark is that of one problem
 
     def folder(self, number: int) -> pathlib.Path:
@@ -44,7 +44,11 @@ class Marks:
             return {}
         if not isinstance(attributes, dict) or not metadata.is_sealed(attributes) or not _is_mark(attributes):
             return {}
-        return attributes if (attributes.get("of"), attributes.get("block")) == (self._of, number) else {}
+        names = attributes["files"]
+        rows = {label(name, self._axes) for name in names if name not in EVENT_FIELDS}
+        has_all = rows == self._rows and all((name in names) == ("event_count" in rows) for name in EVENT_FIELDS)
+        is_its_own = (attributes.get("of"), attributes.get("block")) == (self._of, number)
+        return attributes if has_all and is_its_own else {}
 
     def write(self, layout: Layout, number: int, names: Iterable[str], starts: str, tally: dict[str, int]) -> Json:
         """Mark a block as done, whose arrays are written."""

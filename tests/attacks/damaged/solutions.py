@@ -101,13 +101,19 @@ def block() -> tuple[bd.System, bd.Solution]:
     return system, bd.solve(system, (0.0, 12.0), [2.0, 0.0, 0.0], method="stiff")
 
 
+def blocks() -> tuple[bd.System, bd.Solution]:
+    """Several guards on which the trajectory stays in turn."""
+    system = bd.models.three_blocks()
+    return system, bd.solve(system, (0.0, 5.0), bd.models.available()["three_blocks"].start, rtol=1e-5)
+
+
 def relay() -> tuple[bd.System, bd.Solution]:
     """An integration that failed."""
     system = bd.System(lambda t, x, b, p: (-b[0],), lambda t, x, p: (x[0],), n=1, guards=("switch",))
     return system, bd.solve(system, (0.0, 2.0), [1.0], on_failure="return")
 
 
-GOOD = (hopper, plate, ball, resting, moon, block, relay)
+GOOD = (hopper, plate, ball, resting, moon, block, blocks, relay)
 
 
 def used(solution: bd.Solution, system: bd.System | None) -> Arrays:

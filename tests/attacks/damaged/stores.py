@@ -108,7 +108,8 @@ def empty(rng: random.Random, store: pathlib.Path) -> None:
 def another_chunk(rng: random.Random, store: pathlib.Path) -> None:
     one = some_file(rng, store, 1.0)
     others = [file for file in sorted(store.rglob("*")) if file.is_file() and file.name == one.name]
-    shutil.copyfile(rng.choice(others), rng.choice((one, one.with_name(str(rng.randrange(5))))))
+    content = rng.choice(others).read_bytes()
+    rng.choice((one, one.with_name(str(rng.randrange(5))))).write_bytes(content)
 
 
 def swapped(rng: random.Random, store: pathlib.Path) -> None:
