@@ -162,6 +162,14 @@ def test_a_derivative_that_is_not_finite_ends(tmp_path):
         sol.sensitivity("x", np.linspace(0.0, 5.0, 7)[1:])
 
 
+def test_a_trajectory_that_did_not_start_has_no_derivative():
+    nan = bd.System(lambda t, x, b, p: (np.nan,), n=1, compile=False)
+    sol = bd.solve(nan, (0.0, 1.0), [1.0], on_failure="return")
+    assert len(sol.record) == 0
+    with pytest.raises(bd.DerivativeError, match="did not start"):
+        sol.bderivative(0.5)
+
+
 @pytest.mark.fresh
 def test_damaged_files():
     """A short part of `python -m tests.attacks.damaged`."""

@@ -34,6 +34,8 @@ def outcome_of(solution: Solution, t: float | None, since: float | None, event: 
             "Give t, a time that it did reach."
         )
     record, row = solution.record, None
+    if not len(record):
+        raise DerivativeError("the integration did not start: there is no trajectory whose derivative could be taken")
     first, last = float(record.t[0]), float(record.t[-1])
     begin = first if since is None else _time("since", since, first, last)
     if event is None and t is None and solution.status == "terminated":

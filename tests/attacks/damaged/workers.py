@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from queue import Empty, Queue
 from typing import Any, NamedTuple
 
 START, EACH = 300.0, 30.0  # seconds that a worker may take to begin, and for one attempt
+ANSWER = 3.0  # and to answer Ctrl-C after that: a computation of forged numbers may be long, but it can be ended
 MEMORY = 8 << 30  # bytes of address space
-GOOD = ("refused", "right", "another solution", "said")  # what may come of an attempt
+GOOD = ("refused", "right", "another solution", "said", "long")  # what may come of an attempt
 
 # makes what is attacked, and returns a function that, given a number, says what it is about to do, then what came of it
 Attack = Callable[[], Callable[[int], Iterator[str]]]
@@ -55,7 +58,7 @@ def _supervise(attack: Attack, todo: Queue[int], found: Queue[Found | BaseExcept
                 if not ours.poll(START):
                     raise RuntimeError(f"a worker does not start within {START:g} s")
                 ours.recv()
-                while _attempt(ours, todo, found):
+                while _attempt(ours, process.pid or 0, todo, found):
                     pass
             finally:
                 process.kill()
@@ -65,7 +68,7 @@ def _supervise(attack: Attack, todo: Queue[int], found: Queue[Found | BaseExcept
         found.put(error)
 
 
-def _attempt(connection: Any, todo: Queue[int], found: Queue[Found | BaseException]) -> bool:
+def _attempt(connection: Any, pid: int, todo: Queue[int], found: Queue[Found | BaseException]) -> bool:
     """One attempt; whether the process can go on."""
     try:
         number = todo.get_nowait()
@@ -76,8 +79,10 @@ def _attempt(connection: Any, todo: Queue[int], found: Queue[Found | BaseExcepti
     try:
         for last in (False, True):
             if not connection.poll(EACH):
-                found.put(Found(number, damage, "HANG"))
-                return False
+                os.kill(pid, signal.SIGINT)
+                if not connection.poll(ANSWER):
+                    found.put(Found(number, damage, "HANG"))
+                    return False
             text = connection.recv()
             if last:
                 found.put(Found(number, damage, text))
@@ -98,5 +103,8 @@ def _serve(attack: Attack, connection: Any) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, most))
     connection.send("ready")
     while True:
-        for text in attempt(connection.recv()):
-            connection.send(text)
+        try:
+            for text in attempt(connection.recv()):
+                connection.send(text)
+        except KeyboardInterrupt:
+            connection.send("long")
