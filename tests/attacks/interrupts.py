@@ -25,7 +25,7 @@ import time
 from tqdm import tqdm
 
 SOON = 0.5  # seconds
-PATIENCE = 300.0  # seconds for one session
+PATIENCE = 1200.0  # seconds for one session
 
 # One session: it says when it begins, and tries until nothing disturbs it. With a number, a Ctrl-C comes with that import.
 SESSION = """

@@ -106,13 +106,14 @@ class FromWorkspace:
     @lazy
     def counts(self) -> Counts:
         """Evaluations, steps and events."""
-        return Counts(*self._counted, events=int(np.count_nonzero(self.record.shown)))
+        return Counts(**self._counted, events=int(np.count_nonzero(self.record.shown)))
 
     @lazy
-    def _counted(self) -> tuple[int, ...]:
+    def _counted(self) -> dict[str, int]:
         """The same without the events: counting many of them takes time, which a Ctrl-C does not have."""
         s = self._stepper._memory.s
-        return s.f_calls, s.h_calls, s.Dh_calls, s.step_count, s.rejected, s.hops, s.spans
+        evaluations = {"f": s.f_calls, "h": s.h_calls, "Dh": s.Dh_calls}
+        return {**evaluations, "steps": s.step_count, "rejected": s.rejected, "hops": s.hops, "spans": s.spans}
 
     def __getstate__(self) -> dict[str, Any]:
         self._detach()
