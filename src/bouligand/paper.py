@@ -123,8 +123,8 @@ def integrate(
             f"got {shape}"
         )
     stepper = Stepper(system, (t0, tf), start, rtol=rtol, atol=atol, eps=eps, projection=projection, method=method)
-    stepper._memory.s.use_Dh = 1
-    stepper._memory.s.pool = int(pool == "printed")
+    stepper._memory.s.options.use_Dh = 1
+    stepper._memory.s.options.pool = int(pool == "printed")
     solution = stepper.finish()
     return solution.t, solution.x
 

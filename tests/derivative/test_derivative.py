@@ -252,7 +252,7 @@ def test_a_corner_of_a_thousand_guards(monkeypatch):
     memory, fn = corner._borrow()
     monkeypatch.setattr(corner, "_borrow", lambda: (memory, fn))
     corner(dx)
-    assert memory.s.f_calls == m + 1
+    assert memory.s.counts.f_calls == m + 1
 
 
 # ---------------------------------------------------------------------------------------- one-sided guards, the rest

@@ -69,7 +69,7 @@ def test_gradients_cost_no_solve_and_do_not_grow_with_parameters():
     for params in (False, True):
         B = sol.bderivative(params=params)
         B.vjp(np.ones(6))
-        counts.append(B._map.chain.parts[0].walk.memory.s.f_calls)
+        counts.append(B._map.chain.parts[0].walk.memory.s.counts.f_calls)
     assert counts[0] == counts[1] < 1.5 * sol.counts.f
 
 

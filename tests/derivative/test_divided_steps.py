@@ -144,7 +144,7 @@ def test_states_inside_spanning_steps_take_few_evaluations():
     # one part of each spanning step, of higher order, shows that second order is enough for the others
     kinds, spans = walk.stretch.steps["kind"], np.count_nonzero(sol.record.kind == SPAN)
     assert np.count_nonzero(kinds == HOP + 2) >= count - spans
-    assert walk.memory.s.f_calls <= 2 * plan.rows + 3 * spans
+    assert walk.memory.s.counts.f_calls <= 2 * plan.rows + 3 * spans
 
 
 def driven_relays(frequency, count=200):
@@ -277,7 +277,7 @@ def test_rates_that_stay_are_measured_rarely():
     sol = bd.solve(bd.System(f, lambda t, x, p: (x[0] + 9.0,), n=2, m=1), (0.0, 30.0), [1.0, 0.0], rtol=1e-9)
     walk = sol.bderivative()._map.chain.parts[0].walk
     assert len(sol.record) > 400
-    assert walk.memory.s.f_calls < len(sol.record) // 3
+    assert walk.memory.s.counts.f_calls < len(sol.record) // 3
 
 
 def _turning(t, x, b, p, dx):

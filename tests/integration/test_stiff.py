@@ -188,7 +188,7 @@ def test_a_change_of_scheme_keeps_the_slope(rtol):
         kinds = set()
         while stepper.status == "running":
             stepper.step()
-            kinds.add(int(stepper._memory.s.kind) % 10)
+            kinds.add(int(stepper._memory.s.step.kind) % 10)
             here = f(stepper.t, stepper.x, stepper.b.astype(float), stepper.p)
             assert stepper._memory.v.f == pytest.approx(here, rel=1e-9, abs=1e-9)
         assert len(kinds) > 1

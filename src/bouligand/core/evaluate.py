@@ -15,8 +15,8 @@ def eval_f(w, t, x, out):
     """out = f(t, x, b, p); before a breakpoint, as it is before the break."""
     compact()
     s, fn = w.s, w.fn
-    t = min(t, s.cap)
-    s.f_calls += 1
+    t = min(t, s.run.cap)
+    s.counts.f_calls += 1
     if call(fn.f, t, (address(x), address(w.g.b), address(w.p), address(out)), fn.context) == 0:
         return False
     return failed(w, codes.F_FAILED, t, x)
@@ -27,8 +27,8 @@ def eval_h(w, t, x, out):
     """out = h(t, x, p); on the leg before a breakpoint, h before the breakpoint."""
     compact()
     s, fn = w.s, w.fn
-    t = min(t, s.cap)
-    s.h_calls += 1
+    t = min(t, s.run.cap)
+    s.counts.h_calls += 1
     if call(fn.h, t, (address(x), address(w.p), address(out)), fn.context) == 0:
         return False
     return failed(w, codes.H_FAILED, t, x)
@@ -39,8 +39,8 @@ def eval_fh(w, t, x, out):
     """out = f and g.h_end = h at the same state, by the user's function fh."""
     compact()
     s, g, fn = w.s, w.g, w.fn
-    s.f_calls += 1
-    s.h_calls += 1
+    s.counts.f_calls += 1
+    s.counts.h_calls += 1
     arguments = (address(x), address(g.b), address(w.p), address(out), address(g.h_end))
     if call(fn.fh, t, arguments, fn.context) == 0:
         return False
@@ -52,7 +52,7 @@ def eval_Dh(w, t, x):
     """w.Dh = the whole (m, n) matrix Dh(t, x, p)."""
     compact()
     fn = w.fn
-    w.s.Dh_calls += 1
+    w.s.counts.Dh_calls += 1
     if call(fn.Dh, t, (address(x), address(w.p), address(w.Dh)), fn.context) == 0:
         return False
     return failed(w, codes.DH_FAILED, t, x)
@@ -69,10 +69,10 @@ def eval_jump(w, k, x, out):
         g.fired[k] = before
     else:
         copy_state(x, out)
-        bad = call(w.jumps[k], s.t, (address(x), address(g.b), address(w.p), address(out)), fn.context) != 0
-        bad = bad and failed(w, codes.JUMP_FAILED, s.t, x)
+        bad = call(w.jumps[k], s.now.t, (address(x), address(g.b), address(w.p), address(out)), fn.context) != 0
+        bad = bad and failed(w, codes.JUMP_FAILED, s.now.t, x)
     if bad:
-        s.target = k
+        s.run.culprit = k
     return bad
 
 
@@ -83,9 +83,9 @@ def eval_jumps(w, x, out):
     s, g, fn = w.s, w.g, w.fn
     copy_state(x, out)
     arguments = (address(x), address(g.fired), address(g.b), address(w.p), address(out))
-    if call(fn.jump_many, s.t, arguments, fn.context) == 0:
+    if call(fn.jump_many, s.now.t, arguments, fn.context) == 0:
         return False
-    return failed(w, codes.JUMP_FAILED, s.t, x)
+    return failed(w, codes.JUMP_FAILED, s.now.t, x)
 
 
 @core
@@ -94,7 +94,7 @@ def project_onto_guards(w, t, x):
     compact()
     v, fn = w.v, w.fn
     arguments = (address(x), address(w.g.b), address(w.p), address(v.scratch))
-    if call(fn.project, min(t, w.s.cap), arguments, fn.context) == 0:
+    if call(fn.project, min(t, w.s.run.cap), arguments, fn.context) == 0:
         copy_state(v.scratch, x)
 
 
@@ -115,7 +115,7 @@ def failed(w, code, t, x):
     compact()
     apart()
     s, v = w.s, w.v
-    s.status, s.t_failed = code, t
+    s.run.status, s.run.t_failed = code, t
     for i in range(v.width):
         v.x_failed[i] = x[i]
     return True
@@ -124,7 +124,7 @@ def failed(w, code, t, x):
 @core(inline=True)
 def in_tolerances(w, change, x, y):
     """Largest component of ``change`` in units of its tolerance, ``atol + rtol max(|x|, |y|)``; inf when not finite."""
-    atol, rtol = w.v.atol, w.s.rtol
+    atol, rtol = w.v.atol, w.s.options.rtol
     largest = 0.0
     total = 0.0
     for i in range(w.v.width):
@@ -144,7 +144,7 @@ def nudge(w, x, y, out):
     compact()
     s, v = w.s, w.v
     for i in range(v.width):
-        size = v.atol[i] + s.rtol * max(abs(x[i]), abs(y[i]))
+        size = v.atol[i] + s.options.rtol * max(abs(x[i]), abs(y[i]))
         out[i] = x[i] + (size if i % 3 == 0 else -0.7 * size)
 
 
@@ -156,7 +156,7 @@ def clear_bend(w):
     for i in range(v.width):
         v.second[i] = 0.0
         v.third[i] = 0.0
-    w.s.measured_over = 0.0
+    w.s.hop.measured_over = 0.0
 
 
 @core(inline=True)

@@ -28,10 +28,10 @@ def rates(w, at_end, length):
     user gave Dh and the guards do not move, Dh f is used.
     """
     s, v, g = w.s, w.v, w.g
-    t = s.t + (length if at_end else 0.0)
+    t = s.now.t + (length if at_end else 0.0)
     x, k = (v.x_end, v.f_end) if at_end else (v.x, v.f)
     h, out = (g.h_end, g.hdot_end) if at_end else (g.h, g.hdot)
-    if s.use_Dh == 1:
+    if s.options.use_Dh == 1:
         if eval_Dh(w, t, x):
             return True
         for j in range(g.width):
@@ -40,8 +40,8 @@ def rates(w, at_end, length):
                 total += w.Dh[j, i] * k[i]
             out[j] = total
         return False
-    sigma = s.probe * s.dt
-    if t + sigma > s.stop:
+    sigma = s.options.probe * s.next.dt
+    if t + sigma > s.now.stop:
         sigma = within_leg(w, t, sigma)
     for i in range(v.width):
         v.x_trial[i] = x[i] + sigma * k[i]
@@ -55,10 +55,10 @@ def rates(w, at_end, length):
 def within_leg(w, t, sigma):
     """A difference in time that stays within the leg: backwards, or shorter where a breakpoint is near there too."""
     s = w.s
-    behind = t - w.breaks[s.break_count - 1] if s.break_count > 0 else NEVER
+    behind = t - w.breaks[s.rows.breaks - 1] if s.rows.breaks > 0 else NEVER
     if sigma <= behind:
         return -sigma
-    ahead = s.stop - t
+    ahead = s.now.stop - t
     return 0.5 * ahead if ahead >= behind else -0.5 * behind
 
 
@@ -68,8 +68,8 @@ def bias_of_rates(s, length):
 
     By half their step, if h bends evenly; four times that, since it need not.
     """
-    sigma = s.probe * s.dt
-    return 2.0 * sigma / length if s.use_Dh == 0 and s.t + length + sigma <= s.stop else 0.0
+    sigma = s.options.probe * s.next.dt
+    return 2.0 * sigma / length if s.options.use_Dh == 0 and s.now.t + length + sigma <= s.now.stop else 0.0
 
 
 @core
@@ -81,7 +81,7 @@ def difference(g, h, out, scale):
 
 @core(fastmath=QUICK)
 def arrivals(g, soon):
-    """Into g.h_trial: when each guard is reached if hdot stays constant. Returns how many are stuck or turned, see
+    """Into g.arrival: when each guard is reached if hdot stays constant. Returns how many are stuck or turned, see
     `first_arrival`."""
     odd = 0.0
     for k in range(g.width):
@@ -90,7 +90,7 @@ def arrivals(g, soon):
         a = b * g.h[k]
         comes = speed < 0.0
         free = g.held[k] == 0.0
-        g.h_trial[k] = (g.level[k] - a) / speed if comes & free else NEVER
+        g.arrival[k] = (g.level[k] - a) / speed if comes & free else NEVER
         odd += 1.0 if (comes != free) & (comes | (a < soon * speed)) else 0.0
     return odd
 
@@ -123,7 +123,7 @@ def first_arrival(g, soon):
     odd = 1.0
     if not few:
         odd = arrivals(g, soon)
-        first, j = smallest(g, g.h_trial)
+        first, j = smallest(g, g.arrival)
     if odd > 0.0:
         for k in range(g.width):
             speed, a = g.watched[k] * g.hdot[k], g.watched[k] * g.h[k]
@@ -142,7 +142,7 @@ def arriving(g, time):
     """After `first_arrival`: how many guards are reached within a time, if hdot stays constant."""
     count = 0.0
     for k in range(g.width):
-        count += 1.0 if g.h_trial[k] < time else 0.0
+        count += 1.0 if g.arrival[k] < time else 0.0
     return count
 
 
@@ -284,14 +284,14 @@ def advance_guards(w):
     for k in range(g.width):
         g.h[k] = g.h_end[k]
     kept = 0
-    for q in range(s.held_count):
+    for q in range(s.here.held):
         k = int(g.held_list[q])
         if g.b[k] * g.h_end[k] > 0.0:
             g.held[k] = 0.0
         elif g.held[k] != 0.0:
             g.held_list[kept] = k
             kept += 1
-    s.held_count = kept
+    s.here.held = kept
 
 
 @core(inline=True)
@@ -300,6 +300,6 @@ def hold(w, k):
     s, g = w.s, w.g
     if g.held[k] == 0.0:
         g.held[k] = 1.0
-        if s.held_count < g.width:
-            g.held_list[s.held_count] = k
-            s.held_count += 1
+        if s.here.held < g.width:
+            g.held_list[s.here.held] = k
+            s.here.held += 1

@@ -57,7 +57,7 @@ def by_duals(w, of_p, J, t, x, begin, end):
     for first in range(begin, end, LANES):
         many = min(LANES, end - first)
         seed(P if of_p else X, first, many, 1.0)
-        w.s.f_calls += 1
+        w.s.counts.f_calls += 1
         if call(w.tangents.jacobians.f_dual, t, arguments, fn.context) != 0:
             return failed(w, codes.DF_FAILED, t, x)
         seed(P if of_p else X, first, many, 0.0)

@@ -23,17 +23,17 @@ def before(t):
 def cap_leg(w):
     """Nothing that is evaluated on the present leg, not even to look ahead, may see what is behind the breakpoint at its end."""
     s = w.s
-    s.cap = before(s.stop) if s.break_count < w.breaks.shape[0] else 1e300
+    s.run.cap = before(s.now.stop) if s.rows.breaks < w.breaks.shape[0] else 1e300
 
 
 @core(inline=True)
 def cap_at_break(w, row):
     """The same for a recorded step: the breakpoint that ends its leg is the first after its start."""
     s, start = w.s, w.steps[row - 1].t
-    s.cap = 1e300
+    s.run.cap = 1e300
     for moment in w.breaks:
         if moment > start:
-            s.cap = before(moment)
+            s.run.cap = before(moment)
             break
 
 

@@ -42,6 +42,6 @@ def on_surface(w, k, tau):
     if not moves:
         return 1
     shake(v)
-    if eval_h(w, w.s.t, v.x_trial, w.g.h_trial):
+    if eval_h(w, w.s.now.t, v.x_trial, w.g.h_trial):
         return -1
     return 1 if near_zero(w.g, k) else 0

@@ -13,8 +13,13 @@ from .state import Rows, Table
 
 
 @cache
-def record_view(dtype):
-    """A class whose attributes are the fields of a record: twenty times as fast as NumPy's own."""
+def record_view(dtype, first=0):
+    """A class whose attributes are the fields of a record: twenty times as fast as NumPy's own.
+
+    For a record of records these are views in turn, made at first access. ``first`` is its place in the memory, in words.
+    """
+    if dtype[0].names:
+        return _views(dtype)
 
     def integer(place):
         def get(self):
@@ -38,8 +43,26 @@ def record_view(dtype):
         plain = memory.cast("B")
         self._integers, self._floats = plain.cast("q"), plain.cast("d")
 
-    fields = {name: (integer if dtype[name].kind == "i" else number)(q) for q, name in enumerate(dtype.names)}
+    fields = {name: (integer if dtype[name].kind == "i" else number)(first + q) for q, name in enumerate(dtype.names)}
     return type("RecordView", (), {"__slots__": ("_floats", "_integers"), "__init__": connect, **fields})
+
+
+def _views(dtype):
+    """The same for a record of records."""
+    kinds = {name: record_view(part, place // 8) for name, (part, place) in dtype.fields.items()}
+
+    def connect(self, memory):
+        plain = memory.cast("B")
+        self._integers, self._floats = plain.cast("q"), plain.cast("d")
+
+    def first_access(self, name):
+        part = kinds[name].__new__(kinds[name])
+        part._integers, part._floats = self._integers, self._floats
+        setattr(self, name, part)
+        return part
+
+    slots = ("_floats", "_integers", *kinds)
+    return type("RecordsView", (), {"__slots__": slots, "__init__": connect, "__getattr__": first_access})
 
 
 class RowsView:

@@ -104,7 +104,7 @@ class Chain:
         until: float,
         wanted: int | None,
         offset: int = 0,
-        behind_jump: bool = False,
+        after_jump: bool = False,
     ) -> None:
         """Add the walks along a solution without jumps, split at breakpoints. ``offset``: of its first event."""
         record, splits = solution.record, _NO_BOUNDS
@@ -113,12 +113,12 @@ class Chain:
             if self._nodes.size:
                 splits = np.setdiff1d(splits, self._nodes)
         if not splits.size:
-            walk = walk_along(solution, since, until, wanted, *self._options, behind_jump=behind_jump)
+            walk = walk_along(solution, since, until, wanted, *self._options, after_jump=after_jump)
             self.parts.append(Part(walk, offset))
             return
         ended, total = None, 0
         for q, (first, last) in enumerate(pairwise((since, *splits, until))):
-            goal, behind = (wanted if q == len(splits) else None), behind_jump and q == 0
+            goal, behind = (wanted if q == len(splits) else None), after_jump and q == 0
             ended = walk_along(solution, first, last, goal, *self._options, ended, behind)
             ended.find_corners()
             # rows of events: each walk counts its own from its start
@@ -145,7 +145,7 @@ class Chain:
             last = inside or (wanted is None and until < end) or q == len(all_flights) - 1
             local = wanted - flight.first_event if inside and wanted is not None else None
             offset = max(flight.first_event - begin, 0)
-            self._along(flight.solution, start, end if inside or not last else until, local, offset, behind_jump=q > 0)
+            self._along(flight.solution, start, end if inside or not last else until, local, offset, after_jump=q > 0)
             if last:
                 stop = (
                     wanted + 1

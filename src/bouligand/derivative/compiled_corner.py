@@ -90,7 +90,7 @@ class CompiledCorner:
         memory, fn = self._borrow()
         memory.fill()
         memory.bind(fn, False)
-        memory.v.x[:], memory.p[:], memory.g.b[:], memory.s.cap = self._x, self._p, self._word, math.inf
+        memory.v.x[:], memory.p[:], memory.g.b[:], memory.s.run.cap = self._x, self._p, self._word, math.inf
         memory.put("corner", self._table)
         code, crossed = _pass_corner(memory.address, D, dt0, order, times, records)
         if code != codes.GO_ON:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def raise_failed(system: System, code: int, memory: Working) -> NoReturn:
     """Raise what a function of the user raised during a propagation, or an error that says where it failed."""
     raise_user_error(system)
-    t, x = memory.s.t_failed, memory.v.x_failed.copy()
+    t, x = memory.s.run.t_failed, memory.v.x_failed.copy()
     where = f"at t = {t:g}, x = {x}, when the derivative was propagated along the trajectory"
     raise FunctionError(codes.FAILURES[code].message.format(where=where), t=t, x=x)
 

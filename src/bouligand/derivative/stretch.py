@@ -81,7 +81,7 @@ def is_plain(solution: Solution, since: float, until: float, rates: Rates | None
     """Whether the record that is open in ``memory`` is replayed as it is, from its start to its end, and nothing happens on the
     way but steps and crossings between them."""
     record, system, s = solution.record, solution.system, memory.s
-    as_it_is = since == s.t0 and until == s.tf and (rates is None or rates.times is None) and not record.spans
+    as_it_is = since == s.now.t0 and until == s.now.tf and (rates is None or rates.times is None) and not record.spans
     if not as_it_is or system._stays or record.legs is not None or record.breaks.size:
         return False
     return not (system._special and record.inside.any())

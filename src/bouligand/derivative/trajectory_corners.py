@@ -31,7 +31,7 @@ _corner_rows = Kernel("tangents.guard_rows", "corner_rows", "corners", direct=Tr
 
 
 def start_corner(
-    walk: Walk, on_guard: bool, ended: Walk | None = None, behind_jump: bool = False
+    walk: Walk, on_guard: bool, ended: Walk | None = None, after_jump: bool = False
 ) -> TrajectoryCorner | None:
     """The corner at the start, if the stretch starts on guards: a perturbed start may be on either side of each. ``on_guard``:
     whether some guard is zero there, or something happens at once; ``ended``: after a breakpoint, the walk that ended there."""
@@ -55,7 +55,7 @@ def start_corner(
     touching = walk.memory.g.held != 0.0 if t == begins else np.zeros(system.m, dtype=bool)
     # (behind a jump the state is on its guard because it was put there, and a perturbed trajectory is, too, at its own time)
     if system.jumps:
-        touching[system.jumps.has | (behind_jump and t == begins)] = False
+        touching[system.jumps.has | (after_jump and t == begins)] = False
     passed = behind["guard"][behind["shown"] != MARGIN]
     touching[passed[~system.observers[passed]]] = True
     touching[asleep(system, stretch.starting_word)] = False

@@ -63,14 +63,14 @@ def walk_along(
     rtol: float | None = None,
     frozen: bool = False,
     ended: Walk | None = None,
-    behind_jump: bool = False,
+    after_jump: bool = False,
 ) -> Walk:
     """Prepare the propagation from ``since`` to ``until`` (or to the row ``wanted`` of the event table) along a solution.
 
     ``observers``: whether events of observers get a row of their own, which is only needed for their times. ``rtol``: to which
     steps that are too long are divided; None: that of the solution. ``frozen``: one Jacobian for a few steps (see
     `core.tangents.frozen`), none of which is divided. ``ended``: the walk that it continues after a breakpoint.
-    ``behind_jump``: whether it starts where a jump has put the state.
+    ``after_jump``: whether it starts where a jump has put the state.
     """
     system, record = solution.system, solution.record
     bound, kind = system._bind(), "tangents and p" if params else "tangents"
@@ -81,7 +81,7 @@ def walk_along(
             system._probe_jacobians(record.t[0], record.states[0], record.word_start, record.parameters[0][0], params)
         memory.open(solution, lease.fn, jacobians)
         record.learn((_open_record.code or _open_record)(memory.address, record.source), memory.tangents.word)
-        rtol = memory.s.rtol if rtol is None else rtol
+        rtol = memory.s.options.rtol if rtol is None else rtol
         if memory.ways.differenced:
             take_steps(solution, memory, params)
         if memory.ways.by_colours:
@@ -92,15 +92,10 @@ def walk_along(
         if not frozen and (rates is None or rates.rtol != rtol):
             rates = solution._rates = judge_steps(system, record, rtol, memory)
         stretch = None
-        if (
-            wanted is not None
-            or ended is not None
-            or behind_jump
-            or not is_plain(solution, since, until, rates, memory)
-        ):
+        if wanted is not None or ended is not None or after_jump or not is_plain(solution, since, until, rates, memory):
             stretch = cut(solution, since, until, wanted, observers, rates, memory, lease)
         merge = -1.0 if merge is None else float(merge)
-        return Walk(solution, stretch, lease, memory, kind, merge, ended, behind_jump, frozen)
+        return Walk(solution, stretch, lease, memory, kind, merge, ended, after_jump, frozen)
     except BaseException:
         memory.release()
         pool_of(system).give_back(kind, memory)
@@ -125,7 +120,7 @@ class Walk:
         kind: str,
         merge: float,
         ended: Walk | None,
-        behind_jump: bool,
+        after_jump: bool,
         frozen: bool,
     ) -> None:
         self.solution, self.system, self.merge = solution, solution.system, merge
@@ -147,7 +142,7 @@ class Walk:
             self.fail(codes.H_FAILED)
         if not self.plain:
             refuse_event_at_break(self)
-        if (on_guard > 0 or not self.plain) and (corner := start_corner(self, on_guard > 0, ended, behind_jump)):
+        if (on_guard > 0 or not self.plain) and (corner := start_corner(self, on_guard > 0, ended, after_jump)):
             self.corners.append(corner)
         self.starts_on_guard = bool(self.corners)
         self.complete = False  # whether all corners have been found
@@ -336,7 +331,7 @@ class Walk:
         memory = self.memory
         if code == codes.GRAZING:
             raise_user_error(self.system)
-            guard, t = self.system.guards[memory.at.culprit], memory.s.t
+            guard, t = self.system.guards[memory.at.culprit], memory.s.now.t
             raise GrazingError(
                 f"guard {guard!r} is not crossed at speed at t = {t:g} (hdot points back, or is zero): there the "
                 "outcome is not differentiable",

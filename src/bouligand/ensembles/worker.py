@@ -49,11 +49,11 @@ class Worker:
         system = problem.system
         self._stepper = stepper = problem.stepper(x0[0], p[0])
         self._memory = memory = stepper._memory
-        memory.s.budget = TO_THE_END
+        memory.s.run.budget = TO_THE_END
         guards = np.zeros_like(memory.g._matrix)
         for name in (
             *(_GIVEN if memory.marked else ()),
-            *(("b",) if memory.s.word_given or system._stays else ()),
+            *(("b",) if memory.s.options.word_given or system._stays else ()),
         ):
             first, _ = memory.g._rows.places[name]
             guards[first] = memory.g._matrix[first]
@@ -128,7 +128,7 @@ class Worker:
         elif code == codes.EVENTS_FULL:
             memory.grow("events")
         elif code == codes.EVENTS_KEPT:
-            self._room(2 * len(self._table.__dict__["event_t"]) + memory.s.event_count)
+            self._room(2 * len(self._table.__dict__["event_t"]) + memory.s.rows.events)
         elif code == codes.NEED_SPAN:
             if stepper._spans is None:
                 borrow_spans(stepper)

@@ -24,7 +24,7 @@ def failure(stepper: Stepper, code: int) -> BaseException:
     name, text, function = codes.FAILURES[code]
     if function:
         return _user_error(stepper, function)
-    if code == codes.NOT_FINITE and not np.isfinite(stepper.x).all() and stepper._memory.s.record_count == 0:
+    if code == codes.NOT_FINITE and not np.isfinite(stepper.x).all() and stepper._memory.s.rows.records == 0:
         given = np.array2string(stepper.x, threshold=12)
         return errors.NotFiniteError(f"x0 must be finite; got {given}", t=stepper.t, x=stepper.x)
     system, s, g = stepper.system, stepper._memory.s, stepper._memory.g
@@ -32,7 +32,7 @@ def failure(stepper: Stepper, code: int) -> BaseException:
         return _about_jumps(stepper, code, text)
     if code in (codes.NO_WORD, codes.SEVERAL_WORDS):
         return _about_start(stepper, text)
-    k = s.target
+    k = s.run.culprit
     about_a_guard = 0 <= k < system.m and "{guard" in text
     guard = system.guards[k] if about_a_guard else None
     t, x = stepper.t, stepper.x
@@ -40,10 +40,10 @@ def failure(stepper: Stepper, code: int) -> BaseException:
         guard=guard,
         where=f"at t = {t:.10g}",
         x=np.array2string(x, threshold=12),
-        margin=s.margin,
-        effect=s.effect,
-        dt=s.dt,
-        max_steps=s.max_steps,
+        margin=s.verdict.margin,
+        effect=s.verdict.effect,
+        dt=s.next.dt,
+        max_steps=s.options.max_steps,
         sign=g.b[k] if about_a_guard else 0.0,
         h=g.h[k] if about_a_guard else 0.0,
     )
@@ -56,7 +56,7 @@ def failure(stepper: Stepper, code: int) -> BaseException:
     hdot = float(g.b[k] * g.hdot[k]) if about_a_guard else None
     if code in (codes.STEP_TOO_SMALL, codes.TOO_MANY_STEPS):
         rate, states = fastest_decay(system, t, x, g.b.copy(), stepper._p)
-        if is_stiff(rate, s.dt, s.tf - s.t0):
+        if is_stiff(rate, s.next.dt, s.now.tf - s.now.t0):
             message = (
                 f"stiff at t = {t:.10g}: a component in {', '.join(states)} decays at {rate:.2g} per unit of time, so that an "
                 f"explicit method may take no longer steps than about {3.0 / rate:.1e}, whatever the tolerance. "
@@ -66,7 +66,7 @@ def failure(stepper: Stepper, code: int) -> BaseException:
             return errors.StiffnessError(message, rate=rate, states=states, t=t, x=x)
     if code == codes.STEP_TOO_SMALL and (zero := _without_tolerance(stepper)):
         message = (
-            f"the step became too small at t = {t:.10g} (dt = {s.dt:.1e}): {', '.join(zero)} is nearly zero there, and so "
+            f"the step became too small at t = {t:.10g} (dt = {s.next.dt:.1e}): {', '.join(zero)} is nearly zero there, and so "
             "small a tolerance (atol + rtol |x|) cannot be kept. Give a larger atol (the default is rtol / 100)"
         )
     error: type[errors.SolveError] = getattr(errors, name)
@@ -77,15 +77,17 @@ def _about_jumps(stepper: Stepper, code: int, text: str) -> BaseException:
     """The exception for jumps that accumulate, or whose order matters."""
     memory, guards = stepper._memory, stepper.system.guards
     s, v, g, t, x = memory.s, memory.v, memory.g, stepper.t, stepper.x
-    guard, where = guards[s.target], f"at t = {t:.10g}"
+    guard, where = guards[s.run.culprit], f"at t = {t:.10g}"
     if code == codes.JUMP_ORDER:
         outcomes = v.x_end.copy(), v.x_smooth.copy()
         one, two = (np.array2string(state, threshold=8, precision=6) for state in outcomes)
-        message = text.format(guard=guard, other=guards[s.last], where=where, one=one, two=two)
-        return errors.JumpOrderError(message, guards=(guard, guards[s.last]), outcomes=outcomes, t=t, x=x, guard=guard)
+        message = text.format(guard=guard, other=guards[s.run.other], where=where, one=one, two=two)
+        return errors.JumpOrderError(
+            message, guards=(guard, guards[s.run.other]), outcomes=outcomes, t=t, x=x, guard=guard
+        )
     # (an inelastic jump ends it at once)
-    ratio = float(g.ratio[s.target]) if g.shrinking[s.target] > 0.0 else 0.0
-    t_end = t + float(g.interval[s.target]) * ratio / (1.0 - ratio)
+    ratio = float(g.ratio[s.run.culprit]) if g.shrinking[s.run.culprit] > 0.0 else 0.0
+    t_end = t + float(g.interval[s.run.culprit]) * ratio / (1.0 - ratio)
     message = text.format(guard=guard, where=where, ratio=ratio, t_end=t_end)
     return errors.ZenoError(message, t_end=t_end, ratio=ratio, t=t, x=x, guard=guard)
 
@@ -96,13 +98,13 @@ def _about_start(stepper: Stepper, text: str) -> errors.StartError:
     on = np.flatnonzero((g.held != 0.0) & (g.observer == 0.0) & (g.rest == 0.0))
     names = ", ".join(repr(system.guards[k]) for k in on[:5]) + (" ..." if len(on) > 5 else "")
     zero = f"at the start, t = {t:g}, {f'guards {names} are' if len(on) > 1 else f'guard {names} is'} zero"
-    message = text.format(zero=zero, words=stepper._memory.s.target)
+    message = text.format(zero=zero, words=stepper._memory.s.run.culprit)
     return errors.StartError(message, t=t, x=stepper.x, guard=system.guards[on[0]])
 
 
 def _advice(stepper: Stepper) -> str:
     """What to try against stiffness."""
-    if stepper._memory.s.stiffness == EXPLICIT_ONLY:
+    if stepper._memory.s.stiff.allowed == EXPLICIT_ONLY:
         return "Leave method to 'auto' or give 'stiff'"
     if stepper.system.n > stiff.LARGEST and stepper._stiff is None:
         return f"Give method='stiff' (with more than {stiff.LARGEST} states it is not chosen by itself)"
@@ -112,10 +114,10 @@ def _advice(stepper: Stepper) -> str:
 def _without_tolerance(stepper: Stepper) -> list[str]:
     """States that are so small that their tolerances are below the round-off of what they have been."""
     memory = stepper._memory
-    states = memory.states[: memory.s.record_count]
+    states = memory.states[: memory.s.rows.records]
     if not len(states):
         return []
-    tolerance = memory.v.atol + memory.s.rtol * np.abs(stepper.x)
+    tolerance = memory.v.atol + memory.s.options.rtol * np.abs(stepper.x)
     small = tolerance < 1e-16 * np.abs(states).max(axis=0)
     return [name for name, is_small in zip(stepper.system.states, small, strict=True) if is_small]
 
@@ -134,13 +136,13 @@ def _user_error(stepper: Stepper, name: str) -> BaseException:
     """The exception that the user's function ``name`` raised, with a note of time and state."""
     system, bound = stepper.system, stepper.system._bind()
     memory = stepper._memory
-    t, x, b = memory.s.t_failed, memory.v.x_failed.copy(), memory.g.b.copy()
+    t, x, b = memory.s.run.t_failed, memory.v.x_failed.copy(), memory.g.b.copy()
     error = bound.failures.take()
     if error is None:
         # a compiled function only reports that it failed: call it from Python with the same arguments to get its exception
-        user = _function(system, name, memory.s.target)
+        user = _function(system, name, memory.s.run.culprit)
         try:
-            more: tuple[Any, ...] = (b,) if name in ("f", "jump") else (memory.s.target,) if name == "g" else ()
+            more: tuple[Any, ...] = (b,) if name in ("f", "jump") else (memory.s.run.culprit,) if name == "g" else ()
             if user.name == "jump_many":
                 more = (memory.g.fired.copy(), b)
             values = user(system.sizes, t, x, *more, stepper._p)

@@ -67,20 +67,20 @@ def settings(rtol: float, atol: ArrayLike | None, method: str, max_step: float, 
     whole("max_steps", max_steps, 1)
     if method != "auto" and method not in METHODS:
         raise ValueError(f"method must be 'auto', {', '.join(map(repr, METHODS))}; got {method!r}")
-    head = np.zeros(len(SCALARS))
+    head = np.zeros(SCALARS.itemsize // 8)
     s = record_view(SCALARS)(head.data)
-    s.rtol = rtol
-    s.dt_max = min(max_step, 1e300)
-    s.probe = 1e-3
-    s.cap = 1e300
-    s.max_steps = min(max_steps, TO_THE_END)
-    s.budget = TO_THE_END
-    s.explicit = METHODS[method if method not in ("auto", "stiff") else "dopri5" if rtol > 2e-5 else "dop853"]
-    s.scheme = STIFF if method == "stiff" else s.explicit
-    s.stiffness = {"auto": IF_NEEDED, "stiff": ALWAYS}.get(method, EXPLICIT_ONLY)
-    s.weigh_at = FIRST_LOOK if method == "auto" else TO_THE_END
-    s.A_at = -1
-    s.atol = 0.01 * rtol if atol is None else _absolute(atol, 1)
+    s.options.rtol = rtol
+    s.options.dt_max = min(max_step, 1e300)
+    s.options.probe = 1e-3
+    s.run.cap = 1e300
+    s.options.max_steps = min(max_steps, TO_THE_END)
+    s.run.budget = TO_THE_END
+    s.stiff.explicit = METHODS[method if method not in ("auto", "stiff") else "dopri5" if rtol > 2e-5 else "dop853"]
+    s.next.scheme = STIFF if method == "stiff" else s.stiff.explicit
+    s.stiff.allowed = {"auto": IF_NEEDED, "stiff": ALWAYS}.get(method, EXPLICIT_ONLY)
+    s.stiff.weigh_at = FIRST_LOOK if method == "auto" else TO_THE_END
+    s.stiff.A_at = -1
+    s.options.atol = 0.01 * rtol if atol is None else _absolute(atol, 1)
     return head.data.toreadonly()
 
 
@@ -132,7 +132,7 @@ def begin(
     common = None if atol is None or each is not None else number("atol", atol)
     work.head[:] = settings(rtol, common, method, max_step, max_steps)
     if each is not None:
-        work.s.atol = -1.0
+        work.s.options.atol = -1.0
         work.v.atol[:] = _absolute(each, system.n)
     work.write(work.begin, 0, t0, t0, tf, tf, *state(system, x0))
     return t0, tf
@@ -189,11 +189,11 @@ def rare(
         mark(work, system, eps, projection, terminal)
     if b0 is not None:
         work.guards[: system.m] = word(system, b0)
-        work.s.word_given = 1
+        work.s.options.word_given = 1
     if breakpoints is not None or system.breakpoints.size:
         work.put("breaks", breaks(system, breakpoints, t0, tf))
         if work.breaks.size:
-            work.s.stop = work.breaks[0]
+            work.s.now.stop = work.breaks[0]
     if system.unit.size:
         unit_parts(system, work.v.x)
     if t_eval is not None:
@@ -216,12 +216,12 @@ def mark(
     if system._special:
         work.guards[:], numbers_of = work.declared or declare(work, system)
         for name, count in numbers_of:
-            setattr(s, name, count)
+            setattr(s.options, name, count)
     if eps is not None or projection is not None:
         bands(work, system, eps, projection)
     if terminal is not None:
         terminal_guards(work.g, system, terminal)
-        s.observers = np.count_nonzero(work.g.observer)
+        s.options.observers = np.count_nonzero(work.g.observer)
 
 
 def declare(work: IntegrationMemory, system: System) -> Declared:
@@ -270,8 +270,8 @@ def bands(work: IntegrationMemory, system: System, eps: ty.PerGuard | None, proj
     if not (widths > 0).all() or not np.isfinite(widths).all():
         raise ValueError(f"eps must be positive, a number or one for each guard; got {eps!r}")
     work.g.eps[:] = np.where(system.observers, 0.0, widths)
-    work.s.bands = 1
-    work.s.projection = rung
+    work.s.options.bands = 1
+    work.s.options.projection = rung
 
 
 def terminal_guards(g: RowsView, system: System, terminal: ty.Terminal) -> None:

@@ -38,9 +38,12 @@ def restored(
     if system.jumps and memory.declared is None:
         declare(memory, system)
     memory.restore(contents)
-    memory.s.looked, memory.s.look_at = 0.0, memory.s.f_calls  # (a time of another process's clock means nothing here)
+    memory.s.clock.looked, memory.s.clock.look_at = (
+        0.0,
+        memory.s.counts.f_calls,
+    )  # (a time of another process's clock means nothing here)
     if "_spans" in extra:
         borrow_spans(stepper).restore(extra["_spans"])
     if "_stiff" in extra:
-        stiff.provide(stepper, memory.s.A_at).restore(extra["_stiff"])
+        stiff.provide(stepper, memory.s.stiff.A_at).restore(extra["_stiff"])
     return stepper

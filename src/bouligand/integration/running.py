@@ -42,7 +42,7 @@ def advance_with_bar(stepper: Stepper, title: bool | str) -> None:
     """Run the core to the end, and show a progress bar (with this title)."""
     from tqdm import tqdm
 
-    start, total = stepper.t, stepper._memory.s.tf - stepper.t
+    start, total = stepper.t, stepper._memory.s.now.tf - stepper.t
     with tqdm(
         total=total,
         desc=title if isinstance(title, str) else None,
@@ -97,20 +97,20 @@ def _run(stepper: Stepper, look: Callable[[], None] | None) -> None:
 def next_stop(memory: IntegrationMemory) -> float:
     """The next breakpoint, or the end."""
     s, breaks = memory.s, memory.breaks
-    return float(breaks[s.break_count]) if s.break_count < breaks.size else s.tf
+    return float(breaks[s.rows.breaks]) if s.rows.breaks < breaks.size else s.now.tf
 
 
 def pauses(memory: IntegrationMemory, until: float) -> bool:
     """At a breakpoint, or where the integration is to pause: whether the latter. If not, the next leg does not go beyond."""
     s, breaks = memory.s, memory.breaks
-    if s.t < until:
-        s.stop = min(next_stop(memory), until)
+    if s.now.t < until:
+        s.now.stop = min(next_stop(memory), until)
         return False
-    passed = s.break_count - 1  # (the core has counted a breakpoint here: is there one?)
-    if not (0 <= passed < breaks.size and breaks[passed] == s.t):
-        s.break_count = passed
+    passed = s.rows.breaks - 1  # (the core has counted a breakpoint here: is there one?)
+    if not (0 <= passed < breaks.size and breaks[passed] == s.now.t):
+        s.rows.breaks = passed
         if passed >= breaks.size:
-            s.question = 0  # nothing changes here unless the parameters do
+            s.ask.question = 0  # nothing changes here unless the parameters do
     return True
 
 

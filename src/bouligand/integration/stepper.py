@@ -178,7 +178,7 @@ class Stepper:
                 work, system, float(t0), float(tf), eps, projection, t_eval, terminal, breakpoints, b0
             )
         if on_graze is not _RAISE:
-            work.s.on_graze = one_of("on_graze", on_graze, ("raise", "go on")) == "go on"
+            work.s.options.on_graze = one_of("on_graze", on_graze, ("raise", "go on")) == "go on"
         bound = system._bound or system._bind()
         self._lease = bound if system._shares_context else work.lease or bound.lease(system)
         if work.fn is not self._lease.fn:
@@ -188,7 +188,7 @@ class Stepper:
         if not system._settled:
             system._look(t0, work.v, self._p)
         if system._is_sum and not special and spanning.possible(system, rtol, method):
-            work.s.may_span = 1
+            work.s.options.may_span = 1
         if special or method == "stiff" or system._is_sum or system._expects_stiff or system.n > stiff.LARGEST:
             stiff.prepare(self, method)
         self.status = "running"
@@ -201,7 +201,7 @@ class Stepper:
     @property
     def t(self) -> float:
         """The present time."""
-        return self._memory.s.t
+        return self._memory.s.now.t
 
     @property
     def x(self) -> ty.FloatArray:
@@ -234,9 +234,9 @@ class Stepper:
         if self._legs is None:
             self._legs = [(0, self._p.copy())]
         s = work.s
-        self._legs.append((max(s.record_count - 1, 0), new))
+        self._legs.append((max(s.rows.records - 1, 0), new))
         self._p = new
-        s.stale = 1
+        s.run.stale = 1
 
     @property
     def message(self) -> str:
@@ -246,7 +246,9 @@ class Stepper:
         if self.status == "failed":
             return str(self.error)
         if self.status == "terminated":
-            return f"a terminal event was reached, {self.system.guards[self._memory.s.ended_by]!r} at t = {self.t:g}"
+            return (
+                f"a terminal event was reached, {self.system.guards[self._memory.s.run.ended_by]!r} at t = {self.t:g}"
+            )
         return f"the end of the interval was reached, t = {self.t:g}"
 
     @property
@@ -280,11 +282,11 @@ class Stepper:
         """
         if self.status == "running":
             s = self._memory.s
-            s.budget = 1
+            s.run.budget = 1
             try:
                 advance(self)
             finally:
-                s.budget = options.TO_THE_END
+                s.run.budget = options.TO_THE_END
             if self.error is not None:
                 raise self.error
 
@@ -322,16 +324,16 @@ class Stepper:
         s = memory.s
         if type(until) is not float:
             until = number("until", until)
-        t, end = s.t, s.tf
+        t, end = s.now.t, s.now.tf
         if not t <= until <= end:
             raise ValueError(f"until must lie between the present time and the end, [{t:g}, {end:g}]; got {until:g}")
         if until == t < end:
             return
-        self._until, s.stop = until, min(until, next_stop(memory))
+        self._until, s.now.stop = until, min(until, next_stop(memory))
         try:
             advance(self)
         finally:
-            self._until, s.stop = None, next_stop(memory)
+            self._until, s.now.stop = None, next_stop(memory)
         if self.error is not None:
             raise self.error
 

@@ -33,16 +33,16 @@ def prepare(stepper: Stepper, method: Method) -> None:
     taken, where they would not be possible."""
     system, s = stepper.system, stepper._memory.s
     if method == "stiff":
-        if s.bands:
+        if s.options.bands:
             raise ValueError("method='stiff' is not possible together with eps: bands are projected by explicit steps")
         provide(stepper)
-    elif s.bands or s.may_span or system.n > LARGEST or (system._stays and system._expects_stiff):
+    elif s.options.bands or s.options.may_span or system.n > LARGEST or (system._stays and system._expects_stiff):
         # (a robot whose friction sticks exactly has no formula for A, and differences of its f take too long)
-        s.weigh_at = TO_THE_END
-    elif system._expects_stiff and method == "auto" and s.rtol >= TIGHT:
+        s.stiff.weigh_at = TO_THE_END
+    elif system._expects_stiff and method == "auto" and s.options.rtol >= TIGHT:
         provide(stepper)
-        s.stiffness = AT_HAND
-        s.scheme = s.explicit = METHODS["dopri5"]
+        s.stiff.allowed = AT_HAND
+        s.next.scheme = s.stiff.explicit = METHODS["dopri5"]
 
 
 def provide(stepper: Stepper, evaluated: int = -1) -> StiffMemory:
@@ -58,7 +58,7 @@ def provide(stepper: Stepper, evaluated: int = -1) -> StiffMemory:
         stepper._stiff = stiff  # (last: after a Ctrl-C on the way, it is borrowed again)
     let_enter(stepper, "enter_stiff")
     stiff.rows.fill(0.0)  # (nothing of an earlier integration)
-    memory.s.A_at = evaluated
+    memory.s.stiff.A_at = evaluated
     return stiff
 
 

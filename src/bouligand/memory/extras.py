@@ -270,7 +270,7 @@ class TangentMemory(Working):
             self.replayed = record  # (all else is there, and the core takes it)
             return
         self.put_record(record.placed)
-        self.s.rtol, self.v.atol[:] = solution._tolerances
+        self.s.options.rtol, self.v.atol[:] = solution._tolerances
         self.g.b[:] = record.word_end
 
     def take_stiff(self, n: int) -> None:
@@ -303,8 +303,8 @@ class TangentMemory(Working):
             self.put("t_eval", times)
             self.put("x_eval", values)
         s, count = self.s, len(times) if backwards else 0
-        if s.eval_count != count:
-            s.eval_count = count
+        if s.rows.requested != count:
+            s.rows.requested = count
 
     def hold_stages(self, width: int, what_for: tuple[int, int] | None) -> None:
         """Let ``stages``, the workspace of a step's stages, have rows of this width. ``what_for``: the number of tangents, and

@@ -18,12 +18,12 @@ class MovedOut:
     __slots__ = ("_front", "_n", "_places", "breaks", "event_times", "events", "states", "steps", "t_eval", "x_eval")
 
     def __init__(self, memory: IntegrationMemory) -> None:
-        rows, events = memory.s.record_count, memory.s.event_count
+        rows, events = memory.s.rows.records, memory.s.rows.events
         self._front: FloatArray = memory.without_record.copy()
         self._n, self._places = memory.v.width, memory.plan.places
         self.steps, self.states = memory.steps[:rows].copy(), memory.states[:rows].copy()
         self.events = memory.events[:events].copy()
-        self.event_times = memory.event_times[: memory.s.shown_count].copy()
+        self.event_times = memory.event_times[: memory.s.rows.shown].copy()
         self.t_eval, self.x_eval, self.breaks = memory.t_eval, memory.x_eval, memory.breaks
 
     @property

@@ -213,7 +213,7 @@ class IntegrationMemory(Working):
 
     def grow(self, name: str) -> None:
         """Quadruple the capacity of the record, or of the event table (``"events"``). A Ctrl-C on the way leaves it as it was."""
-        tables, used = (("events",), self.s.event_count) if name == "events" else (_RECORD, self.s.record_count)
+        tables, used = (("events",), self.s.rows.events) if name == "events" else (_RECORD, self.s.rows.records)
         bigger = {which: enlarged(getattr(self, which), used) for which in tables}
         with undivided():  # (never steps without their states)
             for which, array in bigger.items():
@@ -225,7 +225,7 @@ class IntegrationMemory(Working):
         Large tables are not copied for that now, which would take seconds: they are cut to these rows, so that they are full, and
         copied if the integration goes on.
         """
-        used = {"steps": self.s.record_count, "states": self.s.record_count, "events": self.s.event_count}
+        used = {"steps": self.s.rows.records, "states": self.s.rows.records, "events": self.s.rows.events}
         rows = {name: getattr(self, name)[:count] for name, count in used.items()}
         for tables in (_RECORD, ("events",)):
             own = getattr(self, tables[0]) is not self.usual[tables[0]]
@@ -265,7 +265,7 @@ class _Plan:
 
     def __init__(self, n: int, m: int, parameters: int, rows: int, events: int) -> None:
         sizes = {
-            "s": len(SCALARS),
+            "s": SCALARS.itemsize // 8,
             "v": STATE_ROWS.count * n,
             "g": GUARD_ROWS.count * m,
             "p": parameters,

@@ -82,7 +82,7 @@ def _replay(
     if stiff is not None:
         stiff.join(memory)
     entry, done = _sample_spans if spanning else _sample, 0
-    memory.s.status = codes.GO_ON
+    memory.s.run.status = codes.GO_ON
     try:
         with answered(system._bind()):
             while done < len(ordered):  # (the core returns now and then, for Ctrl-C)
@@ -90,8 +90,8 @@ def _replay(
                 memory.put("t_eval", ordered[done:])
                 memory.put("x_eval", out[done:])
                 done += entry(memory.address)
-                if memory.s.status != codes.GO_ON:
-                    fail(system, memory.s.t_failed)
+                if memory.s.run.status != codes.GO_ON:
+                    fail(system, memory.s.run.t_failed)
     finally:
         if spans is not None:
             pool.give_back("spans", spans)
@@ -108,7 +108,7 @@ def open_record(memory: Working, record: Record, lease: Bound | Lease) -> None:
     memory.fill()
     memory.bind(lease.fn, False)
     s, v = memory.s, memory.v
-    s.rtol, s.cap = 1.0, 1e300
+    s.options.rtol, s.run.cap = 1.0, 1e300
     v.atol.fill(1.0)
     memory.g.b[:] = record.word_start
     memory.p[:] = record.parameters[0][0]

@@ -87,7 +87,7 @@ class Events(metaclass=Made, by="Solution.events"):
             return source.events["t"][source.shown]
         # (of an integration that has finished: what is asked for most often, without making a Record)
         memory = source._memory
-        return memory.event_times[: memory.s.shown_count].copy()
+        return memory.event_times[: memory.s.rows.shown].copy()
 
     @lazy
     def _record(self) -> Record:

@@ -90,18 +90,18 @@ class FromWorkspace:
     @lazy
     def ended_by(self) -> int | None:
         """Number of the guard whose terminal event ended the integration; None if none did."""
-        return self._stepper._memory.s.ended_by if self.status == "terminated" else None
+        return self._stepper._memory.s.run.ended_by if self.status == "terminated" else None
 
     @lazy
     def _requested(self) -> tuple[FloatArray, FloatArray, int] | None:
         """The times and states of ``t_eval``, and how many of them have been written; None without ``t_eval``."""
         memory = self._stepper._memory
-        return (memory.t_eval, memory.x_eval, memory.s.eval_count) if memory.t_eval.size else None
+        return (memory.t_eval, memory.x_eval, memory.s.rows.requested) if memory.t_eval.size else None
 
     @lazy
     def _tolerances(self) -> tuple[float, FloatArray]:
         memory = self._stepper._memory
-        return memory.s.rtol, memory.v.atol.copy()
+        return memory.s.options.rtol, memory.v.atol.copy()
 
     @lazy
     def counts(self) -> Counts:
@@ -111,9 +111,9 @@ class FromWorkspace:
     @lazy
     def _counted(self) -> dict[str, int]:
         """The same without the events: counting many of them takes time, which a Ctrl-C does not have."""
-        s = self._stepper._memory.s
-        evaluations = {"f": s.f_calls, "h": s.h_calls, "Dh": s.Dh_calls}
-        return {**evaluations, "steps": s.step_count, "rejected": s.rejected, "hops": s.hops, "spans": s.spans}
+        c = self._stepper._memory.s.counts
+        evaluations = {"f": c.f_calls, "h": c.h_calls, "Dh": c.Dh_calls}
+        return {**evaluations, "steps": c.steps, "rejected": c.rejected, "hops": c.hops, "spans": c.spans}
 
     def __getstate__(self) -> dict[str, Any]:
         self._detach()

@@ -213,12 +213,12 @@ def record_of(stepper: Stepper) -> Record:
     """The record in the workspace of an integration."""
     memory = stepper._memory
     s, legs = memory.s, stepper._legs
-    rows = s.record_count
+    rows = s.rows.records
     record = object.__new__(Record)  # (its own constructor sets one attribute after the other, in three times the time)
     record.__dict__.update(
         steps=memory.steps[:rows],
         states=memory.states[:rows],
-        events=memory.events[: s.event_count],
+        events=memory.events[: s.rows.events],
         word_end=memory.g.b,
         breaks=memory.breaks,
         p=stepper._p.copy(),

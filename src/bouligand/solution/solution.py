@@ -100,7 +100,7 @@ class Solution(FromWorkspace, Sensitivities, Exporting, metaclass=Made, by="bd.s
         if self._stepper is not None:
             memory = self._stepper._memory
             if memory.t_eval is NO_TIMES:  # the most frequent case, without making a Record
-                return memory.states[: memory.s.record_count].copy()
+                return memory.states[: memory.s.rows.records].copy()
         if self._requested is None:
             return self.record.states.copy()
         times, states, done = self._requested

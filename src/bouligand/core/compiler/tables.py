@@ -1,4 +1,4 @@
-"""Tables, rows and records inside compiled code: ``w.s.dt``, ``w.g.held[k]``, ``w.events[q].guard`` (see `core.state`).
+"""Tables, rows and records inside compiled code: ``w.s.next.dt``, ``w.g.held[k]``, ``w.events[q].guard`` (see `core.state`).
 
 A table is the address of rows (address, rows, columns), one for each of its arrays. An attribute of it is loaded from there
 when it is asked for; those that nearly every function uses are loaded once and carried along, which LLVM makes better code of.

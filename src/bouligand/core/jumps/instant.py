@@ -13,7 +13,8 @@ from ..compiler.tables import work
 from ..evaluate import copy_state, eval_h, eval_jump, eval_jumps, in_tolerances, let_stay
 from ..guards import hold
 from ..recorded import write_step
-from ..state import JUMP, NO_GUARD
+from ..state import FIRED, JUMP, NO_GUARD, WAITS
+from ..steps.restart import post
 from ..unit import make_unit
 from .sides import settle_sides
 
@@ -26,15 +27,15 @@ def jump(table):
     compact()
     w = work(table)
     s = w.s
-    while s.jumping == 1:
+    while s.jump.on == 1:
         code = next_generation(w)
         if code != codes.GO_ON:
             return code
     for k in range(w.g.width):
         if w.g.still[k] != 0.0 or w.g.left[k] != 0.0:
-            s.question, s.target = codes.SLIDE, k  # which of these guards does it stay on?
-    if s.dependent > 0 and s.question != codes.SLIDE:
-        s.question, s.target = codes.SLIDE, NO_GUARD  # and which matter now?
+            post(s, codes.SLIDE, k)  # which of these guards does it stay on?
+    if s.options.dependent > 0 and s.ask.question != codes.SLIDE:
+        post(s, codes.SLIDE, NO_GUARD)  # and which matter now?
     return codes.GO_ON
 
 
@@ -43,16 +44,16 @@ def next_generation(w):
     """Apply the jumps of the guards in g.fired, and find those that fire next."""
     compact()
     s, v, g = w.s, w.v, w.g
-    if s.record_count >= w.steps.shape[0]:
+    if s.rows.records >= w.steps.shape[0]:
         return codes.RECORDS_FULL
-    if s.event_count + 3 * g.width + 4 > w.events.shape[0]:
+    if s.rows.events + 3 * g.width + 4 > w.events.shape[0]:
         return codes.EVENTS_FULL
     first, count = firing(g)
-    s.target = first
-    if s.generation > (MOST_GENERATIONS if w.fn.contact_rates != 0 else 2 * g.width + 10):
+    s.run.culprit = first
+    if s.jump.generation > (MOST_GENERATIONS if w.fn.contact_rates != 0 else 2 * g.width + 10):
         return codes.CASCADE
-    if s.kept > 0 and release(w):
-        return s.status
+    if s.here.kept > 0 and release(w):
+        return s.run.status
     for k in range(g.width):
         g.hdot_end[k] = g.hdot[k]  # (before the jump)
     code = apply_all(w, count)
@@ -64,15 +65,15 @@ def next_generation(w):
     change = in_tolerances(w, v.scratch, v.x, v.x_end)
     if not change < 1e300:
         return codes.JUMP_NOT_FINITE
-    row = s.record_count
-    write_step(w, row, s.t, JUMP, 0.0, 0.0, 0.0)
+    row = s.rows.records
+    write_step(w, row, s.now.t, JUMP, 0.0, 0.0, 0.0)
     copy_state(v.x_end, w.states[row])
     copy_state(v.x_end, v.x)
-    s.record_count = row + 1
-    s.generation += 1
+    s.rows.records = row + 1
+    s.jump.generation += 1
     # (a requested time at the instant is answered with the state behind it)
-    q = s.eval_count - 1
-    while q >= 0 and w.t_eval[q] == s.t:
+    q = s.rows.requested - 1
+    while q >= 0 and w.t_eval[q] == s.now.t:
         copy_state(v.x, w.x_eval[q])
         q -= 1
     return settle_sides(w, change, w.fn.jump_many != 0 and count > 1)
@@ -88,9 +89,9 @@ def release(w):
         if g.b[k] == 0.0:
             g.b[k], g.watched[k], g.left[k], g.hdot[k] = 1.0, 1.0, 1.0, 0.0
             hold(w, k)
-    s.kept = 0
+    s.here.kept = 0
     let_stay(w, False)
-    return eval_h(w, s.t, v.x, g.h)  # (theirs was another function)
+    return eval_h(w, s.now.t, v.x, g.h)  # (theirs was another function)
 
 
 @core
@@ -98,7 +99,7 @@ def firing(g):
     """The first guard that fires in this generation, and how many do."""
     first, count = -1, 0
     for k in range(g.width):
-        if g.fired[k] == 1.0:
+        if g.fired[k] == FIRED:
             first = k if count == 0 else first
             count += 1
     return first, count
@@ -111,7 +112,7 @@ def apply_all(w, count):
     s, v, g = w.s, w.v, w.g
     if w.fn.jump_many != 0:
         return codes.JUMP_FAILED if eval_jumps(w, v.x, v.x_end) else codes.GO_ON
-    if count > 1 and s.order_given == 0:
+    if count > 1 and s.options.order_given == 0:
         code = compare_orders(w)
         if code != codes.GO_ON:
             return code
@@ -119,9 +120,9 @@ def apply_all(w, count):
     applied = False
     for q in range(g.width):
         k = w.jump_order[q]
-        if g.fired[k] == 1.0 and applied and s.order_given == 1:
-            g.fired[k] = 3.0  # in the next generation, if it is still to be
-        elif g.fired[k] == 1.0:
+        if g.fired[k] == FIRED and applied and s.options.order_given == 1:
+            g.fired[k] = WAITS  # in the next generation, if it is still to be
+        elif g.fired[k] == FIRED:
             copy_state(v.x_end, v.x_trial)
             if eval_jump(w, k, v.x_trial, v.x_end):
                 return codes.JUMP_FAILED
@@ -133,13 +134,13 @@ def apply_all(w, count):
 def compare_orders(w):
     """Whether the jumps of this generation commute, each pair of them: then any order gives the same state. Returns a code.
 
-    Where a pair does not, s.target and s.last are its guards, v.x_end and v.x_smooth the two outcomes.
+    Where a pair does not, s.run.culprit and s.run.other are its guards, v.x_end and v.x_smooth the two outcomes.
     """
     compact()
     s, v, g = w.s, w.v, w.g
     for j in range(g.width):
         for k in range(j + 1, g.width):
-            if g.fired[j] == 1.0 and g.fired[k] == 1.0:
+            if g.fired[j] == FIRED and g.fired[k] == FIRED:
                 bad = eval_jump(w, j, v.x, v.x_trial) or eval_jump(w, k, v.x_trial, v.x_end)
                 bad = bad or eval_jump(w, k, v.x, v.x_trial) or eval_jump(w, j, v.x_trial, v.x_smooth)
                 if bad:
@@ -147,6 +148,6 @@ def compare_orders(w):
                 for i in range(v.width):
                     v.scratch[i] = v.x_end[i] - v.x_smooth[i]
                 if in_tolerances(w, v.scratch, v.x_end, v.x_smooth) > 1.0:
-                    s.target, s.last = j, k
+                    s.run.culprit, s.run.other = j, k
                     return codes.JUMP_ORDER
     return codes.GO_ON

@@ -9,12 +9,13 @@ is crossed if the flow leads there. A contact on which the state may rest, and t
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..evaluate import clear_bend, eval_f, eval_h
+from ..evaluate import eval_f, eval_h
 from ..guards import hold, rates
 from ..resolution import near_zero, shake
 from ..sliding.contacts import rates_of_contacts
-from ..state import SHOWN, SWITCH
+from ..state import FIRED, FIRES_NEXT, SHOWN, SWITCH, WAITS
 from ..steps.crossing import flip, note_crossing, uncount
+from ..steps.restart import after_jump
 
 INELASTIC = 1e-9  # rate behind a jump over that before it, below which the guard is not left
 SHRUNK = 4  # intervals with a steady ratio from which on jumps accumulate
@@ -32,9 +33,9 @@ def settle_sides(w, change, together):
     for k in range(g.width):
         g.h_middle[k] = g.h[k]  # (before the jump)
     shake(v)
-    if eval_h(w, s.t, v.x, g.h) or eval_h(w, s.t, v.x_trial, g.h_trial):
-        return s.status
-    s.held_count = 0
+    if eval_h(w, s.now.t, v.x, g.h) or eval_h(w, s.now.t, v.x_trial, g.h_trial):
+        return s.run.status
+    s.here.held = 0
     total, through = 0.0, -1
     for k in range(g.width):
         total += g.h[k]
@@ -42,26 +43,24 @@ def settle_sides(w, change, together):
         g.held[k] = 0.0
         g.settled[k] = -1e300
         # (h was evaluated at a time that may differ in its last digits)
-        left = 3.0 * abs(g.h_middle[k]) + 1e-15 * abs(s.t * g.hdot_end[k]) if was_on else 0.0
+        left = 3.0 * abs(g.h_middle[k]) + 1e-15 * abs(s.now.t * g.hdot_end[k]) if was_on else 0.0
         if near_zero(g, k) or abs(g.h[k]) <= left:
             hold(w, k)
         else:
-            if g.rest[k] != 0.0 and g.fired[k] == 1.0 and g.b[k] > 0.0 and g.h[k] < 0.0:
+            if g.rest[k] != 0.0 and g.fired[k] == FIRED and g.b[k] > 0.0 and g.h[k] < 0.0:
                 through = k
             off_guard(w, k)
     if total - total != 0.0:
         return codes.JUMP_NOT_FINITE
     if through >= 0:
-        s.target = through
+        s.run.culprit = through
         return codes.JUMPS_THROUGH
-    s.fresh, s.rates_known, s.judged, s.question = 1, 0, 0, 0
-    s.gap, s.reach = 0.0, 0.0
-    clear_bend(w)
+    after_jump(w, 0)
     code = by_flow(w, change, together)
-    s.jumping = 0
+    s.jump.on = 0
     for k in range(g.width):
-        if g.fired[k] == 2.0:
-            s.jumping = 1
+        if g.fired[k] == FIRES_NEXT:
+            s.jump.on = 1
         g.fired[k] = max(g.fired[k] - 1.0, 0.0)
     return code
 
@@ -74,9 +73,9 @@ def off_guard(w, k):
     side = 1.0 if g.h[k] > 0.0 else -1.0
     if g.left[k] != 0.0:
         depart(w, k, side)
-    elif g.fired[k] == 1.0:
+    elif g.fired[k] == FIRED:
         land_on(w, k, side)
-    elif g.fired[k] == 3.0:
+    elif g.fired[k] == WAITS:
         wait_or_leave(w, k, side != g.b[k])
         g.held[k] = 0.0
     elif side != g.b[k] and (g.watched[k] != 0.0 or g.observer[k] != 0.0):
@@ -87,7 +86,7 @@ def off_guard(w, k):
             if g.observer[k] != 0.0:
                 g.watched[k] = 0.0
         g.held[k] = 0.0  # (its h is how far it was carried, no rounding error of being on the guard)
-        w.events[s.event_count - 1].jumped = 1
+        w.events[s.rows.events - 1].jumped = 1
 
 
 @core
@@ -113,9 +112,9 @@ def fire_next(w, k):
     """Guard k fires in the next generation."""
     g = w.g
     note_crossing(w, k, -g.b[k], True)
-    g.fired[k] = 2.0
+    g.fired[k] = FIRES_NEXT
     g.watched[k] = 0.0
-    g.t_last[k] = w.s.t
+    g.t_last[k] = w.s.now.t
     hold(w, k)
 
 
@@ -125,10 +124,10 @@ def wait_or_leave(w, k, still):
     compact()
     s, g, events = w.s, w.g, w.events
     if still:
-        g.fired[k] = 2.0
+        g.fired[k] = FIRES_NEXT
         hold(w, k)
         return
-    for row in range(s.event_count - 1, -1, -1):
+    for row in range(s.rows.events - 1, -1, -1):
         if events[row].guard == k and events[row].shown == SHOWN:
             events[row].shown = SWITCH
             break
@@ -142,22 +141,22 @@ def by_flow(w, change, together):
     """The sides of the guards on which the state is. Returns a code; v.f is then x' behind the jump."""
     compact()
     s, v, g = w.s, w.v, w.g
-    if eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0) or rates_of_contacts(w):
-        return s.status
+    if eval_f(w, s.now.t, v.x, v.f) or rates(w, False, 0.0) or rates_of_contacts(w):
+        return s.run.status
     passes = False
     for k in range(g.width):
-        if g.held[k] != 0.0 and g.fired[k] == 1.0:
+        if g.held[k] != 0.0 and g.fired[k] == FIRED:
             away = g.b[k] * g.hdot[k]
             if g.rest[k] != 0.0 and g.b[k] > 0.0 and abs(away) <= max(g.slow[k], INELASTIC * abs(g.hdot_end[k])):
                 land_on(w, k, 1.0)
                 g.still[k] = 1.0
             elif at_rest(g, k, change) and not away < -INELASTIC * abs(g.hdot_end[k]):
-                s.target = k
+                s.run.culprit = k
                 return codes.ZENO
             elif away > 0.0:
                 land_on(w, k, g.b[k])
             elif g.rest[k] != 0.0 and g.b[k] > 0.0 and not together:
-                s.target = k
+                s.run.culprit = k
                 return codes.JUMPS_THROUGH
             elif together:
                 land_on(w, k, g.b[k])
@@ -166,25 +165,25 @@ def by_flow(w, change, together):
                 g.b[k] = -g.b[k]
                 g.watched[k] = g.b[k]
                 passes = True
-    if passes and (eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0) or rates_of_contacts(w)):
-        return s.status
+    if passes and (eval_f(w, s.now.t, v.x, v.f) or rates(w, False, 0.0) or rates_of_contacts(w)):
+        return s.run.status
     for k in range(g.width):
-        if g.held[k] == 0.0 or g.observer[k] != 0.0 or g.fired[k] == 2.0:
+        if g.held[k] == 0.0 or g.observer[k] != 0.0 or g.fired[k] == FIRES_NEXT:
             continue
-        if g.fired[k] == 1.0:
+        if g.fired[k] == FIRED:
             if g.b[k] * g.hdot[k] < 0.0 and g.still[k] == 0.0:
-                s.target = k
+                s.run.culprit = k
                 return codes.JUMPS_BACK
         elif g.left[k] != 0.0 or (g.rest[k] != 0.0 and g.b[k] > 0.0):
             still_there(w, k)
-        elif g.fired[k] == 3.0:
+        elif g.fired[k] == WAITS:
             wait_or_leave(w, k, g.b[k] * g.hdot[k] < 0.0)
         elif g.watched[k] * g.hdot[k] < 0.0:
             if g.jump[k] != 0.0 and (g.direction[k] == 0.0 or g.direction[k] == -g.b[k]):
                 fire_next(w, k)
             else:
                 g.held[k] = 0.0  # an ordinary crossing, next
-    s.rates_known = 1
+    s.here.rates_known = 1
     return codes.GO_ON
 
 

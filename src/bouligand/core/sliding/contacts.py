@@ -20,7 +20,7 @@ def rates_of_contacts(w):
     s, v, g, fn = w.s, w.v, w.g, w.fn
     if fn.contact_rates == 0:
         return False
-    t = min(s.t, s.cap)
+    t = min(s.now.t, s.run.cap)
     nudge(w, v.x, v.x, v.x_trial)
     bad = call(fn.contact_rates, t, (address(v.x), address(g.b), address(w.p), address(g.slow)), fn.context)
     bad = bad or call(

@@ -14,6 +14,7 @@ from ..evaluate import clear_bend, copy_state, eval_f, eval_h, failed, in_tolera
 from ..guards import BARELY, hold, rates
 from ..state import NO_GUARD, SHOWN, SWITCH, WITH_CROSSING
 from ..steps.crossing import note, too_often
+from ..steps.restart import after_jump, new_field
 from ..steps.sleep import wake
 from .contacts import caught
 from .field import NO_FORCE_STATUS, NOT_AFFINE_STATUS, TURNS_STATUS
@@ -27,13 +28,13 @@ MOST_CANDIDATES = 3**6  # modes that are tried one by one
 
 @core(entry=True)
 def slide(table):
-    """Find the mode behind the crossing of guard s.target, or behind the end of its sliding; behind a breakpoint (NO_GUARD).
+    """Find the mode behind the crossing of guard s.ask.about, or behind the end of its sliding; behind a breakpoint (NO_GUARD).
     Returns GO_ON, a full table, or a failure."""
     compact()
     w = work(table)
     let_stay(w, True)
     code = change_mode(w)
-    let_stay(w, w.s.kept > 0)
+    let_stay(w, w.s.here.kept > 0)
     return code
 
 
@@ -42,22 +43,25 @@ def change_mode(w):
     """The same, with f and h that know sliding modes and rest."""
     compact()
     s, g = w.s, w.g
-    if s.event_count + 4 * g.width + 4 > w.events.shape[0]:
-        s.question = codes.SLIDE  # (again, when there is room)
+    if s.rows.events + 4 * g.width + 4 > w.events.shape[0]:
+        s.ask.question = codes.SLIDE  # (again, when there is room)
         return codes.EVENTS_FULL
-    s.question = 0
-    j = s.target
+    s.ask.question = 0
+    j = s.ask.about
+    s.run.culprit = j  # (if there is no mode)
     for k in range(g.width):
-        # 5: sliding has just ended. (Where two guards are at their limits together, none begins again because the other ends.)
-        ended = g.rest[k] == 0.0 and g.b[k] != 0.0 and s.t - g.t_ended[k] <= max(1e-9 * s.dt, 4e-16 * abs(s.t))
-        g.fired[k] = 5.0 if ended else 0.0
-        g.former[k] = 0.0 if g.left[k] != 0.0 else g.b[k]
+        # (Where two guards are at their limits together, none begins again because the other ends.)
+        ended = (
+            g.rest[k] == 0.0 and g.b[k] != 0.0 and s.now.t - g.t_ended[k] <= max(1e-9 * s.next.dt, 4e-16 * abs(s.now.t))
+        )
+        g.just_ended[k] = 1.0 if ended else 0.0
+        g.b_before[k] = 0.0 if g.left[k] != 0.0 else g.b[k]
         g.left[k] = 0.0
         if g.b[k] == 0.0:
             hold(w, k)
             g.still[k] = g.rest[k]
-    if s.dependent > 0 and wake(w):
-        return s.status
+    if s.options.dependent > 0 and wake(w):
+        return s.run.status
     ends = j != NO_GUARD and g.b[j] == 0.0
     if ends and too_often(w, j):
         return codes.CHATTERING  # (it begins and ends at the same instant, over and over)
@@ -65,7 +69,7 @@ def change_mode(w):
         code = find_multipliers(w)
         if code != codes.GO_ON:
             return code
-        if g.rest[j] == 0.0 and abs(g.h_trial[j]) < TOO_EARLY and s.t < s.stop:
+        if g.rest[j] == 0.0 and abs(g.multiplier[j]) < TOO_EARLY and s.now.t < s.now.stop:
             return go_on_sliding(w)
         leave(w, j)
     found = 0
@@ -78,17 +82,17 @@ def change_mode(w):
         # (moved onto the guards that it stays on, the state may have lost the rates of others)
         before, found = found, caught(w, j if ends else -1)
         if found < 0:
-            return s.status
+            return s.run.status
         for k in range(g.width):
-            g.former[k] = g.b[k]
+            g.b_before[k] = g.b[k]
             g.still[k] = g.rest[k] if g.b[k] == 0.0 else g.still[k]
         # (and guards may matter now that a contact rests, or no longer as it has opened)
-        if s.dependent > 0 and wake(w):
-            return s.status
+        if s.options.dependent > 0 and wake(w):
+            return s.run.status
         if found == before and not some_woken(g):
             break
     for k in range(g.width):
-        g.still[k], g.woken[k], g.former[k] = 0.0, 0.0, 0.0
+        g.still[k], g.woken[k], g.b_before[k] = 0.0, 0.0, 0.0
     return codes.GO_ON
 
 
@@ -111,36 +115,37 @@ def go_on_sliding(w):
     for k in range(g.width):
         if g.b[k] == 0.0:
             g.held[k], g.still[k] = 0.0, 0.0
-    s.dt = max(s.dt, min(SHORTEST * (s.tf - s.t0), s.stop - s.t))
+    s.next.dt = max(s.next.dt, min(SHORTEST * (s.now.tf - s.now.t0), s.now.stop - s.now.t))
     clear_bend(w)
-    s.no_landing, s.rates_known, s.fresh = 1, 0, 1
-    return s.status if eval_f(w, s.t, v.x, v.f) else codes.GO_ON
+    s.landing.none = 1
+    new_field(w)
+    return s.run.status if eval_f(w, s.now.t, v.x, v.f) else codes.GO_ON
 
 
 @core
 def find_multipliers(w):
-    """g.h_trial = the multipliers of guards that are stayed on, and how fast the rates of other contacts change. Returns a
+    """g.multiplier = the multipliers of guards that are stayed on, and how fast the rates of other contacts change. Returns a
     code.
 
     Where nothing is left of g at the state itself (friction at the very instant at which a contact closes), those a little ahead.
     """
     compact()
     s, v, g, fn = w.s, w.v, w.g, w.fn
-    s.f_calls += 1
-    t = min(s.t, s.cap)
-    status = call(fn.multipliers, t, (address(v.x), address(g.b), address(w.p), address(g.h_trial)), fn.context)
+    s.counts.f_calls += 1
+    t = min(s.now.t, s.run.cap)
+    status = call(fn.multipliers, t, (address(v.x), address(g.b), address(w.p), address(g.multiplier)), fn.context)
     unknown = False
     for k in range(g.width):
-        unknown = unknown or (g.b[k] == 0.0 and g.rest[k] == 0.0 and not abs(g.h_trial[k]) < 1e300)
+        unknown = unknown or (g.b[k] == 0.0 and g.rest[k] == 0.0 and not abs(g.multiplier[k]) < 1e300)
     if unknown and status == 0:
-        if eval_f(w, s.t, v.x, v.f):
+        if eval_f(w, s.now.t, v.x, v.f):
             return codes.F_FAILED
-        ahead = min(1.0 / max(in_tolerances(w, v.f, v.x, v.x), 1e-300), 1e-3 * s.dt)
+        ahead = min(1.0 / max(in_tolerances(w, v.f, v.x, v.x), 1e-300), 1e-3 * s.next.dt)
         for i in range(v.width):
             v.x_trial[i] = v.x[i] + ahead * v.f[i]
-        t = min(s.t + ahead, s.cap)
+        t = min(s.now.t + ahead, s.run.cap)
         status = call(
-            fn.multipliers, t, (address(v.x_trial), address(g.b), address(w.p), address(g.h_trial)), fn.context
+            fn.multipliers, t, (address(v.x_trial), address(g.b), address(w.p), address(g.multiplier)), fn.context
         )
     if status == NOT_AFFINE_STATUS:
         return codes.NOT_AFFINE
@@ -156,10 +161,10 @@ def find_multipliers(w):
 
 @core(inline=True)
 def leave(w, k):
-    """Sliding on guard k ends, to the side of its multiplier (g.h_trial); or rest."""
+    """Sliding on guard k ends, to the side of its multiplier (g.multiplier); or rest."""
     g = w.g
-    g.b[k] = 1.0 if g.h_trial[k] > 0.0 or g.rest[k] != 0.0 else -1.0
-    g.fired[k] = 5.0
+    g.b[k] = 1.0 if g.multiplier[k] > 0.0 or g.rest[k] != 0.0 else -1.0
+    g.just_ended[k] = 1.0
 
 
 @core
@@ -172,7 +177,7 @@ def find_mode(w):
     g = w.g
     candidates, none = 1, codes.NO_SLIDING_MODE
     for k in range(g.width):
-        g.lowest[k] = g.b[k]
+        g.b_present[k] = g.b[k]
         if on_guard(w, k) and candidates <= MOST_CANDIDATES:
             candidates *= 3
     if candidates > MOST_CANDIDATES:
@@ -194,9 +199,9 @@ def find_mode(w):
             if k == -1:
                 return codes.GO_ON
             if k < -1:
-                return w.s.status
+                return w.s.run.status
     for k in range(g.width):
-        g.b[k] = g.lowest[k]
+        g.b[k] = g.b_present[k]
     return none
 
 
@@ -204,14 +209,14 @@ def find_mode(w):
 def on_guard(w, k):
     """Whether the state is on guard k, so that its mode is to be found. (Of one whose sliding has just ended it is known.)"""
     g = w.g
-    may_stay = g.still[k] != 0.0 if g.jump[k] != 0.0 else w.s.may_slide == 1
-    return may_stay and g.held[k] != 0.0 and g.observer[k] == 0.0 and g.fired[k] != 5.0 and g.asleep[k] == 0.0
+    may_stay = g.still[k] != 0.0 if g.jump[k] != 0.0 else w.s.options.may_slide == 1
+    return may_stay and g.held[k] != 0.0 and g.observer[k] == 0.0 and g.just_ended[k] == 0.0 and g.asleep[k] == 0.0
 
 
 @core(inline=True)
 def candidate(g, k, digit):
     """The sign of guard k: the present one, then sliding, then the other side. A contact is open or at rest."""
-    b = g.lowest[k]
+    b = g.b_present[k]
     if g.rest[k] != 0.0:
         return b if digit == 0 else 1.0 if b == 0.0 else 0.0
     if b != 0.0:
@@ -221,7 +226,7 @@ def candidate(g, k, digit):
 
 @core(inline=True)
 def contradicted(w):
-    """The guard whose multiplier (g.h_trial) contradicts its mode most; -1: none.
+    """The guard whose multiplier (g.multiplier) contradicts its mode most; -1: none.
 
     One that is slid on has a multiplier between -1 and 1; one at rest a force that presses, an open one a rate that grows.
     """
@@ -231,14 +236,14 @@ def contradicted(w):
         largest = max(largest, 1e-3 * abs(w.v.f[i]))  # (of forces that balance only round-off is left)
     for k in range(g.width):
         if g.still[k] != 0.0:
-            largest = max(largest, abs(g.h_trial[k]))
+            largest = max(largest, abs(g.multiplier[k]))
     worst, beyond = -1, BEYOND
     for k in range(g.width):
         off = 0.0
-        if g.still[k] != 0.0 and g.fired[k] != 5.0:
-            off = -g.h_trial[k] / largest
+        if g.still[k] != 0.0 and g.just_ended[k] == 0.0:
+            off = -g.multiplier[k] / largest
         elif g.b[k] == 0.0:
-            off = abs(g.h_trial[k]) - 1.0
+            off = abs(g.multiplier[k]) - 1.0
         if not off <= beyond:
             worst, beyond = k, off
     return worst
@@ -255,11 +260,11 @@ def find_mode_of_many(w):
             return code
         k = contradicted(w)
         if k >= 0:
-            s.target = k
+            s.run.culprit = k
             if g.still[k] != 0.0 and g.b[k] != 0.0:
                 g.b[k] = 0.0
                 continue
-            if not abs(g.h_trial[k]) < 1e300 or g.fired[k] == 5.0:
+            if not abs(g.multiplier[k]) < 1e300 or g.just_ended[k] != 0.0:
                 return codes.NO_SLIDING_MODE
             leave(w, k)
             continue
@@ -267,12 +272,12 @@ def find_mode_of_many(w):
         if k == -1:
             return codes.GO_ON
         if k < -1:
-            return s.status
-        s.target = k
+            return s.run.status
+        s.run.culprit = k
         # --- what does the flow do on the other side?
         g.b[k] = -g.b[k]
-        if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
-            return s.status
+        if eval_h(w, s.now.t, v.x, g.h) or eval_f(w, s.now.t, v.x, v.f) or rates(w, False, 0.0):
+            return s.run.status
         if g.b[k] * g.hdot[k] < 0.0:
             g.b[k] = 0.0
     return codes.NO_SLIDING_MODE
@@ -283,7 +288,7 @@ def pushed_into(w):
     """A guard that the state is on, towards which the flow points: its number; -1: none; -2: a function failed."""
     compact()
     s, v, g = w.s, w.v, w.g
-    if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
+    if eval_h(w, s.now.t, v.x, g.h) or eval_f(w, s.now.t, v.x, v.f) or rates(w, False, 0.0):
         return -2
     for k in range(g.width):
         if on_guard(w, k) and g.still[k] == 0.0 and g.b[k] * g.hdot[k] < 0.0:  # (b is 0 where it slides)
@@ -297,14 +302,14 @@ def put_onto_guards(w):
     leads back to them."""
     compact()
     s, v, g = w.s, w.v, w.g
-    several = s.kept
+    several = s.here.kept
     for k in range(g.width):
-        if g.still[k] != 0.0 and g.b[k] != 0.0 and g.fired[k] != 5.0:
+        if g.still[k] != 0.0 and g.b[k] != 0.0 and g.just_ended[k] == 0.0:
             g.b[k], g.still[k] = 0.0, 2.0
             several += 1
     if several > 0:
-        project_onto_guards(w, s.t, v.x)
-        copy_state(v.x, w.states[s.record_count - 1])
+        project_onto_guards(w, s.now.t, v.x)
+        copy_state(v.x, w.states[s.rows.records - 1])
     for k in range(g.width):
         if g.still[k] == 2.0:
             g.b[k] = 1.0
@@ -319,52 +324,51 @@ def begin(w, ends):
     """
     compact()
     s, v, g = w.s, w.v, w.g
-    s.kept = 0
+    s.here.kept = 0
     for k in range(g.width):
         if g.b[k] == 0.0:
-            s.kept += 1
+            s.here.kept += 1
             g.watched[k] = 1.0
-            if g.former[k] != 0.0:
+            if g.b_before[k] != 0.0:
                 if g.woken[k] > 0.0:  # (it was not crossed; but the sign before is read from the row before)
-                    note(w, s.t, k, -g.former[k], g.h[k], SWITCH)
-                note(w, s.t, k, 0.0, g.h[k], SWITCH)
+                    note(w, s.now.t, k, -g.b_before[k], g.h[k], SWITCH)
+                note(w, s.now.t, k, 0.0, g.h[k], SWITCH)
                 # (at the start: perturbations are projected there, not taken through a crossing)
-                w.events[s.event_count - 1].jumped = 1 if s.record_count == 1 else 0
+                w.events[s.rows.events - 1].jumped = 1 if s.rows.records == 1 else 0
     for k in range(g.width):
         if g.woken[k] > 0.0 and g.b[k] != 0.0:
             g.watched[k] = g.b[k]  # (also if its sign is the one that it had while it was asleep)
-        if g.b[k] != 0.0 and g.b[k] != g.former[k]:
+        if g.b[k] != 0.0 and g.b[k] != g.b_before[k]:
             g.watched[k] = g.b[k] if g.asleep[k] == 0.0 else 0.0
-            note(w, s.t, k, g.b[k], 0.0, SHOWN if g.woken[k] == 0.0 else SWITCH)
+            note(w, s.now.t, k, g.b[k], 0.0, SHOWN if g.woken[k] == 0.0 else SWITCH)
             # (where sliding ends by itself perturbations pass unchanged)
-            w.events[s.event_count - 1].jumped = 1 if ends else WITH_CROSSING
-    if s.record_count > 0:
+            w.events[s.rows.events - 1].jumped = 1 if ends else WITH_CROSSING
+    if s.rows.records > 0:
         put_onto_guards(w)
     # (events within a few digits of each other leave no step from which rates could be told)
-    s.dt = max(s.dt, min(SHORTEST * (s.tf - s.t0), s.stop - s.t))
-    if eval_h(w, s.t, v.x, g.h) or eval_f(w, s.t, v.x, v.f) or rates(w, False, 0.0):
-        return s.status
+    s.next.dt = max(s.next.dt, min(SHORTEST * (s.now.tf - s.now.t0), s.now.stop - s.now.t))
+    if eval_h(w, s.now.t, v.x, g.h) or eval_f(w, s.now.t, v.x, v.f) or rates(w, False, 0.0):
+        return s.run.status
     rested = 0.0  # for how long, on a contact that opens now
     for k in range(g.width):
         if g.b[k] == 0.0:
             g.held[k] = 0.0
-            g.t_last[k] = s.t
-        elif g.fired[k] == 5.0 or g.still[k] != 0.0:
-            if g.fired[k] == 5.0:
-                g.t_ended[k] = s.t
-            if g.fired[k] == 5.0 and g.rest[k] != 0.0:
-                rested = max(rested, min(s.t - g.t_last[k], s.t - s.t0))
+            g.t_last[k] = s.now.t
+        elif g.just_ended[k] != 0.0 or g.still[k] != 0.0:
+            if g.just_ended[k] != 0.0:
+                g.t_ended[k] = s.now.t
+            if g.just_ended[k] != 0.0 and g.rest[k] != 0.0:
+                rested = max(rested, min(s.now.t - g.t_last[k], s.now.t - s.now.t0))
             hold(w, k)
             g.hdot[k] = g.b[k] * max(g.b[k] * g.hdot[k], BARELY)
             g.t_last[k] = -1e300
-        g.fired[k] = 0.0
-        g.former[k] = 0.0
+        g.just_ended[k] = 0.0
+        g.b_before[k] = 0.0
         g.still[k] = 0.0
-    clear_bend(w)
-    s.fresh, s.rates_known, s.judged, s.question, s.gap, s.reach = 1, 1, 1, 0, 0.0, 0.0
-    s.A_at = -1
+    after_jump(w, 1)
+    s.stiff.A_at = -1
     if rested > 0.0:
         # A contact opens with the third power of time: at first h is nothing but round-off, and so is its rate. (Not fresh: that
         # step is not to be made longer; f has no jump.)
-        s.dt, s.no_landing, s.fresh = max(AT_FIRST * s.dt, 0.1 * AT_FIRST * rested), 1, 0
+        s.next.dt, s.landing.none, s.here.fresh = max(AT_FIRST * s.next.dt, 0.1 * AT_FIRST * rested), 1, 0
     return codes.GO_ON

@@ -10,6 +10,7 @@ from ..recorded import write_step
 from ..state import MARGIN, SHOWN, SPAN
 from ..steps import outcomes
 from ..steps.crossing import note
+from ..steps.restart import after_crossing, step_taken
 from ..unit import make_unit
 from .crossings import in_order
 from .jumps import RUNNING, add_crossings_before, clear_running_sums, contacts, integral, jump
@@ -24,10 +25,10 @@ def accept_span(w, found, length):
     compact()
     s, v, g, t_eval = w.s, w.v, w.g, w.t_eval
     c, numbers, sums = w.spans.crossings, w.spans.numbers, w.spans.sums
-    t, n = s.t, v.width
+    t, n = s.now.t, v.width
     end = t + length
-    if s.stop - end <= 4e-16 * max(abs(end), length):
-        end = s.stop
+    if s.now.stop - end <= 4e-16 * max(abs(end), length):
+        end = s.now.stop
     # --- h at the end; where a guard recedes or is crossed back at once, also which h are zero there within the tolerance
     if eval_h(w, end, v.x_end, g.h_end):
         return outcomes.FAILED
@@ -42,7 +43,7 @@ def accept_span(w, found, length):
     if outcome == outcomes.TAKEN and again:
         outcome = back_too_soon(w, found, length)
     in_order(w, found)
-    if outcome == outcomes.TAKEN and s.eval_count < t_eval.shape[0] and t_eval[s.eval_count] <= end:
+    if outcome == outcomes.TAKEN and s.rows.requested < t_eval.shape[0] and t_eval[s.rows.requested] <= end:
         outcome = write_requested(w, found, length, end)
     if outcome != outcomes.TAKEN:
         flip_listed(w, 0, found)
@@ -50,8 +51,8 @@ def accept_span(w, found, length):
 
     # --- the record
     make_unit(w, v.x_end)
-    row = s.record_count
-    s.record_count = row + 1
+    row = s.rows.records
+    s.rows.records = row + 1
     write_step(w, row, end, SPAN, length, 0.0, 0.0)
     copy_state(v.x_end, w.states[row])
     least = math.nextafter(t, math.inf)
@@ -79,13 +80,11 @@ def accept_span(w, found, length):
         v.ramp[1, i] = (3.0 * whole - 6.0 * area) / (length * length)
         v.x[i] = v.x_end[i]
     advance_guards(w)
-    s.t = end
-    s.growth = 0.0
-    s.step_count += 1
-    s.spans += 1
-    s.budget -= 1
-    s.tries, s.judged, s.no_landing, s.rates_known = 0, 0, 0, 0
-    s.fresh, s.last = 1, -1
+    s.now.t = end
+    s.hop.growth = 0.0
+    s.counts.spans += 1
+    step_taken(w)
+    after_crossing(w, -1)
     return outcomes.FAILED if eval_f(w, end, v.x, v.f) else outcomes.TAKEN
 
 
@@ -154,7 +153,7 @@ def jump_of(w, k, length):
     s, v, numbers, g = w.s, w.v, w.spans.numbers, w.spans.g
     last = numbers.width - 1
     numbers.guard[last] = k
-    if contacts(w, last, 1, s.t + 0.5 * length, v.x_middle, 0):
+    if contacts(w, last, 1, s.now.t + 0.5 * length, v.x_middle, 0):
         return -1.0
     for i in range(v.width):
         v.scratch[i] = g[i]
@@ -168,7 +167,7 @@ def shortest_return(w, found, length):
     s, g, c, numbers = w.s, w.g, w.spans.crossings, w.spans.numbers
     shortest = math.inf
     for e in range(found):
-        shortest = min(shortest, s.t + c.tau[e] * length - g.t_last[numbers.guard[e]])
+        shortest = min(shortest, s.now.t + c.tau[e] * length - g.t_last[numbers.guard[e]])
     return shortest
 
 
@@ -179,7 +178,7 @@ def back_too_soon(w, found, length):
     s, g, c, numbers = w.s, w.g, w.spans.crossings, w.spans.numbers
     for e in range(found):
         k, tau = numbers.guard[e], c.tau[e]
-        since = s.t + tau * length - g.t_last[k]
+        since = s.now.t + tau * length - g.t_last[k]
         if since < 0.3 * length:
             h0, hm, h1 = g.h[k], g.h_middle[k], g.h_end[k]
             way = abs(4.0 * hm - 3.0 * h0 - h1 + 4.0 * tau * (h0 + h1 - 2.0 * hm))
@@ -197,11 +196,11 @@ def write_requested(w, found, length, end):
     s, v, t_eval = w.s, w.v, w.t_eval
     clear_running_sums(w)
     e = 0
-    while s.eval_count < t_eval.shape[0] and t_eval[s.eval_count] <= end:
-        q = s.eval_count
+    while s.rows.requested < t_eval.shape[0] and t_eval[s.rows.requested] <= end:
+        q = s.rows.requested
         x = w.x_eval[q]
         if t_eval[q] < end:
-            theta = (t_eval[q] - s.t) / length
+            theta = (t_eval[q] - s.now.t) / length
             e = add_crossings_before(w, e, found, theta, length, False)
             if e < 0:
                 return outcomes.FAILED
@@ -209,5 +208,5 @@ def write_requested(w, found, length, end):
         else:
             copy_state(v.x_end, x)
         make_unit(w, x)
-        s.eval_count += 1
+        s.rows.requested += 1
     return outcomes.TAKEN

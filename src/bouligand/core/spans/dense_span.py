@@ -28,7 +28,7 @@ def sample_spans(table):
             step += 1
         length = steps[step].length
         if ready != step:
-            if s.f_calls >= s.look_at and time_to_look(w):
+            if s.counts.f_calls >= s.clock.look_at and time_to_look(w):
                 return q
             event, leg = catch_up(w, event, leg, step)
             use_parameters(w, leg)
@@ -37,7 +37,7 @@ def sample_spans(table):
                 return q
             clear_running_sums(w)
             ready, passed = step, 0
-        theta = (t_eval[q] - s.t) / length
+        theta = (t_eval[q] - s.now.t) / length
         # (the replay has evaluated g of all of them, unless these were too many for once)
         passed = add_crossings_before(w, passed, found, theta, length, found <= at_once)
         if passed < 0:
@@ -73,15 +73,15 @@ def retake_span(w, found, step):
     compact()
     s, v, steps = w.s, w.v, w.steps
     n, length = v.width, steps[step].length
-    s.t = steps[step - 1].t
+    s.now.t = steps[step - 1].t
     cap_at_break(w, step)
     copy_state(w.states[step - 1], v.x)
     copy_state(w.states[step], v.x_end)
     # the middle at first from x' at both ends
     flip_listed(w, 0, found)
-    failed = eval_f(w, min(s.t + length, s.cap), v.x_end, v.f_end)
+    failed = eval_f(w, min(s.now.t + length, s.run.cap), v.x_end, v.f_end)
     flip_listed(w, 0, found)
-    if failed or eval_f(w, s.t, v.x, v.f):
+    if failed or eval_f(w, s.now.t, v.x, v.f):
         return True
     for i in range(n):
         v.x_middle[i] = 0.5 * (v.x[i] + v.x_end[i]) + 0.125 * length * (v.f[i] - v.f_end[i])

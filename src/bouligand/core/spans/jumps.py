@@ -27,7 +27,7 @@ def contacts(w, first, count, t, x, slot):
     compact()
     s, scratch, fn, p, context = w.s, w.v.scratch, w.fn, address(w.p), w.spans.context
     g, guard, n = w.spans.g, w.spans.numbers.guard, w.v.width
-    t = min(t, s.cap)
+    t = min(t, s.run.cap)
     base = slot * (g.size // 3)
     start = address(g) + 8 * base
     clear(g, base, n * count)
@@ -35,14 +35,14 @@ def contacts(w, first, count, t, x, slot):
         context[LISTED] = count
         if call(fn.g_many, t, (address(x), address(guard) + 8 * first, p, start), address(context)) == 0:
             return False
-        s.target = guard[first]
+        s.run.culprit = guard[first]
         return failed(w, codes.G_FAILED, t, x)
     for e in range(count):
-        s.target = guard[first + e]
+        s.run.culprit = guard[first + e]
         if count > 1:
             for i in range(n):
                 scratch[i] = 0.0
-        if call(fn.g, t, (address(x), s.target, p, address(scratch) if count > 1 else start), fn.context) != 0:
+        if call(fn.g, t, (address(x), s.run.culprit, p, address(scratch) if count > 1 else start), fn.context) != 0:
             return failed(w, codes.G_FAILED, t, x)
         for i in range(n if count > 1 else 0):
             g[base + i * count + e] = scratch[i]
@@ -62,9 +62,9 @@ def nodes(w, first, count, length):
     """g of some listed contacts at the start, in the middle and at the end of the step (at x_nodes); True if g failed."""
     s, v = w.s, w.v
     return (
-        contacts(w, first, count, s.t, v.x, 0)
-        or contacts(w, first, count, s.t + 0.5 * length, v.x_nodes[0], 1)
-        or contacts(w, first, count, s.t + length, v.x_nodes[1], 2)
+        contacts(w, first, count, s.now.t, v.x, 0)
+        or contacts(w, first, count, s.now.t + 0.5 * length, v.x_nodes[0], 1)
+        or contacts(w, first, count, s.now.t + length, v.x_nodes[1], 2)
     )
 
 

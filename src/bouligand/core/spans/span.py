@@ -40,44 +40,44 @@ def span(table):
     compact()
     w = work(table)
     s, steps, events, m = w.s, w.steps, w.events, w.g.width
-    if s.spanning == 0:
+    if s.span.on == 0:
         begin(w)
     while True:
-        t, stop = s.t, s.stop
-        if s.record_count >= steps.shape[0]:
+        t, stop = s.now.t, s.now.stop
+        if s.rows.records >= steps.shape[0]:
             return codes.RECORDS_FULL
-        if s.event_count + 3 * m + 4 > events.shape[0]:
+        if s.rows.events + 3 * m + 4 > events.shape[0]:
             return codes.EVENTS_FULL
-        if t >= stop or s.step_count >= s.max_steps:
-            s.spanning = 0
+        if t >= stop or s.counts.steps >= s.options.max_steps:
+            s.span.on = 0
             return codes.GO_ON
-        if s.budget <= 0:
+        if s.run.budget <= 0:
             return codes.BUDGET_SPENT
-        if s.f_calls >= s.look_at and time_to_look(w):
+        if s.counts.f_calls >= s.clock.look_at and time_to_look(w):
             return codes.LOOK
-        length = min(s.dt_span, s.dt_max)
+        length = min(s.span.dt, s.options.dt_max)
         if length >= 0.999999 * (stop - t):
             length = stop - t
         outcome, found, factor = attempt(w, length)
         if outcome == outcomes.TAKEN:
             outcome = accept_span(w, found, length)
         if outcome == outcomes.FAILED:
-            s.spanning = 0
-            return s.status
+            s.span.on = 0
+            return s.run.status
         if outcome == outcomes.TAKEN:
-            s.span_tries = 0
-            s.dt_span = length * min(max(0.8 * factor, 0.3), MOST_GROWTH)
+            s.span.tries = 0
+            s.span.dt = length * min(max(0.8 * factor, 0.3), MOST_GROWTH)
             continue
         if outcome == outcomes.REJECTED:
-            s.rejected += 1
-            s.span_tries += 1
-            s.dt_span = length * min(max(0.9 * factor, 0.1), 0.9)
-            if s.span_tries <= MOST_TRIES and s.dt_span > 1e-12 * abs(t):
+            s.counts.rejected += 1
+            s.span.tries += 1
+            s.span.dt = length * min(max(0.9 * factor, 0.1), 0.9)
+            if s.span.tries <= MOST_TRIES and s.span.dt > 1e-12 * abs(t):
                 continue
         elif outcome == outcomes.TOO_FEW:
-            s.dt_span = (1.2 if found > 0 else 1.0) * length
-        s.hops_until = t + max(0.5 * length, 1e-14 * abs(t))
-        s.spanning = 0
+            s.span.dt = (1.2 if found > 0 else 1.0) * length
+        s.span.hops_until = t + max(0.5 * length, 1e-14 * abs(t))
+        s.span.on = 0
         return codes.GO_ON
 
 
@@ -88,18 +88,18 @@ def begin(w):
     s, v, g = w.s, w.v, w.g
     clear(v.ramp[0], 0, v.width)
     clear(v.ramp[1], 0, v.width)
-    s.rates_known = 0  # (g.hdot is used for something else)
+    s.here.rates_known = 0  # (g.hdot is used for something else)
     clear_former(g)
     # the first step spans a part of all guards only: a step that is too short costs less than a rejected one
-    if s.dt_span == 0.0:
-        s.dt_span = 0.2 * s.dt
-    length = s.dt_span
+    if s.span.dt == 0.0:
+        s.span.dt = 0.2 * s.next.dt
+    length = s.span.dt
     for _ in range(20):
         if arriving(g, length) <= max(8, g.width // 8):
-            s.dt_span = length
+            s.span.dt = length
             break
         length *= 0.7  # (a limited number of times: a tie stays inside, however short the step is)
-    s.spanning, s.span_tries = 1, 0
+    s.span.on, s.span.tries = 1, 0
 
 
 @core
@@ -110,7 +110,7 @@ def attempt(w, length):
     """
     compact()
     s, v, g, c, sums = w.s, w.v, w.g, w.spans.crossings, w.spans.sums
-    t, n = s.t, v.width
+    t, n = s.now.t, v.width
     if predict(w, length):
         return outcomes.FAILED, 0, 0.0
     if eval_h(w, t + length, v.x_end, g.h_end) or eval_h(w, t + 0.5 * length, v.x_middle, g.h_middle):
@@ -122,7 +122,7 @@ def attempt(w, length):
         return outcomes.TOO_FEW, found, 1.0
     soon = min(1.0 / max(in_tolerances(w, v.f, v.x, v.x), 1e-300) / length, 1e-3)
     ties = count_at_start(c.tau, found, soon)
-    moment = 1.0 / (s.rtol * max(abs(t), s.tf - s.t0))  # (a time has the relative tolerance)
+    moment = 1.0 / (s.options.rtol * max(abs(t), s.now.tf - s.now.t0))  # (a time has the relative tolerance)
     factor = 1.0
     for turn in range(MOST_PASSES):
         # --- the jumps; the stages, and the error of the smooth part (in which the kinks that jumps leave in it show)
@@ -181,7 +181,7 @@ def predict(w, length):
     stages under the word of the start, the first of which is dopri5's. True if f failed."""
     compact()
     s, v = w.s, w.v
-    t, n = s.t, v.width
+    t, n = s.now.t, v.width
     c, d = 0.2, 0.7
     for i in range(n):
         v.x_trial[i] = v.x[i] + c * length * v.f[i]

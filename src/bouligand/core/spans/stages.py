@@ -44,7 +44,7 @@ def stages(w, length, known, end):
             for q in range(stage):
                 slope += _A[stage, q] * v.stages[q, i]
             out[i] = v.x[i] + length * (slope + integral(sums, row, c, i))
-        if eval_f(w, min(s.t + c * length, s.cap), out, v.stages[stage]):
+        if eval_f(w, min(s.now.t + c * length, s.run.cap), out, v.stages[stage]):
             bad = True
             break
         for i in range(n):

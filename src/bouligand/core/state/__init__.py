@@ -4,7 +4,7 @@ All memory belongs to Python and lives as long as an integration does, so that t
 is passed to the core as the address of a table (`Table`), which holds the addresses of all arrays. Inside the core it is ``w``,
 the workspace, and an array is an attribute of it:
 
-    w.s    scalars and counters, a record:                w.s.t, w.s.dt, w.s.status
+    w.s    scalars and counters, a record:                w.s.now.t, w.s.next.dt, w.s.run.status
     w.v    vectors of the state's size, by row:           w.v.x[i], w.v.stages[2, i]
     w.g    a value for each guard, by row:                w.g.b[k], w.g.hdot[k], w.g.held[k]
     w.fn   addresses of the user's functions, a record:   w.fn.f, w.fn.h

@@ -1,109 +1,160 @@
 """What an integration keeps at hand: scalars and counters, vectors of the state's size, a value for each guard."""
 
-from .layout import Rows, record
+from .layout import Rows, records
 
-SCALARS = record(
-    "status: int",  # the last code, or that of a failed evaluation
-    "started: int",
-    "scheme: int",  # of the smooth steps: its number in `schemes`
-    "projection: int",  # 0: by tolerance; else the fixed rung of a projection: 1 tangent, 2 midpoint, 4 Runge-Kutta
-    "f_calls: int",
-    "h_calls: int",
-    "Dh_calls: int",
-    "step_count: int",  # accepted steps, of all kinds
-    "rejected: int",
-    "hops: int",  # steps that landed on a guard or on the edge of its band
-    "spans: int",  # spanning steps taken
-    "event_count: int",  # rows of ``events``
-    "shown_count: int",  # of a finished integration: how many of these are events, whose times stand in ``event_times``
-    "record_count: int",  # rows of ``steps`` and ``states``
-    "eval_count: int",  # requested times done
-    "break_count: int",  # breakpoints done
-    "fresh: int",  # 1: the first step after an event, nothing known about its size
-    "rates_known: int",  # 1: g.hdot is that of the present state
-    "age: int",  # hops since ``growth`` was measured
-    "target: int",  # guard that the step is to land on, or of a failure
-    "max_steps: int",
-    "budget: int",  # steps that may still be taken before the core returns
-    "word_given: int",  # 1: the word at the start was given
-    "one_sided: int",  # number of one-sided guards
-    "observers: int",  # number of observers
-    "tries: int",  # attempts since the last accepted step
-    "pool: int",  # 1: the paper's printed rule, guards are re-armed when all have been crossed
-    "kind: int",  # of the present step, see below
-    "use_Dh: int",  # 1: hdot from Dh (autonomous guards), 0: from one more evaluation of h
-    "may_span: int",  # 1: f is a sum over contacts, and all options are possible with spanning steps
-    "bands: int",  # 1: some eps > 0
-    "last: int",  # the guard crossed last, -1 before the first
-    "ending: int",  # 1: a terminal event has happened
-    "ended_by: int",  # the guard of the terminal event
-    "question: int",  # for the judge, before the next step: a code of `codes`, or 0
-    "judged: int",  # 1: the judge has been called at this state
-    "stale: int",  # 1: p was changed, values kept from the last step are invalid
-    "trial_not_finite: int",  # 1: the last rejected trial step was not finite
-    "held_count: int",  # entries in g.held_list
-    "no_landing: int",  # 1: the guard ahead is beyond the end of the leg, or hops keep falling short of it
-    "short_hops: int",  # hops in a row that have fallen short of their guard
-    "spanning: int",  # 1: between two spanning steps
-    "span_tries: int",  # attempts since the last spanning step
-    "look_at: int",  # count of evaluations of f at which to look at the clock again,
-    "looked_at: int",  # and at which it was looked at since when time is taken
-    "on_graze: int",  # 1: a graze with a finite jump is taken as it was computed, 0: refused
-    "returns: int",  # of the last graze that was judged: 1 if a trajectory beyond the guard comes back,
-    "middle_known: int",  # 1: g.h_middle is h in the middle of the step that was taken
-    "stiffness: int",  # whether stiff steps may be taken: EXPLICIT_ONLY, IF_NEEDED, AT_HAND (A is at hand), ALWAYS
-    "explicit: int",  # the scheme of steps that are not stiff
-    "weigh_at: int",  # count of steps at which to see again whether stability limits them,
-    "wait: int",  # and how many steps later after that
-    "A_at: int",  # where w.stiff.A was evaluated: see `stiff.jacobian.step_number`; -1: not at all
-    "stiff_task: int",  # what `stiff.entry` is asked for
-    "stiff_run: int",  # stiff steps accepted since explicit ones, or since an event
-    "jumps: int",  # the number of guards whose events change the state
-    "jumping: int",  # 1: guards have fired at this instant whose jumps are to be applied
-    "generation: int",  # of jumps at this instant: how many were applied before
-    "may_slide: int",  # 1: sliding modes are computed
-    "dependent: int",  # the number of guards that matter in some modes only (g.needs)
-    "kept: int",  # the number of guards on which the trajectory stays: those that it slides on, and those that it rests on
-    "too_long: int",  # where there are jumps: 1 if a trial since the last accepted smooth step was rejected for its error
-    "order_given: int",  # 1: jumps at one instant are applied in the order w.jump_order, whether they commute or not
-    "dt",  # the natural length of a smooth step, which survives events
-    "natural",  # where there are jumps: the length that the last smooth step found natural; 0: it was the first after an event
-    "behind",  # and the same of the last first step after an event
-    "rtol",
-    "atol",  # the absolute tolerance of all components; negative: the row v.atol is given
-    "dt_max",
-    "growth",  # how fast x'' changes, 1/time (0: not measured): chooses the order of a hop
-    "bend",  # size of x'', in tolerances
-    "measured_over",  # the length of the longest step over which v.second was measured since it was cleared
-    "t_failed",  # time of a failed evaluation
-    "winding",  # 1: along the step that was taken x is far from a cubic
-    "length",  # of the present step: its first part,
-    "back",  # the way back to the guard,
-    "correction",  # and the last correction
-    "cap",  # the latest time that f and h may see: just before the breakpoint at which the present leg ends
-    "margin",  # of a refused grazing: the smallest |h| found
-    "effect",  # what crossing it or not makes a difference of, in tolerances
-    "probe",  # of dt: how far ahead h is evaluated for hdot
-    "asked_t",  # of a question to the judge: its time,
-    "asked_value",  # how long a guard was crossed,
-    "asked_bend",  # and how fast it is left
-    "soon",  # the time in which the state moves by its tolerance
-    "slope",  # of the guard's distance at the last landing
-    "gap",  # residual of the last landing, as a time: guards nearer than that are crossed at the same state
-    "reach",  # how far ahead to look for a landing, if two stages have shown that the step could be longer; else 0
-    "dt_span",  # the natural length of a spanning step (0: not known yet)
-    "hops_until",  # no spanning step before this time: one was rejected here
-    "rate",  # of the fastest mode, from A
-    "stiff_length",  # what `stiff.entry` is asked about: the length of a step;
-    "stiff_error",  # its answers: the step's error in tolerances,
-    "stiff_factor",  # and the factor to change the length by
-    "dt_explicit",  # the length of the explicit steps before stiff ones were tried; 0: more than a few were accepted since
-    "looked",  # the clock at the first look since the caller was returned to; 0: none yet
-    # the last ones are written together with the state, which follows in memory: see `memory.working`
-    "t",
-    "t0",
-    "tf",
-    "stop",  # end of the present leg: the next breakpoint, or tf
+SCALARS = records(
+    # what was asked for: written before the start, by Python only
+    options=(
+        "max_steps: int",
+        "projection: int",  # 0: by tolerance; else the fixed rung of a projection: 1 tangent, 2 midpoint, 4 Runge-Kutta
+        "word_given: int",  # 1: the word at the start was given
+        "one_sided: int",  # number of one-sided guards
+        "observers: int",  # number of observers
+        "pool: int",  # 1: the paper's printed rule, guards are re-armed when all have been crossed
+        "use_Dh: int",  # 1: hdot from Dh (autonomous guards), 0: from one more evaluation of h
+        "may_span: int",  # 1: f is a sum over contacts, and all options are possible with spanning steps
+        "bands: int",  # 1: some eps > 0
+        "on_graze: int",  # 1: a graze with a finite jump is taken as it was computed, 0: refused
+        "jumps: int",  # the number of guards whose events change the state
+        "may_slide: int",  # 1: sliding modes are computed
+        "dependent: int",  # the number of guards that matter in some modes only (g.needs)
+        "order_given: int",  # 1: jumps at one instant are applied in the order w.jump_order, whether they commute or not
+        "rtol",
+        "atol",  # the absolute tolerance of all components; negative: the row v.atol is given
+        "dt_max",
+        "probe",  # of dt: how far ahead h is evaluated for hdot
+    ),
+    # what was done so far, for `Solution.counts`
+    counts=(
+        "f_calls: int",
+        "h_calls: int",
+        "Dh_calls: int",
+        "steps: int",  # accepted steps, of all kinds
+        "rejected: int",
+        "hops: int",  # steps that landed on a guard or on the edge of its band
+        "spans: int",  # spanning steps taken
+    ),
+    # how many rows of the tables are written
+    rows=(
+        "events: int",  # rows of ``events``
+        "shown: int",  # of a finished integration: how many of these are events, whose times stand in ``event_times``
+        "records: int",  # rows of ``steps`` and ``states``
+        "requested: int",  # requested times done
+        "breaks: int",  # breakpoints done
+    ),
+    # between the core and its caller
+    run=(
+        "status: int",  # the last code, or that of a failed evaluation
+        "started: int",
+        "budget: int",  # steps that may still be taken before the core returns
+        "stale: int",  # 1: p was changed, values kept from the last step are invalid
+        "ending: int",  # 1: a terminal event has happened
+        "ended_by: int",  # the guard of the terminal event
+        "culprit: int",  # of a failure: the guard concerned
+        "other: int",  # and another one, whose jump does not commute with it
+        "t_failed",  # time of a failed evaluation
+        "cap",  # the latest time that f and h may see: just before the breakpoint at which the present leg ends
+    ),
+    # when to return to the caller
+    clock=(
+        "look_at: int",  # count of evaluations of f at which to look at the clock again
+        "looked_at: int",  # and at which it was looked at since when time is taken
+        "looked",  # the clock at the first look since the caller was returned to; 0: none yet
+    ),
+    # a question, to whom it may concern: the judge, jumps, sliding
+    ask=(
+        "question: int",  # for the judge, before the next step: a code of `codes`, or 0
+        "about: int",  # the guard concerned; NO_GUARD: none
+        "t",  # of a question to the judge: its time
+        "since",  # how long a guard was crossed
+        "speed",  # and how fast it is left
+        "judged: int",  # 1: the judge has been called at this state
+        "soon",  # the time in which the state moves by its tolerance
+    ),
+    # of the last graze that was judged
+    verdict=(
+        "margin",  # of a refused grazing: the smallest |h| found
+        "effect",  # what crossing it or not makes a difference of, in tolerances
+        "returns: int",  # of the last graze that was judged: 1 if a trajectory beyond the guard comes back
+    ),
+    # what is known at the present state
+    here=(
+        "fresh: int",  # 1: the first step after an event, nothing known about its size
+        "rates_known: int",  # 1: g.hdot is that of the present state
+        "last: int",  # the guard crossed last, -1 before the first
+        "held: int",  # entries in g.held_list
+        "kept: int",  # the number of guards on which the trajectory stays: those that it slides on, and those that it rests on
+    ),
+    # the step that is being taken, and its trials
+    step=(
+        "kind: int",  # of the present step, see below
+        "target: int",  # the guard that it is to land on, or has landed on; -1: none
+        "length",  # of the present step: its first part
+        "back",  # the way back to the guard
+        "correction",  # and the last correction
+        "middle_known: int",  # 1: g.h_middle is h in the middle of the step that was taken
+        "winding",  # 1: along the step that was taken x is far from a cubic
+        "tries: int",  # attempts since the last accepted step
+        "not_finite: int",  # 1: the last rejected trial step was not finite
+    ),
+    # of the last landing, and whether to try one
+    landing=(
+        "slope",  # of the guard's distance at the last landing
+        "gap",  # residual of the last landing, as a time: guards nearer than that are crossed at the same state
+        "none: int",  # 1: the guard ahead is beyond the end of the leg, or hops keep falling short of it
+        "short: int",  # hops in a row that have fallen short of their guard
+    ),
+    # what the length of the next smooth step is chosen by
+    next=(
+        "scheme: int",  # of the smooth steps: its number in `schemes`
+        "too_long: int",  # where there are jumps: 1 if a trial since the last accepted smooth step was rejected for its error
+        "dt",  # the natural length of a smooth step, which survives events
+        "natural",  # where there are jumps: the natural length by the last smooth step; 0: it was the first after an event
+        "behind",  # the same by the last step that was the first after an event
+        "reach",  # how far ahead to look for a landing, if two stages have shown that the step could be longer; else 0
+    ),
+    # what hops have measured
+    hop=(
+        "age: int",  # hops since ``growth`` was measured
+        "growth",  # how fast x'' changes, 1/time (0: not measured): chooses the order of a hop
+        "bend",  # size of x'', in tolerances
+        "measured_over",  # the length of the longest step over which v.second was measured since it was cleared
+    ),
+    # stiff steps
+    stiff=(
+        "allowed: int",  # whether stiff steps may be taken: EXPLICIT_ONLY, IF_NEEDED, AT_HAND (A is at hand), ALWAYS
+        "explicit: int",  # the scheme of steps that are not stiff
+        "weigh_at: int",  # count of steps at which to see again whether stability limits them
+        "wait: int",  # and how many steps later after that
+        "A_at: int",  # where w.stiff.A was evaluated: see `stiff.jacobian.step_number`; -1: not at all
+        "task: int",  # what `stiff.entry` is asked for
+        "run: int",  # stiff steps accepted since explicit ones, or since an event
+        "rate",  # of the fastest mode, from A
+        "length",  # what `stiff.entry` is asked about: the length of a step;
+        "error",  # its answers: the step's error in tolerances
+        "factor",  # and the factor to change the length by
+        "dt_explicit",  # the length of the explicit steps before stiff ones were tried; 0: more than a few were accepted since
+    ),
+    # spanning steps
+    span=(
+        "on: int",  # 1: between two spanning steps
+        "tries: int",  # attempts since the last spanning step
+        "dt",  # the natural length of a spanning step (0: not known yet)
+        "hops_until",  # no spanning step before this time: one was rejected here
+    ),
+    # jumps of the state at this instant
+    jump=(
+        "on: int",  # 1: guards have fired at this instant whose jumps are to be applied
+        "generation: int",  # of jumps at this instant: how many were applied before
+    ),
+    # where the integration is, and where it goes
+    # (last, and written together with the state, which follows in memory: see `memory.working`)
+    now=(
+        "t",
+        "t0",
+        "tf",
+        "stop",  # end of the present leg: the next breakpoint, or tf
+    ),
 )
 START_SIZE = 4  # scalars that are written together with the state
 
@@ -128,6 +179,13 @@ STATE_ROWS = Rows(
     "ramp x 2",  # sum of the jumps of the last spanning step over time: coefficients of t and t^2
     "x_nodes x 2",  # the states in the middle and at the end at which the jumps of a pass were evaluated
     f=("stages", 0, 0),  # x' at the present state
+    # in `steps.verdict`: the state that is moved to where it grazes, f there on both sides, and another state
+    x_graze=("x_smooth", 0, 0),
+    f_here=("hop_stages", 1, 0),
+    f_beyond=("hop_stages", 2, 0),
+    f_jump=("hop_stages", 3, 0),
+    x_moved=("hop_stages", 4, 0),
+    f_moved=("hop_stages", 5, 0),
 )
 
 GUARD_ROWS = Rows(
@@ -163,7 +221,7 @@ GUARD_ROWS = Rows(
     "former",  # in a spanning step: 1 - tau of its crossing in the previous list,
     "former_back",  # and of its crossing back; 0: none
     "jump",  # 1: its events change the state
-    "fired",  # at this instant: 1 in the present generation of jumps, 2 in the next one, 3: its turn comes behind another's
+    "fired",  # at this instant: FIRED, FIRES_NEXT or WAITS; 0: not
     "interval",  # time between its last two jumps,
     "ratio",  # that to the interval before,
     "shrinking",  # and how many times that ratio was nearly the same, and below 1
@@ -176,4 +234,17 @@ GUARD_ROWS = Rows(
     "asleep",  # 1: this one does not matter in the present mode: it is not watched, and its sign is +1
     "woken",  # at this instant: 1 since it matters from now on, -1 since it no longer does
     "left",  # 1: the trajectory stayed on it before the jumps of this instant
+    # memory that is used for something else where its first use has no say:
+    arrival=("h_trial", 0, 0),  # in `guards`: when it is reached if hdot stays constant
+    multiplier=("h_trial", 0, 0),  # in `sliding.modes`: of a guard that is stayed on
+    just_ended=("fired", 0, 0),  # there: 1: sliding on it has just ended
+    b_before=("former", 0, 0),  # there and in `steps.sleep`: the mode before
+    b_present=("lowest", 0, 0),  # there: the mode at the start of the search
+    b_found=("former", 0, 0),  # in `steps.start_word`: the first consistent word,
+    moves_to=("lowest", 0, 0),  # and the side to which it moves
+    b_kept=("lowest", 0, 0),  # in `tangents.crossing_rows`: the word, to be restored
 )
+# values of g.fired
+FIRED = 1.0  # the jump of this guard is applied in the present generation,
+FIRES_NEXT = 2.0  # in the next one,
+WAITS = 3.0  # or when another guard's jump has been applied

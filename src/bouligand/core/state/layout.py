@@ -8,6 +8,11 @@ def record(*fields):
     return np.dtype([(f.partition(":")[0], np.int64 if f.endswith("int") else np.float64) for f in fields], align=True)
 
 
+def records(**parts):
+    """A dtype of records, one after the other: ``name=(fields of `record`)``. An attribute of it is one of these."""
+    return np.dtype([(name, record(*fields)) for name, fields in parts.items()], align=True)
+
+
 class Rows:
     """Names for the rows of a matrix: a mapping from name to (first row, number of rows; 0: a single one, a vector).
 

@@ -14,6 +14,7 @@ from ..unit import make_unit_with_slope
 from .crossing import ask_if_barely, cross_and_evaluate
 from .dense import requested
 from .observers import observe
+from .restart import step_taken
 
 MOST_SHORT = 2  # hops in a row that fall short of their guard
 
@@ -23,52 +24,48 @@ def accept(w, landed):
     """Make the end of the step the present state, record it, and cross the guard it landed on."""
     compact()
     s, v, g, t_eval, states = w.s, w.v, w.g, w.t_eval, w.states
-    t, n, j = s.t, v.width, s.target
-    whole = s.length + s.back + s.correction
+    t, n, j = s.now.t, v.width, s.step.target
+    whole = s.step.length + s.step.back + s.step.correction
     end = t + whole
     if not end > t:
         # the present state is on the guard, to round-off
         copy_state(v.f, v.f_end)
         return cross_and_evaluate(w, j)
-    if s.stop - end <= 4e-16 * max(abs(end), whole):
-        end = s.stop  # (or a landing that ended behind it, by less than it resolves)
-    if s.eval_count < t_eval.shape[0] and t_eval[s.eval_count] <= end and requested(w, s.length, end - t):
-        return s.status
-    row = s.record_count
-    s.record_count = row + 1
-    if s.observers > 0 and observe(w, s.length, end - t, landed):
-        return s.status
+    if s.now.stop - end <= 4e-16 * max(abs(end), whole):
+        end = s.now.stop  # (or a landing that ended behind it, by less than it resolves)
+    if s.rows.requested < t_eval.shape[0] and t_eval[s.rows.requested] <= end and requested(w, s.step.length, end - t):
+        return s.run.status
+    row = s.rows.records
+    s.rows.records = row + 1
+    if s.options.observers > 0 and observe(w, s.step.length, end - t, landed):
+        return s.run.status
     if w.units.shape[0] > 0:
         make_unit_with_slope(w, v.x_end, v.f_end)
-    if s.kept > 0:
+    if s.here.kept > 0:
         project_onto_guards(w, end, v.x_end)
-    write_step(w, row, end, s.kind, s.length, s.back, s.correction)
+    write_step(w, row, end, s.step.kind, s.step.length, s.step.back, s.step.correction)
     for i in range(n):
         states[row, i] = v.x_end[i]
         v.x[i] = v.x_end[i]
     advance_guards(w)
-    s.t = end
-    s.step_count += 1
-    s.budget -= 1
-    s.tries = 0
-    s.judged = 0
-    s.no_landing = 0
-    s.measured_over = max(s.measured_over, s.length) if s.kind >= HOP else math.inf
-    s.short_hops = s.short_hops + 1 if s.kind >= HOP and not landed and s.bands == 0 else 0
-    if s.short_hops >= MOST_SHORT:
+    s.now.t = end
+    step_taken(w)
+    s.hop.measured_over = max(s.hop.measured_over, s.step.length) if s.step.kind >= HOP else math.inf
+    s.landing.short = s.landing.short + 1 if s.step.kind >= HOP and not landed and s.options.bands == 0 else 0
+    if s.landing.short >= MOST_SHORT:
         # (a guard that is approached ever more slowly looks as near after each of them: an ordinary step tells)
-        s.no_landing = 1
+        s.landing.none = 1
     if landed:
-        s.hops += 1
+        s.counts.hops += 1
         if g.level[j] == 0.0:
             ask_if_barely(s, g, j, whole)
             return cross_and_evaluate(w, j)
-    elif s.kind < HOP:
+    elif s.step.kind < HOP:
         copy_state(v.f_end, v.f)
         copy(g.hdot_end, g.hdot)
-        s.rates_known, s.fresh = 1, 0
-        if s.pool == 1:
-            s.question = codes.REFILL
+        s.here.rates_known, s.here.fresh = 1, 0
+        if s.options.pool == 1:
+            s.ask.question = codes.REFILL
         return codes.GO_ON
-    s.rates_known = 0
-    return s.status if eval_f(w, end, v.x, v.f) else codes.GO_ON
+    s.here.rates_known = 0
+    return s.run.status if eval_f(w, end, v.x, v.f) else codes.GO_ON

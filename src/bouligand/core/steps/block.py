@@ -37,7 +37,9 @@ def run_block(table):
             if code != codes.FINISHED and code != codes.TERMINATED and not plain_failure(code):
                 return code
             plan.code = code
-            plan.guard = w.s.ended_by if code == codes.TERMINATED else w.s.target if plain_failure(code) else -1
+            plan.guard = (
+                w.s.run.ended_by if code == codes.TERMINATED else w.s.run.culprit if plain_failure(code) else -1
+            )
             plan.phase = TO_KEEP
         if not keep(o, w):
             return codes.EVENTS_KEPT
@@ -85,8 +87,7 @@ def advance(plan):
 
 @core
 def plain_failure(code):
-    """Whether the code alone says which error it is, about the guard s.target. (Others depend on what is found when f or h is
-    called again.)"""
+    """Whether the code and the guard s.run.culprit alone say which error it is; other codes need f or h to be called again."""
     return code == codes.SLIDING or code == codes.NOT_EVENT_SELECTED or code == codes.CHATTERING
 
 
@@ -98,12 +99,12 @@ def keep(o, w):
     i, row = plan.next, plan.events
     event_t, event_guard, event_sign = o.event_t, o.event_guard, o.event_sign
     shown = 0
-    for q in range(s.event_count):
+    for q in range(s.rows.events):
         shown += events[q].shown == SHOWN
     if event_t.size > 0:
         if row + shown > event_t.size:
             return False
-        for q in range(s.event_count):
+        for q in range(s.rows.events):
             if events[q].shown == SHOWN:
                 event_t[row] = events[q].t
                 event_guard[row] = events[q].guard
@@ -111,18 +112,18 @@ def keep(o, w):
                 row += 1
         plan.events = row
     t, x, b, outcome, counts, t_eval, x_eval = o.t, o.x, o.b, o.outcome, o.counts, w.t_eval, w.x_eval
-    t[i] = s.t
+    t[i] = s.now.t
     for q in range(v.width):
         x[i, q] = v.x[q]
     for k in range(g.width):
         b[i, k] = g.b[k]
     outcome[i, 0], outcome[i, 1] = plan.code, plan.guard
-    counts[i, 0], counts[i, 1], counts[i, 2] = s.f_calls, s.h_calls, s.Dh_calls
-    counts[i, 3], counts[i, 4], counts[i, 5] = s.step_count, s.rejected, s.hops
-    counts[i, 6], counts[i, 7] = s.spans, shown
-    if s.record_count > 0:  # (a requested time at the very end may not have been written by a step)
-        for q in range(s.eval_count, t_eval.size):
-            if t_eval[q] <= s.t:
+    counts[i, 0], counts[i, 1], counts[i, 2] = s.counts.f_calls, s.counts.h_calls, s.counts.Dh_calls
+    counts[i, 3], counts[i, 4], counts[i, 5] = s.counts.steps, s.counts.rejected, s.counts.hops
+    counts[i, 6], counts[i, 7] = s.counts.spans, shown
+    if s.rows.records > 0:  # (a requested time at the very end may not have been written by a step)
+        for q in range(s.rows.requested, t_eval.size):
+            if t_eval[q] <= s.now.t:
                 for k in range(v.width):
                     x_eval[q, k] = v.x[k]
     return True

@@ -21,12 +21,14 @@ def secant_to_guard(w, length, j, shift, share):
     compact()
     s, v, g = w.s, w.v, w.g
     n, total = v.width, 0.0
-    speed = max(in_tolerances(w, v.f_end, v.x, v.x_end), 1.0 / (s.rtol * max(abs(s.t), s.tf - s.t0)))
+    speed = max(
+        in_tolerances(w, v.f_end, v.x, v.x_end), 1.0 / (s.options.rtol * max(abs(s.now.t), s.now.tf - s.now.t0))
+    )
     goal = 0.01 * share / speed
     enough = 10.0 * goal
     if g.b[j] == 0.0:
         goal *= CLOSER
-    noise = max(1e-9 * length, 1e-14 * max(abs(s.t), s.dt))
+    noise = max(1e-9 * length, 1e-14 * max(abs(s.now.t), s.next.dt))
     level, b = g.level[j], g.watched[j]
     now = b * g.h_end[j] - level
     slope = -now / shift if shift != 0.0 else 0.0
@@ -40,14 +42,14 @@ def secant_to_guard(w, length, j, shift, share):
             v.x_end[i] += shift * (v.f_end[i] + 0.5 * shift * v.second[i])
             v.f_end[i] += shift * v.second[i]
         total += shift
-        if eval_h(w, s.t + length + total, v.x_end, g.h_end):
+        if eval_h(w, s.now.t + length + total, v.x_end, g.h_end):
             return total, -1
         now = b * g.h_end[j] - level
         slope = (now - last) / shift
         steepest = min(steepest, slope)
         following = -now / slope if slope < 0.0 else math.inf
         agrees = 2.0 * before <= slope <= 0.5 * before  # (both are negative)
-        if now == 0.0 or abs(following) <= 1e-16 * max(abs(s.t), length) or (agrees and abs(following) <= goal):
+        if now == 0.0 or abs(following) <= 1e-16 * max(abs(s.now.t), length) or (agrees and abs(following) <= goal):
             there = True
         elif abs(following) >= abs(shift):
             # no progress: round-off is reached, or h is not nearly linear here
@@ -59,8 +61,8 @@ def secant_to_guard(w, length, j, shift, share):
     if not there:
         return total, 0
     # (a slope from differences at round-off is meaningless: the steepest one seen is used)
-    s.gap = abs(now / steepest) if steepest < 0.0 else 0.0
-    s.slope = steepest
+    s.landing.gap = abs(now / steepest) if steepest < 0.0 else 0.0
+    s.landing.slope = steepest
     return total, 0 if overtaken(g, length + total, j, enough) else 1
 
 

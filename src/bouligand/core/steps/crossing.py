@@ -11,7 +11,8 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import eval_f, eval_h, nudge
 from ..guards import hold
-from ..state import MARGIN, NOT_JUDGED, SHOWN, SWITCH
+from ..state import FIRED, MARGIN, NOT_JUDGED, SHOWN, SWITCH
+from .restart import after_crossing, post
 
 MOST_IN_A_BURST = 100  # crossings of one guard within BURST_TIME of the whole interval: chattering
 BURST_TIME = 1e-10
@@ -21,10 +22,10 @@ BURST_TIME = 1e-10
 def note(w, t, k, sign, residual, shown):
     """Write a row of the event table."""
     s = w.s
-    event = w.events[s.event_count]
-    s.event_count += 1
+    event = w.events[s.rows.events]
+    s.rows.events += 1
     event.t, event.guard, event.sign, event.residual = t, k, sign, residual
-    event.record, event.shown, event.jumped = s.record_count - 1, shown, 0
+    event.record, event.shown, event.jumped = s.rows.records - 1, shown, 0
     event.effect, event.returns = 0.0, NOT_JUDGED
 
 
@@ -33,8 +34,8 @@ def note_graze(w, t, k, sign, residual):
     """Write a row for a graze that was judged: a margin within the tolerance of h."""
     s = w.s
     note(w, t, k, sign, residual, MARGIN)
-    event = w.events[s.event_count - 1]
-    event.effect, event.returns = s.effect, s.returns
+    event = w.events[s.rows.events - 1]
+    event.effect, event.returns = s.verdict.effect, s.verdict.returns
 
 
 @core
@@ -42,31 +43,28 @@ def cross(w, j):
     """Flip guard j at the present time and state. Returns GO_ON or CHATTERING."""
     compact()
     s, g, reset = w.s, w.g, w.reset
-    t = s.t
-    latched = reset.shape[0] > 0 or s.pool == 1
-    if s.one_sided > 0:
+    t = s.now.t
+    latched = reset.shape[0] > 0 or s.options.pool == 1
+    if s.options.one_sided > 0:
         j = firing_partner(g, j)
     flip(w, j, latched)
     g.t_last[j] = t
-    s.last = j
-    s.judged = 0
-    if s.one_sided > 0:
+    after_crossing(w, j)
+    if s.options.one_sided > 0:
         re_arm(w, j)
-    s.fresh = 1
-    s.rates_known = 0
     return codes.CHATTERING if too_often(w, j) else codes.GO_ON
 
 
 @core(inline=True)
 def too_often(w, j):
     """Whether guard j is crossed over and over without progress in time: the integration would never end."""
-    s, g, t = w.s, w.g, w.s.t
-    if t - g.burst_began[j] > BURST_TIME * (s.tf - s.t0) + 1e-14 * abs(t):
+    s, g, t = w.s, w.g, w.s.now.t
+    if t - g.burst_began[j] > BURST_TIME * (s.now.tf - s.now.t0) + 1e-14 * abs(t):
         g.burst_began[j] = t
         g.burst[j] = 0.0
     g.burst[j] += 1.0
     if g.burst[j] > MOST_IN_A_BURST:
-        s.target = j
+        s.run.culprit = j
         return True
     return False
 
@@ -77,27 +75,24 @@ def fire(w, j):
     this instant. v.f is x' before the jump. Returns a code."""
     compact()
     s, v, g = w.s, w.v, w.g
-    if s.jumping == 0:
-        s.generation = 0
-    s.jumping = 1
-    g.fired[j] = 1.0
+    if s.jump.on == 0:
+        s.jump.generation = 0
+    s.jump.on = 1
+    g.fired[j] = FIRED
     g.watched[j] = 0.0
     hold(w, j)
     note_crossing(w, j, -g.b[j], True)
-    since = s.t - g.t_last[j]
+    since = s.now.t - g.t_last[j]
     ratio = since / g.interval[j] if g.interval[j] > 0.0 else 0.0
     steady = ratio < 1.0 and abs(ratio - g.ratio[j]) < 0.05
     g.shrinking[j] = g.shrinking[j] + 1.0 if steady else 0.0
-    g.interval[j] = since if since < s.t - s.t0 else 0.0
+    g.interval[j] = since if since < s.now.t - s.now.t0 else 0.0
     g.ratio[j] = ratio
-    g.t_last[j] = s.t
-    s.last = j
-    s.judged = 0
-    s.fresh = 1
-    s.rates_known = 0
+    g.t_last[j] = s.now.t
+    after_crossing(w, j)
     if too_often(w, j):
         return codes.ZENO if g.shrinking[j] > 0.0 else codes.CHATTERING
-    return s.status if eval_f(w, s.t, v.x, v.f) else codes.GO_ON
+    return s.run.status if eval_f(w, s.now.t, v.x, v.f) else codes.GO_ON
 
 
 @core(inline=True)
@@ -120,20 +115,20 @@ def note_crossing(w, k, sign, fires):
     """Write a row for a crossing of guard k at the present time, and count it if it is an event."""
     s, g = w.s, w.g
     # an event at the start time is recorded just after it: events lie in (t0, tf]
-    t = s.t if s.t > s.t0 else math.nextafter(s.t0, math.inf)
+    t = s.now.t if s.now.t > s.now.t0 else math.nextafter(s.now.t0, math.inf)
     note(w, t, k, sign, g.h[k], SHOWN if fires else SWITCH)
     if fires and g.terminal[k] > 0.0:
         g.terminal[k] -= 1.0
         if g.terminal[k] == 0.0:
-            s.ending, s.ended_by = 1, k
+            s.run.ending, s.run.ended_by = 1, k
 
 
 @core
 def uncount(w, j):
     """An event of guard j that is taken back does not count: it neither ends the integration nor brings its end nearer."""
     s, g = w.s, w.g
-    if s.ending == 1 and s.ended_by == j:
-        s.ending = 0
+    if s.run.ending == 1 and s.run.ended_by == j:
+        s.run.ending = 0
         g.terminal[j] = 1.0
     elif g.terminal[j] > 0.0:
         g.terminal[j] += 1.0
@@ -176,7 +171,7 @@ def re_arm(w, j):
             g.pending[k] = 1.0
             g.watched[k] = direction
         leaving = direction * g.hdot[k] < 0.0 and tied(g, j, k)
-        if s.pool == 1:
+        if s.options.pool == 1:
             if leaving:
                 flip(w, k, True)
                 g.watched[k] = 0.0  # its sign follows h, but it is not armed
@@ -190,9 +185,14 @@ def re_arm(w, j):
 def ask_if_barely(s, g, j, length):
     """After a step of this length that landed on guard j: if it would have turned back soon, the judge looks at its crossing."""
     # how fast it was approached at the start of the step, and is now: both are negative
-    slows = g.b[j] * g.hdot[j] - s.slope
-    if slows < 0.1 * s.slope and s.slope < 0.0 and s.bands == 0 and s.slope * length > 0.3 * s.dt * slows:
-        s.question, s.target = codes.BARELY, j
+    slows = g.b[j] * g.hdot[j] - s.landing.slope
+    if (
+        slows < 0.1 * s.landing.slope
+        and s.landing.slope < 0.0
+        and s.options.bands == 0
+        and s.landing.slope * length > 0.3 * s.next.dt * slows
+    ):
+        post(s, codes.BARELY, j)
 
 
 @core
@@ -210,32 +210,32 @@ def cross_and_evaluate(w, j):
     """Flip guard j at the present state, and evaluate f with the new word (v.f_end keeps it under the old one)."""
     compact()
     s, v, g = w.s, w.v, w.g
-    since = s.t - g.t_last[j]
+    since = s.now.t - g.t_last[j]
     if g.b[j] == 0.0:
-        s.target, s.question = j, codes.SLIDE
+        post(s, codes.SLIDE, j)
         return codes.GO_ON
     if g.jump[j] != 0.0 and (g.direction[j] == 0.0 or g.direction[j] == -g.b[j]):
         return fire(w, j)
     code = cross(w, j)
     if code != codes.GO_ON:
         return code
-    if s.kept > 0 or (s.dependent > 0 and needed(g, j)):
-        s.target, s.question = j, codes.SLIDE
+    if s.here.kept > 0 or (s.options.dependent > 0 and needed(g, j)):
+        post(s, codes.SLIDE, j)
         return codes.GO_ON
-    if eval_f(w, s.t, v.x, v.f):
-        return s.status
-    if since < 0.3 * s.dt:
+    if eval_f(w, s.now.t, v.x, v.f):
+        return s.run.status
+    if since < 0.3 * s.next.dt:
         # crossed back so soon: was it more than a graze?
         nudge(w, v.x, v.x, v.x_trial)
-        if eval_h(w, s.t, v.x_trial, g.h_trial):
-            return s.status
+        if eval_h(w, s.now.t, v.x_trial, g.h_trial):
+            return s.run.status
         unsure, sigma = 30.0 * abs(g.h_trial[j] - g.h[j]), 0.01 * since
         for i in range(v.width):
             v.x_trial[i] = v.x[i] + sigma * v.f[i]
-        if eval_h(w, s.t + sigma, v.x_trial, g.h_trial):
-            return s.status
+        if eval_h(w, s.now.t + sigma, v.x_trial, g.h_trial):
+            return s.run.status
         speed = abs(g.h_trial[j] - g.h[j]) / max(sigma, 1e-300)
         if 0.25 * speed * since < unsure:
-            s.question, s.target = codes.BACK_SOON, j
-            s.asked_value, s.asked_bend = since, speed
+            post(s, codes.BACK_SOON, j)
+            s.ask.since, s.ask.speed = since, speed
     return codes.GO_ON

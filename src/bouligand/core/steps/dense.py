@@ -26,12 +26,12 @@ def prepare(w, kind, length):
     scheme = kind % BACK
     if scheme >= HOP or table.MORE_STAGES[scheme] == 0:
         return False
-    s.f_calls += table.MORE_STAGES[scheme]
+    s.counts.f_calls += table.MORE_STAGES[scheme]
     b, p = address(w.g.b), address(w.p)
-    bad = dense_stages(scheme, fn.f, fn.context, s.t, length, s.cap, v.x, v.stages, v.x_trial, b, p)
+    bad = dense_stages(scheme, fn.f, fn.context, s.now.t, length, s.run.cap, v.x, v.stages, v.x_trial, b, p)
     if bad == 0:
         return False
-    return failed(w, codes.F_FAILED, min(s.t + table.STAGE_TIME[scheme, bad] * length, s.cap), v.x_trial)
+    return failed(w, codes.F_FAILED, min(s.now.t + table.STAGE_TIME[scheme, bad] * length, s.run.cap), v.x_trial)
 
 
 @core
@@ -79,16 +79,16 @@ def requested(w, length, whole):
     """Write the states at the requested times inside the step that is being accepted; True if f failed."""
     compact()
     s, v, t_eval = w.s, w.v, w.t_eval
-    end = s.t + whole
-    if t_eval[s.eval_count] < end and prepare(w, s.kind, length):
+    end = s.now.t + whole
+    if t_eval[s.rows.requested] < end and prepare(w, s.step.kind, length):
         return True
-    while s.eval_count < t_eval.shape[0] and t_eval[s.eval_count] <= end:
-        q = s.eval_count
+    while s.rows.requested < t_eval.shape[0] and t_eval[s.rows.requested] <= end:
+        q = s.rows.requested
         x = w.x_eval[q]
         if t_eval[q] < end:
-            interpolate(v, s.kind, (t_eval[q] - s.t) / whole, length, whole, x)
+            interpolate(v, s.step.kind, (t_eval[q] - s.now.t) / whole, length, whole, x)
         else:
             copy_state(v.x_end, x)
         make_unit(w, x)
-        s.eval_count += 1
+        s.rows.requested += 1
     return False

@@ -19,14 +19,14 @@ def other_word(w, last, k):
     compact()
     s, v, g = w.s, w.v, w.g
     g.b[last] = -g.b[last]
-    failed = eval_f(w, s.t, v.x, v.hop_stages[0])
+    failed = eval_f(w, s.now.t, v.x, v.hop_stages[0])
     g.b[last] = -g.b[last]
     if failed:
         return 0.0, 0.0, True
-    sigma = s.probe * s.dt
+    sigma = s.options.probe * s.next.dt
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + sigma * v.hop_stages[0, i]
-    if eval_h(w, s.t + sigma, v.x_trial, g.h_trial):
+    if eval_h(w, s.now.t + sigma, v.x_trial, g.h_trial):
         return 0.0, 0.0, True
     rate = (g.h_trial[k] - g.h[k]) / sigma
     # the size of hdot if its terms did not cancel: the same difference along f with two arbitrary patterns of signs
@@ -34,7 +34,7 @@ def other_word(w, last, k):
     for turn in range(2):
         for i in range(v.width):
             v.x_trial[i] = v.x[i] + sigma * v.hop_stages[0, i] * (1.0 if (i * 7 + turn * 3) % 4 < 2 else -1.0)
-        if eval_h(w, s.t + sigma, v.x_trial, g.h_trial):
+        if eval_h(w, s.now.t + sigma, v.x_trial, g.h_trial):
             return 0.0, 0.0, True
         largest = max(largest, abs(g.h_trial[k] - g.h[k]) / sigma)
     return rate, 1e-8 * max(largest, abs(rate)), False
@@ -48,9 +48,9 @@ def rate_along(w, t, k, x, slope, sigma):
     """
     compact()
     s, v, g = w.s, w.v, w.g
-    back, ahead = -sigma, min(sigma, max(s.cap - t, 0.0))
-    if s.break_count > 0:  # (h may be another before the last breakpoint)
-        back = min(max(back, w.breaks[s.break_count - 1] - t), 0.0)
+    back, ahead = -sigma, min(sigma, max(s.run.cap - t, 0.0))
+    if s.rows.breaks > 0:  # (h may be another before the last breakpoint)
+        back = min(max(back, w.breaks[s.rows.breaks - 1] - t), 0.0)
     ahead = sigma if ahead == back else ahead
     for i in range(v.width):
         v.x_trial[i] = x[i] + ahead * slope[i]
@@ -113,9 +113,9 @@ def measure_tolerances(w, x):
     s, v, states = w.s, w.v, w.states
     for i in range(v.width):
         largest = 0.0
-        for row in range(max(s.record_count - LAST_STEPS, 0), s.record_count):
+        for row in range(max(s.rows.records - LAST_STEPS, 0), s.rows.records):
             largest = max(largest, abs(states[row, i]))
-        v.off[i] = v.atol[i] + s.rtol * max(abs(x[i]), CARRIED * largest)
+        v.off[i] = v.atol[i] + s.options.rtol * max(abs(x[i]), CARRIED * largest)
 
 
 @core(inline=True)
@@ -136,18 +136,18 @@ def bend_along(w, j, slope):
     """h'' of guard j along the flow that starts with ``slope``, a second difference of h; and whether a function failed."""
     compact()
     s, v, g = w.s, w.v, w.g
-    sigma = 0.01 * s.dt
+    sigma = 0.01 * s.next.dt
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + sigma * slope[i]
-    if eval_f(w, s.t + sigma, v.x_trial, v.scratch):
+    if eval_f(w, s.now.t + sigma, v.x_trial, v.scratch):
         return 0.0, True
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + 0.5 * sigma * (slope[i] + v.scratch[i])
-    if eval_h(w, s.t + sigma, v.x_trial, g.h_trial):
+    if eval_h(w, s.now.t + sigma, v.x_trial, g.h_trial):
         return 0.0, True
     once = g.h_trial[j]
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + 2.0 * sigma * v.scratch[i]
-    if eval_h(w, s.t + 2.0 * sigma, v.x_trial, g.h_trial):
+    if eval_h(w, s.now.t + 2.0 * sigma, v.x_trial, g.h_trial):
         return 0.0, True
     return (g.h_trial[j] - 2.0 * once + g.h[j]) / (sigma * sigma), False

@@ -30,10 +30,10 @@ def hop(w, t, x, length, share, fixed):
     """
     compact()
     s, v, k = w.s, w.v, w.v.hop_stages
-    n, a, cap = v.width, abs(length), s.cap
-    lam, rate = s.growth, s.bend
+    n, a, cap = v.width, abs(length), s.run.cap
+    lam, rate = s.hop.growth, s.hop.bend
     # a shorter hop measures x'' badly: the last estimate is kept, unless it was cleared, or measured over a still shorter hop
-    bends = a > 1e-5 * s.dt or a > s.measured_over
+    bends = a > 1e-5 * s.next.dt or a > s.hop.measured_over
     if fixed == 1:
         for i in range(n):
             v.x_end[i] = x[i] + length * k[0, i]
@@ -41,16 +41,16 @@ def hop(w, t, x, length, share, fixed):
             v.second[i] = 0.0
         return 1
     # the first rung to try, from what the last hops or the last smooth step measured: lam is x'''/x'', rate is x''
-    if lam == 0.0 and fixed == 0 and s.fresh == 0 and length > 0.0:
+    if lam == 0.0 and fixed == 0 and s.here.fresh == 0 and length > 0.0:
         rate = in_tolerances(w, v.second, x, x)
-        lam = max(in_tolerances(w, v.third, x, x) / rate if rate > 0.0 else 0.0, 1.0 / s.dt)
+        lam = max(in_tolerances(w, v.third, x, x) / rate if rate > 0.0 else 0.0, 1.0 / s.next.dt)
     third = rate * a * a * a * lam / 24.0
     fourth = third * lam * a / 3.0
     fifth = fourth * lam * a / 4.0
     begin = 3 if lam == 0.0 else 5 if fifth > 2.0 * share else 4 if fourth > 2.0 * share else 2
     if fixed > 0:
         begin = fixed
-    slow = 1.0 / s.dt
+    slow = 1.0 / s.next.dt
     if begin < 5:
         for i in range(n):
             v.x_trial[i] = x[i] + 0.5 * length * k[0, i]
@@ -59,13 +59,13 @@ def hop(w, t, x, length, share, fixed):
         for i in range(n):
             v.scratch[i] = length * (k[1, i] - k[0, i])
         bend = in_tolerances(w, v.scratch, x, v.x_trial)
-        if begin == 2 and (fixed == 2 or (s.age < 8 and bend * lam * a <= 6.0 * share)):
+        if begin == 2 and (fixed == 2 or (s.hop.age < 8 and bend * lam * a <= 6.0 * share)):
             for i in range(n):
                 v.x_end[i] = x[i] + length * k[1, i]
                 v.f_end[i] = 2.0 * k[1, i] - k[0, i]
                 v.second[i] = 2.0 * (k[1, i] - k[0, i]) / length if bends else v.second[i]
-            s.bend = 2.0 * bend / (a * a)
-            s.age += 1
+            s.hop.bend = 2.0 * bend / (a * a)
+            s.hop.age += 1
             return 2
         if begin < 4:
             for i in range(n):
@@ -114,9 +114,9 @@ def hop(w, t, x, length, share, fixed):
 def measured(s, third, bend, a, slow):
     """Keep what a hop has measured: the size of x'', and the rate at which it changes."""
     lam = max(12.0 * third / (bend * a) if bend > 0.0 else 0.0, slow)
-    s.growth = lam
-    s.bend = 2.0 * bend / (a * a)
-    s.age = 0
+    s.hop.growth = lam
+    s.hop.bend = 2.0 * bend / (a * a)
+    s.hop.age = 0
     return lam
 
 
@@ -125,12 +125,12 @@ def last_rung(w, t, x, length, share):
     """dopri5 with its own error estimate."""
     compact()
     s, v, k, fn = w.s, w.v, w.v.hop_stages, w.fn
-    n, cap, a = v.width, s.cap, abs(length)
+    n, cap, a = v.width, s.run.cap, abs(length)
     b, p = address(w.g.b), address(w.p)
     bad = dopri5_first(0, fn.f, fn.context, t, length, cap, x, k, v.x_trial, b, p)
     if bad == 0:
         bad = dopri5_later(0, fn.f, fn.context, t, length, cap, x, k, v.x_trial, b, p)
-    s.f_calls += 5
+    s.counts.f_calls += 5
     if bad != 0:
         failed(w, codes.F_FAILED, min(t + DOPRI5_TIME[bad] * length, cap), v.x_trial)
         return outcomes.RUNG_FAILED
@@ -141,7 +141,7 @@ def last_rung(w, t, x, length, share):
         v.scratch[i] = 2.5 * length * (k[1, i] - k[0, i])
         v.x_trial[i] = length / 3.6 * (10.0 * (k[2, i] - k[1, i]) - 5.0 * (k[1, i] - k[0, i]))
     bend = in_tolerances(w, v.scratch, x, v.x_end)
-    measured(s, in_tolerances(w, v.x_trial, x, v.x_end), bend, a, 1.0 / s.dt)
+    measured(s, in_tolerances(w, v.x_trial, x, v.x_end), bend, a, 1.0 / s.next.dt)
     dopri5_error(0, x, k, length, v.scratch)
     if in_tolerances(w, v.scratch, x, v.x_end) > share:
         return outcomes.NO_RUNG

@@ -29,8 +29,8 @@ def cubic_between(v, theta, length, out):
 def between(w, theta, whole, out):
     """out = about the state at theta of the step that is being taken."""
     compact()
-    if w.s.kind % BACK == STIFF:
-        inside_stiff(w.v, theta, w.s.length, whole, out)
+    if w.s.step.kind % BACK == STIFF:
+        inside_stiff(w.v, theta, w.s.step.length, whole, out)
     else:
         cubic_between(w.v, theta, whole, out)
 
@@ -43,7 +43,7 @@ def locate(w, length):
     """
     compact()
     s, v, g = w.s, w.v, w.g
-    if eval_h(w, s.t + length, v.x_end, g.hdot_end):
+    if eval_h(w, s.now.t + length, v.x_end, g.hdot_end):
         return -2.0, -1
     j = wrong_at(g, g.hdot_end)
     if j < 0:
@@ -60,7 +60,7 @@ def locate(w, length):
         part = 0.5 if turn % 3 == 2 else min(max(part, 0.02), 0.98)
         theta = low + part * (high - low)
         between(w, theta, length, v.x_trial)
-        if eval_h(w, s.t + theta * length, v.x_trial, g.h_trial):
+        if eval_h(w, s.now.t + theta * length, v.x_trial, g.h_trial):
             return -2.0, -1
         k = wrong_at(g, g.h_trial)
         if k >= 0:

@@ -1,7 +1,7 @@
 """The judge: decides rare cases, above all whether the integration can continue. An entry of its own, compiled when needed.
 
 The loop only detects such a case (a guard that is not being left, one that suddenly recedes, one that was barely touched) and
-sets s.question. Sliding, grazing and corners that are not event-selected are refused by name; where the outcome cannot
+sets s.ask.question. Sliding, grazing and corners that are not event-selected are refused by name; where the outcome cannot
 change by more than the tolerance, the integration continues, and the margin is recorded.
 """
 
@@ -25,12 +25,13 @@ SOON = 100.0  # steps for which a verdict on a graze holds at most
 
 @core(entry=True)
 def judge(table):
-    """Answer s.question (about the guard s.target): GO_ON, a refusal, or a failed evaluation."""
+    """Answer s.ask.question (about the guard s.ask.about): GO_ON, a refusal, or a failed evaluation."""
     compact()
     w = work(table)
     s = w.s
-    question = s.question
-    s.question = 0
+    question = s.ask.question
+    s.ask.question = 0
+    s.run.culprit = s.ask.about  # (if it is refused)
     if question == codes.CHANGED:
         return start_anew(w)
     if question == codes.REFILL:
@@ -38,11 +39,11 @@ def judge(table):
     if question == codes.NEAR:  # (that was inside the last step, and says nothing of the guards at hand)
         return near(w)
     if question == codes.BARELY:
-        return barely_crossed(w, s.target)
-    s.judged = 1
+        return barely_crossed(w, s.ask.about)
+    s.ask.judged = 1
     if question != codes.STUCK and question != codes.TURNED:
-        return crossed_back(w, s.target)
-    answer = stuck(w, s.target) if question == codes.STUCK else turned_away(w, s.target)
+        return crossed_back(w, s.ask.about)
+    answer = stuck(w, s.ask.about) if question == codes.STUCK else turned_away(w, s.ask.about)
     return others_coming_back(w) if answer == codes.GO_ON else answer
 
 
@@ -54,29 +55,29 @@ def stuck(w, j):
     """
     compact()
     s, v, g, events = w.s, w.v, w.g, w.events
-    if g.t_last[j] != s.t:
+    if g.t_last[j] != s.now.t:
         g.held[j] = 0.0  # the trajectory stayed on the guard and now approaches it again: an ordinary approach
         return codes.GO_ON
     before, least, failed = other_word(w, j, j)
     if failed:
-        return s.status
-    rate, failed = rate_along(w, s.t, j, v.x, v.f, s.probe * s.dt)
+        return s.run.status
+    rate, failed = rate_along(w, s.now.t, j, v.x, v.f, s.options.probe * s.next.dt)
     if failed:
-        return s.status
+        return s.run.status
     if g.b[j] * rate > least:
-        bend, unsure = second_rate(w, j, v.f), tolerance_of_guard(w, s.t, v.x, j)
+        bend, unsure = second_rate(w, j, v.f), tolerance_of_guard(w, s.now.t, v.x, j)
         if bend < 0.0 or unsure < 0.0:
-            return s.status
+            return s.run.status
         if 0.5 * rate * rate > unsure * bend:
             g.hdot[j] = rate  # it is being left, by more than a tolerance, and will be crossed back at once
             return codes.GO_ON
     if g.b[j] * before > least and g.b[j] * g.hdot[j] < -least:
-        if s.may_slide == 1:
-            s.question = codes.SLIDE
+        if s.options.may_slide == 1:
+            s.ask.question = codes.SLIDE
             return codes.GO_ON
         vanishes = jump_vanishes(w, j)
         if vanishes < 0:
-            return s.status
+            return s.run.status
         if vanishes == 0:
             return slides(w, j)
         if g.b[j] * g.h[j] > 0.0:
@@ -87,7 +88,7 @@ def stuck(w, j):
     if answer != codes.GO_ON:
         return answer
     # undo the crossing: the trajectory touched the guard and stays on its side
-    for row in range(s.event_count - 1, -1, -1):
+    for row in range(s.rows.events - 1, -1, -1):
         if events[row].guard == j and events[row].shown != MARGIN:
             if events[row].shown == SHOWN:
                 uncount(w, j)
@@ -97,10 +98,10 @@ def stuck(w, j):
     g.watched[j] = g.b[j]
     hold(w, j)
     g.t_last[j] = -math.inf
-    note(w, s.t, j, g.b[j], g.h[j], SWITCH)
-    note_graze(w, s.t, j, g.b[j], g.b[j] * g.h[j])
+    note(w, s.now.t, j, g.b[j], g.h[j], SWITCH)
+    note_graze(w, s.now.t, j, g.b[j], g.b[j] * g.h[j])
     copy_state(v.hop_stages[0], v.f)
-    s.rates_known = 0
+    s.here.rates_known = 0
     return codes.GO_ON
 
 
@@ -110,10 +111,10 @@ def slides(w, j):
     compact()
     s, g = w.s, w.g
     for k in range(g.width):
-        if k != j and g.t_last[k] == s.t:
+        if k != j and g.t_last[k] == s.now.t:
             return codes.NOT_EVENT_SELECTED
     # (at a terminal event it does not matter what would come after it)
-    return codes.GO_ON if s.ending == 1 and s.ended_by == j else codes.SLIDING
+    return codes.GO_ON if s.run.ending == 1 and s.run.ended_by == j else codes.SLIDING
 
 
 @core
@@ -126,12 +127,12 @@ def stays_or_crosses(w, j):
     s, v, g = w.s, w.v, w.g
     g.b[j] = -g.b[j]
     bend = second_rate(w, j, v.hop_stages[0])
-    unsure = tolerance_of_guard(w, s.t, v.x, j)
-    answer = s.status
+    unsure = tolerance_of_guard(w, s.now.t, v.x, j)
+    answer = s.run.status
     if unsure >= 0.0 and bend >= 0.0:
-        s.margin = abs(g.h[j])
+        s.verdict.margin = abs(g.h[j])
         dwell = min(dwell_time(unsure, bend), 2.0 * unsure / max(abs(g.hdot[j]), 1e-300))
-        answer = verdict(w, s.t, v.x, j, bend, unsure, dwell)
+        answer = verdict(w, s.now.t, v.x, j, bend, unsure, dwell)
     g.b[j] = -g.b[j]
     return answer
 
@@ -155,22 +156,22 @@ def from_before(w, j):
     """See `barely_crossed`: with the sign that guard j had before."""
     compact()
     s, v, g = w.s, w.v, w.g
-    rate, failed = rate_along(w, s.t, j, v.x, v.f_end, s.probe * s.dt)
+    rate, failed = rate_along(w, s.now.t, j, v.x, v.f_end, s.options.probe * s.next.dt)
     if failed:
-        return s.status
+        return s.run.status
     bend, failed = bend_along(w, j, v.f_end)
     if failed:
-        return s.status
+        return s.run.status
     bend *= g.b[j]
-    if g.b[j] * rate >= 0.0 or bend <= 0.0 or (s.ending == 1 and s.ended_by == j):
+    if g.b[j] * rate >= 0.0 or bend <= 0.0 or (s.run.ending == 1 and s.run.ended_by == j):
         return codes.GO_ON
-    s.margin = 0.5 * rate * rate / bend
-    unsure = tolerance_of_guard(w, s.t, v.x, j)
-    if unsure < 0.0 or s.margin > unsure:
-        return s.status if unsure < 0.0 else codes.GO_ON
-    answer = verdict(w, s.t, v.x, j, bend, unsure, dwell_time(unsure, bend))
+    s.verdict.margin = 0.5 * rate * rate / bend
+    unsure = tolerance_of_guard(w, s.now.t, v.x, j)
+    if unsure < 0.0 or s.verdict.margin > unsure:
+        return s.run.status if unsure < 0.0 else codes.GO_ON
+    answer = verdict(w, s.now.t, v.x, j, bend, unsure, dwell_time(unsure, bend))
     if answer == codes.ESCAPES:
-        note_graze(w, s.t, j, g.b[j], -s.margin)
+        note_graze(w, s.now.t, j, g.b[j], -s.verdict.margin)
     if answer == codes.GRAZING and g.jump[j] == 0.0:
         return codes.GO_ON
     return answer
@@ -182,18 +183,18 @@ def turned_away(w, k):
     event-selected."""
     compact()
     s, g = w.s, w.g
-    last, soon = s.last, s.soon
-    if last < 0 or last == k or g.t_last[last] != s.t or s.t - g.t_last[k] <= 10.0 * soon:
+    last, soon = s.here.last, s.ask.soon
+    if last < 0 or last == k or g.t_last[last] != s.now.t or s.now.t - g.t_last[k] <= 10.0 * soon:
         return codes.GO_ON
-    if g.jump[last] != 0.0 or s.may_slide == 1:
+    if g.jump[last] != 0.0 or s.options.may_slide == 1:
         return codes.GO_ON  # (a jump may turn others away; and what slides is found out otherwise)
     before, least, failed = other_word(w, last, k)
     if failed:
-        return s.status
+        return s.run.status
     if g.watched[k] * before < -least and g.watched[k] * g.h[k] <= soon * -g.watched[k] * before:
         vanishes = jump_vanishes(w, last)
         if vanishes < 1:
-            return codes.NOT_EVENT_SELECTED if vanishes == 0 else s.status
+            return codes.NOT_EVENT_SELECTED if vanishes == 0 else s.run.status
     return codes.GO_ON
 
 
@@ -204,21 +205,21 @@ def others_coming_back(w):
     compact()
     s, v, g = w.s, w.v, w.g
     for k in range(g.width):
-        s.margin = -g.watched[k] * g.h[k]
-        if g.held[k] != 0.0 or s.margin <= 0.0 or g.watched[k] * g.hdot[k] <= 0.0:
+        s.verdict.margin = -g.watched[k] * g.h[k]
+        if g.held[k] != 0.0 or s.verdict.margin <= 0.0 or g.watched[k] * g.hdot[k] <= 0.0:
             continue
         bend = second_rate(w, k, v.f)
-        unsure = tolerance_of_guard(w, s.t, v.x, k)
+        unsure = tolerance_of_guard(w, s.now.t, v.x, k)
         if bend < 0.0 or unsure < 0.0:
-            return s.status
-        if s.margin > unsure:
+            return s.run.status
+        if s.verdict.margin > unsure:
             continue
-        answer = verdict(w, s.t, v.x, k, bend, unsure, dwell_time(unsure, bend))
-        if s.event_count < w.events.shape[0]:
-            note_graze(w, s.t, k, g.b[k], -s.margin)
+        answer = verdict(w, s.now.t, v.x, k, bend, unsure, dwell_time(unsure, bend))
+        if s.rows.events < w.events.shape[0]:
+            note_graze(w, s.now.t, k, g.b[k], -s.verdict.margin)
         hold(w, k)
         if answer != codes.GO_ON:
-            s.target = k
+            s.run.culprit = k
             return answer
     return codes.GO_ON
 
@@ -231,11 +232,11 @@ def near(w):
     answer = codes.GO_ON
     for k in range(g.width):
         if g.near_bend[k] > 0.0 and answer == codes.GO_ON:
-            if s.event_count + 2 > w.events.shape[0]:  # (hundreds may come near at once: the rest, when there is room)
-                s.question = codes.NEAR
+            if s.rows.events + 2 > w.events.shape[0]:  # (hundreds may come near at once: the rest, when there is room)
+                s.ask.question = codes.NEAR
                 return codes.EVENTS_FULL
             answer = came_near(w, k, g.near[k], g.near_bend[k])
-            s.target = k if answer != codes.GO_ON else s.target
+            s.run.culprit = k if answer != codes.GO_ON else s.run.culprit
         g.near_bend[k] = 0.0  # (all of them, also behind a refusal: the memory is used again)
     return answer
 
@@ -245,28 +246,28 @@ def came_near(w, k, lowest, bend):
     """Guard k came as near as ``lowest`` with |h''| = bend: its margin is noted; refused where being beyond would matter."""
     compact()
     s, v, g = w.s, w.v, w.g
-    when = s.asked_t
+    when = s.ask.t
     if g.b[k] == 0.0:
         return codes.GO_ON  # (of a guard that is slid on, h is another function)
     unsure = tolerance_of_guard(w, when, v.x_near, k)
     if unsure < 0.0:
-        return s.status
+        return s.run.status
     if lowest > 10.0 * unsure:
         return codes.GO_ON
     dwell = dwell_time(max(unsure, lowest), bend)
-    until = when + min(dwell, SOON * s.dt)
+    until = when + min(dwell, SOON * s.next.dt)
     if lowest > unsure:
         note(w, when, k, g.b[k], lowest, MARGIN)
         g.settled[k], g.settled_h[k] = until, lowest
         return codes.GO_ON
-    s.margin = lowest
+    s.verdict.margin = lowest
     answer = codes.GO_ON
     if when <= g.settled[k] and g.settled_h[k] <= unsure:
-        s.effect, s.returns = 0.0, 1
+        s.verdict.effect, s.verdict.returns = 0.0, 1
     else:
         answer = verdict(w, when, v.x_near, k, bend, unsure, dwell)
     note_graze(w, when, k, g.b[k], lowest)
-    if answer == codes.GO_ON and s.effect == 0.0:
+    if answer == codes.GO_ON and s.verdict.effect == 0.0:
         # (f has no jump there, which will not change soon)
         g.settled[k], g.settled_h[k] = until, lowest
     return answer
@@ -274,34 +275,34 @@ def came_near(w, k, lowest, bend):
 
 @core
 def crossed_back(w, j):
-    """Guard j was crossed back after the time s.asked_value: refuse if it may not have been crossed at all, and that matters."""
+    """Guard j was crossed back after the time s.ask.since: refuse if it may not have been crossed at all, and that matters."""
     compact()
     s, v, g, events = w.s, w.v, w.g, w.events
     for i in range(v.width):
         v.scratch[i] = v.f[i] - v.f_end[i]
-    if in_tolerances(w, v.scratch, v.x, v.x) * s.asked_value <= 1.0:
+    if in_tolerances(w, v.scratch, v.x, v.x) * s.ask.since <= 1.0:
         return codes.GO_ON
     # how deep it was, and how deep it would have been without what crossing it does (the force of a stiff contact,
     # say): a graze only if both are zero within the tolerance
     bend = second_rate(w, j, v.f)
     if bend < 0.0:
-        return s.status
-    s.margin = max(0.25 * s.asked_bend * s.asked_value, 0.5 * s.asked_bend * s.asked_bend / max(bend, 1e-300))
-    unsure = tolerance_of_guard(w, s.t, v.x, j)
+        return s.run.status
+    s.verdict.margin = max(0.25 * s.ask.speed * s.ask.since, 0.5 * s.ask.speed * s.ask.speed / max(bend, 1e-300))
+    unsure = tolerance_of_guard(w, s.now.t, v.x, j)
     if unsure < 0.0:
-        return s.status
-    if s.margin > unsure:
+        return s.run.status
+    if s.verdict.margin > unsure:
         return codes.GO_ON
-    when = s.t - 0.5 * s.asked_value
+    when = s.now.t - 0.5 * s.ask.since
     recorded_at(w, when, v.x_near)
-    answer = verdict(w, when, v.x_near, j, bend, unsure, s.asked_value)
-    note_graze(w, when, j, g.b[j], -s.margin)
+    answer = verdict(w, when, v.x_near, j, bend, unsure, s.ask.since)
+    note_graze(w, when, j, g.b[j], -s.verdict.margin)
     if answer != codes.GRAZING and answer != codes.ESCAPES:
         return answer
     # crossed repeatedly at ever shorter intervals, until they are below the tolerance?
     crossings = 0
-    for row in range(max(s.event_count - 40, 0), s.event_count):
-        if events[row].guard == j and events[row].shown != MARGIN and events[row].t > s.t - 20.0 * s.asked_value:
+    for row in range(max(s.rows.events - 40, 0), s.rows.events):
+        if events[row].guard == j and events[row].shown != MARGIN and events[row].t > s.now.t - 20.0 * s.ask.since:
             crossings += 1
     return codes.CHATTERING if crossings >= 4 else answer
 
@@ -314,7 +315,7 @@ def recorded_at(w, t, out):
     """
     compact()
     steps, states = w.steps, w.states
-    row = w.s.record_count - 1
+    row = w.s.rows.records - 1
     while row > 1 and steps[row - 1].t > t:
         row -= 1
     before, after = steps[row - 1].t, steps[row].t

@@ -4,8 +4,8 @@ A hop is taken by exactly the predicted time; a smooth step that turns out to ha
 end. Either way the end is then corrected along the flow, with h evaluated again until the residual is far below the
 tolerance: without that, near-grazing landings would have an error that does not fall with the tolerance.
 
-The parts of a step are left in s.length (the hop or smooth step), s.back (the way back to a guard that was passed) and
-s.correction.
+The parts of a step are left in s.step.length (the hop or smooth step), s.step.back (the way back to a guard that was passed) and
+s.step.correction.
 """
 
 import math
@@ -27,40 +27,40 @@ MOST_TRIES = 4  # to land on one guard
 
 @core(inline=True)
 def land_by_hop(w, length, fixed):
-    """Hop onto the guard s.target, at first by this length. Returns the outcome, the last length and the number of tries."""
+    """Hop onto the guard s.step.target, at first by this length. Returns the outcome, the last length and the number of tries."""
     compact()
     s, v, g = w.s, w.v, w.g
     tries, share = 0, part(s, length, 2.0)
-    start = g.watched[s.target] * g.h[s.target]
+    start = g.watched[s.step.target] * g.h[s.step.target]
     while True:
         copy_state(v.f, v.hop_stages[0])
-        rung = hop(w, s.t, v.x, length, share, fixed)
+        rung = hop(w, s.now.t, v.x, length, share, fixed)
         if rung == outcomes.RUNG_FAILED:
             return outcomes.FAILED, length, tries
         if rung == outcomes.NO_RUNG:
             return outcomes.NO_HOP, length, tries
-        s.kind, s.length = HOP + rung, length
-        if eval_h(w, s.t + length, v.x_end, g.h_end):
+        s.step.kind, s.step.length = HOP + rung, length
+        if eval_h(w, s.now.t + length, v.x_end, g.h_end):
             return outcomes.FAILED, length, tries
-        shift, j, finite = passed(g, length, s.target, True, 1e-6 * s.dt)
+        shift, j, finite = passed(g, length, s.step.target, True, 1e-6 * s.next.dt)
         if not finite:
             return not_finite(s, length), length, tries
         if fixed == 1:
             # the paper's tangent projection is not corrected; the residual h is reported
-            near = abs(g.h_end[s.target]) <= 0.5 * start
+            near = abs(g.h_end[s.step.target]) <= 0.5 * start
             return outcomes.LANDED if near else outcomes.TURNS, length, tries
         if j < 0:
             return outcomes.STEPPED, length, tries
         if fixed > 0:
             near = nearly(shift, length, tries)
         else:
-            near = bend_of(w, shift) * max(s.growth * length, 0.01) <= 0.3 * share
+            near = bend_of(w, shift) * max(s.hop.growth * length, 0.01) <= 0.3 * share
         keep_end(v)
         if near:
             outcome = correct_onto_guard(w, length, j, shift, share, fixed)
-            telling = s.kind > HOP + 2 and s.bend > 0.0 and length > SHORTEST * s.dt
+            telling = s.step.kind > HOP + 2 and s.hop.bend > 0.0 and length > SHORTEST * s.next.dt
             if outcome == outcomes.LANDED and fixed == 0 and telling:
-                s.dt = max(min(s.dt, natural_step(s.bend, s.growth, s.scheme)), length)
+                s.next.dt = max(min(s.next.dt, natural_step(s.hop.bend, s.hop.growth, s.next.scheme)), length)
             if outcome != outcomes.REJECTED:
                 return outcome, length, tries
         if shift > 0.0 and fixed == 0:
@@ -77,33 +77,33 @@ def land_by_hop(w, length, fixed):
         if tries > MOST_TRIES:
             outcome = outcomes.TURNS if fixed > 0 else shorten(s, length, 0.5 * aim - length)
             return outcome, length, tries
-        s.rejected += 1
+        s.counts.rejected += 1
         length = max(aim, 0.1 * length)
         share = part(s, length, 2.0)
 
 
 @core(inline=True)
 def step_smoothly(w, length, landing, fixed, tries):
-    """A smooth step, cut back to the first guard that it has passed. ``landing``: it is to end on s.target."""
+    """A smooth step, cut back to the first guard that it has passed. ``landing``: it is to end on s.step.target."""
     compact()
     s, v, g = w.s, w.v, w.g
     error, factor = smooth_step(w, length)
     if error == EVALUATION_FAILED:
         return outcomes.FAILED
     if error > 1.0:
-        s.dt = length * factor
-        s.rejected += 1 if factor < 1.0 else 0
+        s.next.dt = length * factor
+        s.counts.rejected += 1 if factor < 1.0 else 0
         return outcomes.NOT_FINITE if error == math.inf else outcomes.REJECTED
-    natural = min(length * factor, s.dt_max)
-    s.dt = max(s.dt, natural) if landing or length < 0.999 * s.dt else natural
-    s.length, s.growth = length, 0.0
-    if w.fn.fh == 0 and eval_h(w, s.t + length, v.x_end, g.h_end):
+    natural = min(length * factor, s.options.dt_max)
+    s.next.dt = max(s.next.dt, natural) if landing or length < 0.999 * s.next.dt else natural
+    s.step.length, s.hop.growth = length, 0.0
+    if w.fn.fh == 0 and eval_h(w, s.now.t + length, v.x_end, g.h_end):
         return outcomes.FAILED
-    shift, j, finite = passed(g, length, s.target if landing else -1, False, 0.0)
+    shift, j, finite = passed(g, length, s.step.target if landing else -1, False, 0.0)
     if not finite:
         return not_finite(s, length)
     if fixed == 1:
-        return outcomes.LANDED if abs(g.h_end[s.target]) <= 0.0 else outcomes.TURNS
+        return outcomes.LANDED if abs(g.h_end[s.step.target]) <= 0.0 else outcomes.TURNS
     if j < 0:
         return outcomes.STEPPED
     near = nearly(shift, length, tries) if fixed > 0 else bend_of(w, shift) <= 0.05
@@ -134,20 +134,20 @@ def hop_back(w, length, aim, j, fixed, tries, near):
         if tries > MOST_TRIES or aim < 0.4 * length:
             shift = (aim if tries <= MOST_TRIES else 0.5 * aim) - length
             return outcomes.TURNS if fixed > 0 else shorten(s, length, shift)
-        s.target = j
+        s.step.target = j
         back = aim - length
         share = part(s, back, 0.5)
         copy_state(v.f_smooth, v.hop_stages[0])
-        rung = hop(w, s.t + length, v.x_smooth, back, share, fixed)
+        rung = hop(w, s.now.t + length, v.x_smooth, back, share, fixed)
         if rung == outcomes.RUNG_FAILED:
             return outcomes.FAILED
         if rung == outcomes.NO_RUNG:
             return shorten(s, length, back)
-        s.kind, s.growth, s.back = s.kind % BACK + BACK * rung, 0.0, back
+        s.step.kind, s.hop.growth, s.step.back = s.step.kind % BACK + BACK * rung, 0.0, back
         whole = length + back
-        if eval_h(w, s.t + whole, v.x_end, g.h_end):
+        if eval_h(w, s.now.t + whole, v.x_end, g.h_end):
             return outcomes.FAILED
-        shift, j, finite = passed(g, whole, s.target, False, 0.0)
+        shift, j, finite = passed(g, whole, s.step.target, False, 0.0)
         if not finite:
             return not_finite(s, length)
         if j < 0:
@@ -186,7 +186,7 @@ def nearly(shift, length, tries):
 def not_there_yet(w, length, tried):
     """The guard is ahead, too far for a correction: an ordinary step."""
     compact()
-    if tried and eval_h(w, w.s.t + length, w.v.x_end, w.g.h_end):
+    if tried and eval_h(w, w.s.now.t + length, w.v.x_end, w.g.h_end):
         return outcomes.FAILED
     return outcomes.STEPPED
 
@@ -195,8 +195,8 @@ def not_there_yet(w, length, tried):
 def not_finite(s, length):
     """Some h is not finite at the end: try a tenth of the step."""
     compact()
-    s.dt = 0.1 * length
-    s.rejected += 1
+    s.next.dt = 0.1 * length
+    s.counts.rejected += 1
     return outcomes.NOT_FINITE
 
 
@@ -205,13 +205,13 @@ def correct_onto_guard(w, whole, j, shift, share, fixed):
     """Correct the end of a step onto guard j: LANDED, FAILED, or REJECTED (then the end is restored)."""
     compact()
     s = w.s
-    s.correction, converged = secant_to_guard(w, whole, j, shift, 1e-9 if fixed > 0 else share)
+    s.step.correction, converged = secant_to_guard(w, whole, j, shift, 1e-9 if fixed > 0 else share)
     if converged < 0:
         return outcomes.FAILED
     if converged > 0:
-        s.target = j
+        s.step.target = j
         return outcomes.LANDED
-    s.correction = 0.0
+    s.step.correction = 0.0
     restore_end(w.v)
     return outcomes.REJECTED
 
@@ -220,7 +220,7 @@ def correct_onto_guard(w, whole, j, shift, share, fixed):
 def part(s, length, factor):
     """The part of the tolerance that a landing step of this length may use: in proportion to its length, so that the errors of
     many short ones add up to that of a smooth step."""
-    return factor * min(max(abs(length) / s.dt, 1e-3), 1.05)
+    return factor * min(max(abs(length) / s.next.dt, 1e-3), 1.05)
 
 
 @core(inline=True)
@@ -236,6 +236,6 @@ def bend_of(w, shift):
 @core(inline=True)
 def shorten(s, length, shift):
     """Reject the step; the next trial ends about where the guard is."""
-    s.dt = max(length + min(shift, 0.0), 0.05 * length)
-    s.rejected += 1
+    s.next.dt = max(length + min(shift, 0.0), 0.05 * length)
+    s.counts.rejected += 1
     return outcomes.REJECTED

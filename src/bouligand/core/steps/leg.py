@@ -16,6 +16,7 @@ from ..resolution import near_zero, shake
 from ..state import HOP, MARGIN, NO_GUARD, SHOWN
 from . import outcomes
 from .crossing import flip, note
+from .restart import new_field, post
 
 
 @core
@@ -24,7 +25,7 @@ def shortest(w, slope):
     units in the last place."""
     compact()
     s, v = w.s, w.v
-    return max(0.01 / max(in_tolerances(w, slope, v.x, v.x), 1e-300), 2e-15 * max(abs(s.t), abs(s.stop)))
+    return max(0.01 / max(in_tolerances(w, slope, v.x, v.x), 1e-300), 2e-15 * max(abs(s.now.t), abs(s.now.stop)))
 
 
 @core
@@ -32,11 +33,17 @@ def drift_to_stop(w):
     """Over the last instant of a leg, along the tangent: guards that lie in it are crossed where it ends. An outcome."""
     compact()
     s, v = w.s, w.v
-    s.kind, s.length, s.back, s.correction, s.gap = HOP + 1, s.stop - s.t, 0.0, 0.0, 0.0
+    s.step.kind, s.step.length, s.step.back, s.step.correction, s.landing.gap = (
+        HOP + 1,
+        s.now.stop - s.now.t,
+        0.0,
+        0.0,
+        0.0,
+    )
     for i in range(v.width):
-        v.x_end[i] = v.x[i] + s.length * v.f[i]
+        v.x_end[i] = v.x[i] + s.step.length * v.f[i]
     copy_state(v.f, v.f_end)
-    return outcomes.FAILED if eval_h(w, s.stop, v.x_end, w.g.h_end) else outcomes.STEPPED
+    return outcomes.FAILED if eval_h(w, s.now.stop, v.x_end, w.g.h_end) else outcomes.STEPPED
 
 
 @core
@@ -44,18 +51,17 @@ def start_anew(w):
     """Forget what was saved from the last step: f or h may have changed with time or with the parameters."""
     compact()
     s, v, g = w.s, w.v, w.g
-    s.stale = 0
+    s.run.stale = 0
     cap_leg(w)
-    if follow_jumps(w) or eval_f(w, s.t, v.x, v.f):
-        return s.status
-    s.rates_known = 0
-    s.fresh = 1
-    s.A_at = -1
+    if follow_jumps(w) or eval_f(w, s.now.t, v.x, v.f):
+        return s.run.status
+    new_field(w)
+    s.stiff.A_at = -1
     for k in range(g.width):
         g.t_last[k] = -math.inf  # a crossing before the break has no say in what happens behind it
         g.settled[k] = -math.inf
-    if s.kept > 0 or s.dependent > 0:  # (does it stay on these guards behind the break? which matter?)
-        s.question, s.target = codes.SLIDE, NO_GUARD
+    if s.here.kept > 0 or s.options.dependent > 0:  # (does it stay on these guards behind the break? which matter?)
+        post(s, codes.SLIDE, NO_GUARD)
     return codes.GO_ON
 
 
@@ -68,10 +74,10 @@ def follow_jumps(w):
     """
     compact()
     s, v, g = w.s, w.v, w.g
-    first = s.event_count
+    first = s.rows.events
     instant = shortest(w, v.f)
     shake(v)
-    if eval_h(w, s.t, v.x, g.h_middle) or eval_h(w, s.t, v.x_trial, g.h_trial):
+    if eval_h(w, s.now.t, v.x, g.h_middle) or eval_h(w, s.now.t, v.x_trial, g.h_trial):
         return True
     for k in range(g.width):
         before, g.h[k] = g.h[k], g.h_middle[k]
@@ -82,7 +88,7 @@ def follow_jumps(w):
         zero = near_zero(g, k)
         if jumped and g.held[k] == 0.0 and g.watched[k] != 0.0 and (zero or abs(before) <= 100.0 * left):
             note(
-                w, s.t, k, g.b[k], before, MARGIN
+                w, s.now.t, k, g.b[k], before, MARGIN
             )  # on it as far as the tolerances tell, on one side of the break only
         if zero or (wrong and not jumped):
             hold(w, k)
@@ -90,7 +96,7 @@ def follow_jumps(w):
         g.held[k] = 0.0
         if wrong and (g.watched[k] != 0.0 or g.observer[k] != 0.0):
             jump_across(w, k)
-    for row in range(first, s.event_count):
+    for row in range(first, s.rows.events):
         if w.reset.shape[0] > 0 and g.direction[w.events[row].guard] != 0.0 and w.events[row].shown == SHOWN:
             arm_by_matrix(w, w.events[row].guard)
     return False
@@ -102,7 +108,7 @@ def jump_across(w, k):
     compact()
     s, g = w.s, w.g
     flip(w, k, w.reset.shape[0] > 0)
-    w.events[s.event_count - 1].jumped = 1
+    w.events[s.rows.events - 1].jumped = 1
     g.held[k] = 0.0
     if g.observer[k] != 0.0:
         g.watched[k] = 0.0

@@ -50,7 +50,7 @@ def run(table):
             code = call_entry(w.fn.enter_judge, table)
     if code == codes.FINISHED:
         list_times(w)
-    w.s.status = code
+    w.s.run.status = code
     return code
 
 
@@ -60,11 +60,11 @@ def list_times(w):
     than a landing takes."""
     compact()
     s, events, times = w.s, w.events, w.event_times
-    s.shown_count = 0
-    for q in range(s.event_count):
+    s.rows.shown = 0
+    for q in range(s.rows.events):
         if events[q].shown == SHOWN:
-            times[s.shown_count] = events[q].t
-            s.shown_count += 1
+            times[s.rows.shown] = events[q].t
+            s.rows.shown += 1
 
 
 @core
@@ -73,30 +73,30 @@ def advance(w):
     compact()
     s = w.s
     code = codes.GO_ON
-    if s.started == 0:
+    if s.run.started == 0:
         code = start(w)
-    elif s.stale == 1:
-        s.question, s.spanning = codes.CHANGED, 0
-    elif s.spanning == 1:
+    elif s.run.stale == 1:
+        s.ask.question, s.span.on = codes.CHANGED, 0
+    elif s.span.on == 1:
         code = codes.NEED_SPAN
-    elif s.jumping == 1 and s.generation > 0:
+    elif s.jump.on == 1 and s.jump.generation > 0:
         code = codes.JUMP  # (a table was full)
     room = events_at_once(w)
     idle, done = 0, -1
     while code == codes.GO_ON:
         # --- a loop without steps and crossings is stopped, so that it cannot hang
-        idle = idle + 1 if s.step_count + s.event_count == done else 0
-        done = s.step_count + s.event_count
+        idle = idle + 1 if s.counts.steps + s.rows.events == done else 0
+        done = s.counts.steps + s.rows.events
         code = interrupted(w, room, idle)
         if code != codes.GO_ON:
             break
         # --- rates of the guards
-        if s.rates_known == 0:
+        if s.here.rates_known == 0:
             if rates(w, False, 0.0):
-                code = s.status
+                code = s.run.status
                 break
-            s.rates_known = 1
-        in_band = s.bands == 1 and set_levels(w.g)
+            s.here.rates_known = 1
+        in_band = s.options.bands == 1 and set_levels(w.g)
         # --- crossings at the present state, and the end of a leg
         code, again, tau, j = resolve_corner(w)
         if again or code != codes.GO_ON:
@@ -105,21 +105,21 @@ def advance(w):
         if again or code != codes.GO_ON:
             continue
         # --- the next step
-        if s.stop - s.t <= 1e-3 * s.dt and s.stop - s.t <= shortest(w, w.v.f):
+        if s.now.stop - s.now.t <= 1e-3 * s.next.dt and s.now.stop - s.now.t <= shortest(w, w.v.f):
             outcome = drift_to_stop(w)
         else:
             code, again, length, landing = choose_step(w, tau, j, in_band)
             if again or code != codes.GO_ON:
                 continue
-            outcome = take_step(w, length, landing, s.projection if in_band and landing else 0)
+            outcome = take_step(w, length, landing, s.options.projection if in_band and landing else 0)
             outcome = check_step(w, outcome, in_band)
         if outcome == outcomes.FAILED:
-            code = s.status
+            code = s.run.status
         elif outcome == outcomes.TURNS:
             shrink_bands(w)
         elif outcome == outcomes.REJECTED or outcome == outcomes.NOT_FINITE:
-            s.tries += 1
-            s.trial_not_finite = 1 if outcome == outcomes.NOT_FINITE else 0
+            s.step.tries += 1
+            s.step.not_finite = 1 if outcome == outcomes.NOT_FINITE else 0
         else:
             code = accept(w, outcome == outcomes.LANDED)
     return code
@@ -131,8 +131,8 @@ def events_at_once(w):
     near before."""
     compact()
     s = w.s
-    changes = w.breaks.shape[0] > 0 or s.stale == 1
-    return 4 + 2 * s.one_sided + MOST_INSIDE * s.observers + (2 * w.g.width if changes else 0)
+    changes = w.breaks.shape[0] > 0 or s.run.stale == 1
+    return 4 + 2 * s.options.one_sided + MOST_INSIDE * s.options.observers + (2 * w.g.width if changes else 0)
 
 
 @core(inline=True)
@@ -142,13 +142,13 @@ def interrupted(w, room, idle):
     s = w.s
     if idle > MOST_IDLE:
         return codes.STEP_TOO_SMALL
-    if s.event_count + room > w.events.shape[0]:
+    if s.rows.events + room > w.events.shape[0]:
         return codes.EVENTS_FULL
-    if s.record_count >= w.steps.shape[0]:
+    if s.rows.records >= w.steps.shape[0]:
         return codes.RECORDS_FULL
-    if s.f_calls >= s.look_at and time_to_look(w):
+    if s.counts.f_calls >= s.clock.look_at and time_to_look(w):
         return codes.LOOK
-    return s.question
+    return s.ask.question
 
 
 @core(inline=True)
@@ -159,32 +159,40 @@ def resolve_corner(w):
     """
     compact()
     s, v, g = w.s, w.v, w.g
-    t, stop = s.t, s.stop
-    s.soon = 0.0
-    ending = t >= s.tf or s.ending == 1 or s.jumping == 1
-    if ending or s.fresh == 1:
-        s.soon = min(1.0 / max(in_tolerances(w, v.f, v.x, v.x), 1e-300), 1e-3 * s.dt)
-    tau, j, stuck, turned = first_arrival(g, s.soon)
-    odd = s.judged == 0 and (stuck >= 0 or turned >= 0)
-    if s.may_span == 1 and j >= 0 and not ending and not odd and t < stop and t >= s.hops_until and s.budget > 0:
-        within = min(1.5 * s.dt_span if s.dt_span > 0.0 else 0.2 * s.dt, stop - t)
+    t, stop = s.now.t, s.now.stop
+    s.ask.soon = 0.0
+    ending = t >= s.now.tf or s.run.ending == 1 or s.jump.on == 1
+    if ending or s.here.fresh == 1:
+        s.ask.soon = min(1.0 / max(in_tolerances(w, v.f, v.x, v.x), 1e-300), 1e-3 * s.next.dt)
+    tau, j, stuck, turned = first_arrival(g, s.ask.soon)
+    odd = s.ask.judged == 0 and (stuck >= 0 or turned >= 0)
+    if (
+        s.options.may_span == 1
+        and j >= 0
+        and not ending
+        and not odd
+        and t < stop
+        and t >= s.span.hops_until
+        and s.run.budget > 0
+    ):
+        within = min(1.5 * s.span.dt if s.span.dt > 0.0 else 0.2 * s.next.dt, stop - t)
         if tau < within and arriving(g, within) >= MANY_AHEAD + MORE_OF_FEW // g.width**2:
-            s.dt_span = s.dt_span if s.dt_span > 0.0 else within
+            s.span.dt = s.span.dt if s.span.dt > 0.0 else within
             return codes.NEED_SPAN, False, tau, j
-    here = max(4e-16 * max(abs(t), s.dt), 1.001 * s.gap, s.soon if ending else 0.0)
-    if j >= 0 and g.level[j] == 0.0 and tau <= max(here, 0.01 * s.soon, 1e-9 * s.dt):
+    here = max(4e-16 * max(abs(t), s.next.dt), 1.001 * s.landing.gap, s.ask.soon if ending else 0.0)
+    if j >= 0 and g.level[j] == 0.0 and tau <= max(here, 0.01 * s.ask.soon, 1e-9 * s.next.dt):
         # (nearer than a landing resolves, it is crossed on the spot if it is here to round-off)
         # (f has no jump where rest ends: so small a time makes no difference; nor where sliding does, if its multiplier is there)
         ends = g.b[j] == 0.0 and (g.rest[j] != 0.0 or g.h[j] <= AT_LIMIT)
         found = 1 if tau <= here or ends else 0 if g.b[j] == 0.0 else on_surface(w, j, tau)
         if found < 0:
-            return s.status, False, tau, j
+            return s.run.status, False, tau, j
         if found == 1:
             copy_state(v.f, v.f_end)
             return cross_and_evaluate(w, j), True, tau, j
     if odd:
-        s.question = codes.STUCK if stuck >= 0 else codes.TURNED
-        s.target = stuck if stuck >= 0 else turned
+        s.ask.question = codes.STUCK if stuck >= 0 else codes.TURNED
+        s.ask.about = stuck if stuck >= 0 else turned
     return codes.GO_ON, odd, tau, j
 
 
@@ -193,68 +201,68 @@ def end_of_leg(w):
     """Stop for a jump, at tf, a terminal event, a breakpoint, a spent budget. Returns a code; and if the pass starts again."""
     compact()
     s, breaks = w.s, w.breaks
-    t = s.t
-    if s.jumping == 1:
+    t = s.now.t
+    if s.jump.on == 1:
         return codes.JUMP, False
-    if s.ending == 1:
+    if s.run.ending == 1:
         return codes.TERMINATED, False
-    if t >= s.tf:
+    if t >= s.now.tf:
         return codes.FINISHED, False
-    if t >= s.stop:
-        s.break_count += 1
-        s.stop = breaks[s.break_count] if s.break_count < breaks.shape[0] else s.tf
-        s.question = codes.CHANGED
+    if t >= s.now.stop:
+        s.rows.breaks += 1
+        s.now.stop = breaks[s.rows.breaks] if s.rows.breaks < breaks.shape[0] else s.now.tf
+        s.ask.question = codes.CHANGED
         return codes.GO_ON, True
-    if s.budget <= 0:
+    if s.run.budget <= 0:
         return codes.BUDGET_SPENT, False
-    if s.step_count >= s.max_steps:
+    if s.counts.steps >= s.options.max_steps:
         return codes.TOO_MANY_STEPS, False
-    if s.dt <= 4e-16 * max(abs(t), 1e-280) or s.tries > MOST_TRIES:
-        return codes.NOT_FINITE if s.trial_not_finite == 1 else codes.STEP_TOO_SMALL, False
+    if s.next.dt <= 4e-16 * max(abs(t), 1e-280) or s.step.tries > MOST_TRIES:
+        return codes.NOT_FINITE if s.step.not_finite == 1 else codes.STEP_TOO_SMALL, False
     return codes.GO_ON, False
 
 
 @core(inline=True)
 def choose_step(w, tau, j, in_band):
-    """A hop onto the guard that is reached first, if that is within the natural step; else that step. Sets s.target.
+    """A hop onto the guard that is reached first, if that is within the natural step; else that step. Sets s.step.target.
 
     Returns a code, whether to start the pass again, the length, and whether it is to land on a guard.
     """
     compact()
     s, v, g = w.s, w.v, w.g
-    t, stop = s.t, s.stop
+    t, stop = s.now.t, s.now.stop
     remaining = stop - t
-    length = min(s.dt, s.dt_max)
-    foreseen = s.reach > 0.0
-    reach = max(length, s.reach)
-    s.reach = 0.0
+    length = min(s.next.dt, s.options.dt_max)
+    foreseen = s.next.reach > 0.0
+    reach = max(length, s.next.reach)
+    s.next.reach = 0.0
     landing = False
-    if s.no_landing == 1:
+    if s.landing.none == 1:
         length = min(length, remaining)
     elif in_band and tau >= remaining:
         length = min(length, remaining)  # no projection beyond the end: what is left of the band is integrated
     elif in_band:
         extrapolate(w, tau)
         if eval_h(w, t + tau, v.x_trial, g.h_trial):
-            return s.status, False, length, landing
+            return s.run.status, False, length, landing
         if refine_arrival(g, tau)[0] > 2.0 * tau:
             shrink_bands(w)
             return codes.GO_ON, True, length, landing
         landing, length = True, tau
-    elif (j >= 0 and tau < 1.5 * reach) or (j < 0 and g.width > 0 and (s.fresh == 0 or foreseen)):
+    elif (j >= 0 and tau < 1.5 * reach) or (j < 0 and g.width > 0 and (s.here.fresh == 0 or foreseen)):
         # (where no guard is being approached, one that now recedes may come back)
-        if j < 0 or s.fresh == 0 or tau > 0.1 * length:
+        if j < 0 or s.here.fresh == 0 or tau > 0.1 * length:
             tau = tau if j >= 0 else min(reach, remaining)
             extrapolate(w, tau)
             if eval_h(w, t + tau, v.x_trial, g.h_trial):
-                return s.status, False, length, landing
+                return s.run.status, False, length, landing
             tau, j = refine_arrival(g, tau)
-        if tau <= (1.05 if s.tries == 0 else 1.0) * reach:
+        if tau <= (1.05 if s.step.tries == 0 else 1.0) * reach:
             landing, length = True, tau
     if length >= 0.999999 * remaining:
         landing = landing and tau < remaining
         length = length if landing else remaining
-    s.target = j
+    s.step.target = j
     return codes.GO_ON, False, length, landing
 
 
@@ -262,27 +270,27 @@ def choose_step(w, tau, j, in_band):
 def extrapolate(w, tau):
     """v.x_trial = the state about tau ahead, from x', x'' and (after a smooth step) x'''."""
     v = w.v
-    third = 1.0 / 3.0 if w.s.fresh == 0 else 0.0
+    third = 1.0 / 3.0 if w.s.here.fresh == 0 else 0.0
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + tau * (v.f[i] + 0.5 * tau * (v.second[i] + third * tau * v.third[i]))
 
 
 @core(inline=True)
 def take_step(w, length, landing, fixed):
-    """Step from v.x to v.x_end: with ``landing`` by a hop onto the guard s.target, else (or where no hop fits) a smooth step.
+    """Step from v.x to v.x_end: with ``landing`` by a hop onto guard s.step.target, else (or where no hop fits) a smooth step.
 
     ``fixed`` is the rung of the paper's projections, 0 where the tolerance decides.
     """
     compact()
     s = w.s
     tries = 0
-    s.back, s.correction, s.gap = 0.0, 0.0, 0.0
+    s.step.back, s.step.correction, s.landing.gap = 0.0, 0.0, 0.0
     if landing:
         outcome, length, tries = land_by_hop(w, length, fixed)
         if outcome != outcomes.NO_HOP:
             return outcome
-        if length > 1.1 * s.dt:
-            length, landing = s.dt, False
+        if length > 1.1 * s.next.dt:
+            length, landing = s.next.dt, False
     return step_smoothly(w, length, landing, fixed, tries)
 
 
@@ -291,19 +299,19 @@ def check_step(w, outcome, in_band):
     """The outcome of a step, or REJECTED if it missed a crossing inside it, or FAILED."""
     compact()
     s, g = w.s, w.g
-    t, whole = s.t, s.length + s.back + s.correction
-    s.middle_known, s.winding = 0, 0.0
-    behind = t + whole - s.stop
+    t, whole = s.now.t, s.step.length + s.step.back + s.step.correction
+    s.step.middle_known, s.step.winding = 0, 0.0
+    behind = t + whole - s.now.stop
     if outcome == outcomes.LANDED and behind > 0.0 and behind > shortest(w, w.v.f_end):
-        s.no_landing = 1
+        s.landing.none = 1
         outcome = outcomes.REJECTED
-    alone = s.last < 0 or t > g.t_last[max(s.last, 0)]  # not one of a cluster of landings
-    if outcome == outcomes.LANDED and whole > (1e-9 if alone else 0.1) * s.dt and not in_band:
-        where = passed_before(w, whole, s.target)
+    alone = s.here.last < 0 or t > g.t_last[max(s.here.last, 0)]  # not one of a cluster of landings
+    if outcome == outcomes.LANDED and whole > (1e-9 if alone else 0.1) * s.next.dt and not in_band:
+        where = passed_before(w, whole, s.step.target)
         if where != 0.0:
             outcome = outcomes.REJECTED if where > 0.0 else outcomes.FAILED
-            s.dt = abs(where) * whole
-            s.rejected += 1
+            s.next.dt = abs(where) * whole
+            s.counts.rejected += 1
     if outcome == outcomes.STEPPED and g.width > 0:
-        outcome = find_missed_touch(w, s.length)
+        outcome = find_missed_touch(w, s.step.length)
     return outcome

@@ -29,18 +29,18 @@ def find_missed_touch(w, length):
     if rates(w, True, length):
         return outcomes.FAILED
     between(w, 0.5, length, v.x_trial)
-    if eval_h(w, s.t + 0.5 * length, v.x_trial, g.h_middle):
+    if eval_h(w, s.now.t + 0.5 * length, v.x_trial, g.h_middle):
         return outcomes.FAILED
-    s.middle_known = 1
-    s.winding = 1.0 if s.kind < HOP and is_winding(w, v.x_end, v.f_end) else 0.0
-    wrong, turning, rough = mark_dips(g, length, bias_of_rates(s, length), s.winding)
+    s.step.middle_known = 1
+    s.step.winding = 1.0 if s.step.kind < HOP and is_winding(w, v.x_end, v.f_end) else 0.0
+    wrong, turning, rough = mark_dips(g, length, bias_of_rates(s, length), s.step.winding)
     where = 0.5 if wrong else 0.0
     if not wrong and turning + rough > 0:
         where = search_guards(w, length, length, rough, -1)
     if where == 0.0:
         return outcomes.STEPPED
-    s.dt = where * length
-    s.rejected += 1
+    s.next.dt = where * length
+    s.counts.rejected += 1
     return outcomes.FAILED if where == FAILED else outcomes.REJECTED
 
 
@@ -53,12 +53,12 @@ def is_winding(w, end, slope):
     """
     compact()
     s, v = w.s, w.v
-    length = s.length
+    length = s.step.length
     cube = length * length * length / 12.0
     for i in range(v.width):
         rise, first, last = end[i] - v.x[i], length * v.f[i], length * slope[i]
         off = abs(cube * v.third[i] + rise - 0.5 * (first + last))
-        if off > WINDING * (abs(rise) + abs(first) + abs(last)) + 10.0 * (v.atol[i] + s.rtol * abs(end[i])):
+        if off > WINDING * (abs(rise) + abs(first) + abs(last)) + 10.0 * (v.atol[i] + s.options.rtol * abs(end[i])):
             return True
     return False
 
@@ -72,18 +72,18 @@ def passed_before(w, whole, target):
     compact()
     s, v, g = w.s, w.v, w.g
     between(w, 0.5, whole, v.x_trial)
-    if eval_h(w, s.t + 0.5 * whole, v.x_trial, g.h_middle):
+    if eval_h(w, s.now.t + 0.5 * whole, v.x_trial, g.h_middle):
         return FAILED
-    s.middle_known = 1
-    s.winding = 1.0 if s.kind % BACK < HOP and is_winding(w, v.x_smooth, v.f_smooth) else 0.0
-    wrong, others = any_on_the_way(g, whole, s.winding)
+    s.step.middle_known = 1
+    s.step.winding = 1.0 if s.step.kind % BACK < HOP and is_winding(w, v.x_smooth, v.f_smooth) else 0.0
+    wrong, others = any_on_the_way(g, whole, s.step.winding)
     if wrong > 0.0:
         return 0.5
     if others == 0.0:
         return 0.0
-    turning, rough = mark_on_the_way(g, whole, target, s.winding)
+    turning, rough = mark_on_the_way(g, whole, target, s.step.winding)
     if turning + rough == 0:
         return 0.0
     if rates(w, True, whole):
         return FAILED
-    return search_guards(w, s.length, whole, rough, target)
+    return search_guards(w, s.step.length, whole, rough, target)

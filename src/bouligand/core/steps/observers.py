@@ -23,24 +23,24 @@ def observe(w, length, whole, landed):
     """
     compact()
     s, v, g, events = w.s, w.v, w.g, w.events
-    first = s.event_count
+    first = s.rows.events
     if landed and rates(w, True, whole):
         return True
-    if s.middle_known == 0:
+    if s.step.middle_known == 0:
         between(w, 0.5, whole, v.x_trial)
-        if eval_h(w, s.t + 0.5 * whole, v.x_trial, g.h_middle):
+        if eval_h(w, s.now.t + 0.5 * whole, v.x_trial, g.h_middle):
             return True
-    some, rough = mark_observers(g, whole, bias_of_rates(s, whole), s.winding)
+    some, rough = mark_observers(g, whole, bias_of_rates(s, whole), s.step.winding)
     if some == 0:
         return False
-    if prepare(w, s.kind, length):
+    if prepare(w, s.step.kind, length):
         return True
     if rough < some and in_pieces(w, length, whole):
         return True
     if rough > 0 and in_places(w, length, whole):
         return True
     # a few rows at most: put them in order
-    for a in range(first + 1, s.event_count):
+    for a in range(first + 1, s.rows.events):
         c = a
         while c > first and events[c].t < events[c - 1].t:
             swap(events[c], events[c - 1])
@@ -61,7 +61,7 @@ def in_pieces(w, length, whole):
         h0, h1, h2 = g.h[k], g.h_middle[k], g.h_end[k]
         v0, v2 = widened(0.5 * whole * g.hdot[k], 0.5 * whole * g.hdot_end[k], bias_of_rates(w.s, whole))
         v1 = slope_in_middle(h0, h2, v0, v2)
-        b, low, h_low, already = g.b[k], 0.0, h0, w.s.event_count
+        b, low, h_low, already = g.b[k], 0.0, h0, w.s.rows.events
         for half in range(2):
             ha, hb, va, vb = (h0, h1, v0, v1) if half == 0 else (h1, h2, v1, v2)
             bottom, top = cubic_extremes(ha, hb, va, vb)
@@ -79,7 +79,7 @@ def in_pieces(w, length, whole):
                     return True
                 low, h_low = high, h_high
         # a pair that is thinner than that shows
-        if w.s.event_count == already and b * h1 > 0.0 and b * h2 > 0.0:
+        if w.s.rows.events == already and b * h1 > 0.0 and b * h2 > 0.0:
             place, value = lowest_about(w, k, b, length, whole)
             if place == FAILED:
                 return True
@@ -143,7 +143,7 @@ def cross_between(w, k, ends, length, whole):
         return True
     g.b[k] = -g.b[k]
     fires = g.direction[k] == 0.0 or g.b[k] == g.direction[k]
-    note(w, s.t + theta * whole, k, g.b[k], 0.0, SHOWN if fires else SWITCH)
+    note(w, s.now.t + theta * whole, k, g.b[k], 0.0, SHOWN if fires else SWITCH)
     return False
 
 

@@ -3,7 +3,7 @@
 FAILED = -1  # a user's function failed
 REJECTED = 0  # try again, shorter
 STEPPED = 1  # a step without a landing
-LANDED = 2  # on the guard s.target (or the edge of its band)
+LANDED = 2  # on the guard s.step.target (or the edge of its band)
 TURNS = 3  # a projection found its guard receding
 NOT_FINITE = 4  # rejected, because f or h is not finite
 NO_HOP = 5  # no hop fits: take a smooth step instead

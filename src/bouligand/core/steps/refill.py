@@ -23,13 +23,13 @@ def refill(w):
             all_crossed = False
         elif g.b[k] * g.h[k] < 0.0:
             g.b[k] = -g.b[k]
-            note(w, s.t, k, g.b[k], g.h[k], SWITCH)
+            note(w, s.now.t, k, g.b[k], g.h[k], SWITCH)
             changed = True
     for k in range(g.width):
         if all_crossed and g.h[k] < 0.0:
             g.watched[k] = -1.0
             g.held[k] = 0.0
-    if changed and eval_f(w, s.t, v.x, v.f):
-        return s.status
-    s.rates_known = 0
+    if changed and eval_f(w, s.now.t, v.x, v.f):
+        return s.run.status
+    s.here.rates_known = 0
     return codes.GO_ON

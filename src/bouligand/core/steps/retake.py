@@ -36,7 +36,7 @@ def sample(table):
             copy_state(w.states[at], x)
             continue
         if ready != row:
-            if s.f_calls >= s.look_at and time_to_look(w):
+            if s.counts.f_calls >= s.clock.look_at and time_to_look(w):
                 return q
             event, leg = catch_up(w, event, leg, row)
             use_parameters(w, leg)
@@ -44,7 +44,7 @@ def sample(table):
                 return q
             ready = row
         whole = steps[row].t - steps[row - 1].t
-        interpolate(v, s.kind, (t_eval[q] - s.t) / whole, steps[row].length, whole, x)
+        interpolate(v, s.step.kind, (t_eval[q] - s.now.t) / whole, steps[row].length, whole, x)
         make_unit(w, x)
     return t_eval.shape[0]
 
@@ -55,27 +55,27 @@ def retake(w, row):
     compact()
     s, v, steps = w.s, w.v, w.steps
     kind, length = steps[row].kind, steps[row].length
-    s.t = steps[row - 1].t
+    s.now.t = steps[row - 1].t
     cap_at_break(w, row)
-    s.fresh, s.dt, s.weigh_at = 0, length, s.step_count + 1
+    s.here.fresh, s.next.dt, s.stiff.weigh_at = 0, length, s.counts.steps + 1
     copy_state(w.states[row - 1], v.x)
-    if eval_f(w, s.t, v.x, v.f):
+    if eval_f(w, s.now.t, v.x, v.f):
         return True
     base = kind % BACK
     if base == STIFF:
         if replay(w, length):
             return True
     elif base < HOP:
-        s.scheme = base
+        s.next.scheme = base
         error, _ = smooth_step(w, length)
         if error == EVALUATION_FAILED or prepare(w, kind, length):
             return True
     else:
         copy_state(v.f, v.hop_stages[0])
-        if hop(w, s.t, v.x, length, 0.0, base - HOP) == outcomes.RUNG_FAILED:
+        if hop(w, s.now.t, v.x, length, 0.0, base - HOP) == outcomes.RUNG_FAILED:
             return True
         for i in range(v.width):
             v.f_end[i] += steps[row].correction * v.second[i]
-    s.kind = kind
+    s.step.kind = kind
     copy_state(w.states[row], v.x_end)
     return False

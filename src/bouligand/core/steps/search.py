@@ -21,8 +21,8 @@ FAILED = -1.0  # instead of a place: a function failed
 def h_inside(w, place, length, whole, out):
     """out = h at a place (0 to 1) of the step that was taken; True if it failed."""
     s, v = w.s, w.v
-    interpolate(v, s.kind, place, length, whole, v.x_trial)
-    return eval_h(w, s.t + place * whole, v.x_trial, out)
+    interpolate(v, s.step.kind, place, length, whole, v.x_trial)
+    return eval_h(w, s.now.t + place * whole, v.x_trial, out)
 
 
 @core
@@ -99,13 +99,13 @@ def search_guards(w, length, whole, rough, target):
     for k in range(g.width):
         if g.suspect[k] > 0.0:
             g.near_bend[k] = 0.0
-            if g.suspect[k] != ROUGH and settled(g, k, s.t + g.suspect[k] * whole, g.lowest[k]):
+            if g.suspect[k] != ROUGH and settled(g, k, s.now.t + g.suspect[k] * whole, g.lowest[k]):
                 g.suspect[k] = g.suspect[k] if g.lowest[k] <= nearest_trusted(g, k, target) else 0.0
             left += 1 if g.suspect[k] > 0.0 else 0
     if left == 0:
         return 0.0
     nudge(w, v.x_end, v.x, v.x_trial)
-    if eval_h(w, s.t + whole, v.x_trial, g.h_trial):
+    if eval_h(w, s.now.t + whole, v.x_trial, g.h_trial):
         return FAILED
     left = 0
     for k in range(g.width):
@@ -116,7 +116,7 @@ def search_guards(w, length, whole, rough, target):
             left += 1 if g.suspect[k] > 0.0 else 0
     if left == 0:
         return 0.0
-    if prepare(w, s.kind, length):
+    if prepare(w, s.step.kind, length):
         return FAILED
     first = 0.0
     for k in range(g.width):
@@ -134,7 +134,7 @@ def search_guards(w, length, whole, rough, target):
         if cut > 0.0 and (first == 0.0 or cut < first):
             first = cut
     if first > 0.0:
-        s.question = 0
+        s.ask.question = 0
     return first
 
 
@@ -189,14 +189,14 @@ def found(w, k, place, value, length, whole, target):
         return 0.0 if k == target and place > 0.99 else max(place, 1e-3)
     if value > g.unsure[k] or g.level[k] != 0.0 or k == target:
         return 0.0
-    when = s.t + place * whole
+    when = s.now.t + place * whole
     if settled(g, k, when, value):
         return 0.0
-    if s.question == codes.NEAR and abs(when - s.asked_t) > 1e-3 * whole:
-        return 0.5 * (when + s.asked_t - 2.0 * s.t) / whole
-    if s.question != codes.NEAR:
-        s.question, s.asked_t = codes.NEAR, when  # (s.target stays: the step may have landed on another guard)
-        interpolate(v, s.kind, place, length, whole, v.x_near)
+    if s.ask.question == codes.NEAR and abs(when - s.ask.t) > 1e-3 * whole:
+        return 0.5 * (when + s.ask.t - 2.0 * s.now.t) / whole
+    if s.ask.question != codes.NEAR:
+        s.ask.question, s.ask.about, s.ask.t = codes.NEAR, k, when
+        interpolate(v, s.step.kind, place, length, whole, v.x_near)
     g.near[k] = value
     g.near_bend[k] = max(abs(g.hdot_end[k] - g.hdot[k]) / whole, 1e-300)
     return 0.0
@@ -240,7 +240,7 @@ def next_place(w, q, length, whole):
     compact()
     g = w.g
     step = 2.0 * whole / PLACES
-    w.s.middle_known = 0
+    w.s.step.middle_known = 0
     if q < PLACES:
         if h_inside(w, q / PLACES, length, whole, g.h_middle):
             return True

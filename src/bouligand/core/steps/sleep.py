@@ -46,7 +46,7 @@ def sleep_at_start(w):
 
 @core
 def wake(w):
-    """Put guards to sleep, or wake them, after a change of the mode; g.former is the mode before. True if h failed."""
+    """Put guards to sleep, or wake them, after a change of the mode; g.b_before is the mode before. True if h failed."""
     compact()
     s, v, g = w.s, w.v, w.g
     some = False
@@ -60,15 +60,15 @@ def wake(w):
             some = True
     if not some:
         return False
-    if eval_h(w, s.t, v.x, g.h):
+    if eval_h(w, s.now.t, v.x, g.h):
         return True
     nudge(w, v.x, v.x, v.x_trial)
-    if eval_h(w, s.t, v.x_trial, g.h_trial):
+    if eval_h(w, s.now.t, v.x_trial, g.h_trial):
         return True
     for k in range(g.width):
         g.unsure[k] = RESOLVED * abs(g.h_trial[k] - g.h[k])
     shake(v)
-    if eval_h(w, s.t, v.x_trial, g.h_trial):
+    if eval_h(w, s.now.t, v.x_trial, g.h_trial):
         return True
     for k in range(g.width):
         if g.woken[k] > 0.0:

@@ -23,32 +23,32 @@ def smooth_step(w, length):
 
     Directly after an event nothing is known about the new field, and the step size is the old one. Two stages show how long
     a step could be: a trial step that is much too long, or much too short, is rejected before the other stages are evaluated.
-    Sets s.kind.
+    Sets s.step.kind.
     """
     compact()
     s, v, fn = w.s, w.v, w.fn
-    if s.stiffness >= AT_HAND:
-        factor = ask(w, CHOOSE, length) if s.fresh == 1 and s.stiffness == AT_HAND else 0.0
+    if s.stiff.allowed >= AT_HAND:
+        factor = ask(w, CHOOSE, length) if s.here.fresh == 1 and s.stiff.allowed == AT_HAND else 0.0
         if factor != 0.0:
             return EVALUATION_FAILED if factor < 0.0 else GIVEN_UP, factor
-        if s.scheme == STIFF:
-            s.kind = STIFF
+        if s.next.scheme == STIFF:
+            s.step.kind = STIFF
             factor = ask(w, STEP, length)
-            return s.stiff_error, factor
-    scheme, t, cap = s.scheme, s.t, s.cap
-    s.kind = scheme  # (the next step may have another)
+            return s.stiff.error, factor
+    scheme, t, cap = s.next.scheme, s.now.t, s.run.cap
+    s.step.kind = scheme  # (the next step may have another)
     b, p = address(w.g.b), address(w.p)
     bad = first_stages(scheme, fn.f, fn.context, t, length, cap, v.x, v.stages, v.x_trial, b, p)
-    s.f_calls += 2
-    if bad == 0 and s.fresh == 1 and table.EARLY[scheme, 0] > 0.0:
+    s.counts.f_calls += 2
+    if bad == 0 and s.here.fresh == 1 and table.EARLY[scheme, 0] > 0.0:
         factor = guess_step_factor(w, length)
         if factor < 0.8:
             return GIVEN_UP, factor
-        most = min(s.dt_max, s.stop - t) / length
-        if factor > 2.0 and most > 2.0 and s.tries == 0 and s.last >= 0 and length >= 0.999 * s.dt:
-            s.reach = length * min(factor, most)
+        most = min(s.options.dt_max, s.now.stop - t) / length
+        if factor > 2.0 and most > 2.0 and s.step.tries == 0 and s.here.last >= 0 and length >= 0.999 * s.next.dt:
+            s.next.reach = length * min(factor, most)
             return GIVEN_UP, min(factor, most, longest_factor(s, length))
-        if s.jumps > 0 and s.target < 0 and s.tries == 0:
+        if s.options.jumps > 0 and s.step.target < 0 and s.step.tries == 0:
             found = arrives(w, length)
             if found != 0.0:
                 return GIVEN_UP if found > 0.0 else EVALUATION_FAILED, 1.0
@@ -56,7 +56,7 @@ def smooth_step(w, length):
     if bad == 0:
         bad = later_stages(scheme, fn.f, fn.context, t, length, cap, v.x, v.stages, v.x_trial, b, p)
         result(scheme, v.x, v.stages, length, v.x_end)
-        s.f_calls += last - 3
+        s.counts.f_calls += last - 3
     if bad != 0:
         failed(w, codes.F_FAILED, min(t + table.STAGE_TIME[scheme, bad] * length, cap), v.x_trial)
         return EVALUATION_FAILED, 0.0
@@ -69,11 +69,11 @@ def smooth_step(w, length):
     if error > 1.0:
         return error, max(least_factor(s), 0.9 * step_factor(error, scheme))
     end_derivatives(w, length)
-    if s.step_count >= s.weigh_at:  # (last: it may change the scheme)
+    if s.counts.steps >= s.stiff.weigh_at:  # (last: it may change the scheme)
         look_for_stiffness(w, length)
-    most = 10.0 if s.fresh == 1 else table.GROWTH[scheme]
+    most = 10.0 if s.here.fresh == 1 else table.GROWTH[scheme]
     factor = most if error < 1e-10 else min(most, 0.9 * step_factor(error, scheme))
-    return error, factor if s.jumps == 0 else expected(s, length, factor)
+    return error, factor if s.options.jumps == 0 else expected(s, length, factor)
 
 
 @core(inline=True)
@@ -81,7 +81,7 @@ def longest_factor(s, length):
     """By how much two stages of the first step after an event may make it longer at most: they see little of a longer one. Where
     there are jumps, up to the length that was natural behind the last one. (A neuron's last step before its spike is a
     hundredth of the first one behind it.)"""
-    return 10.0 if s.jumps == 0 else max(10.0, s.behind / length)
+    return 10.0 if s.options.jumps == 0 else max(10.0, s.next.behind / length)
 
 
 @core(inline=True)
@@ -91,10 +91,10 @@ def least_factor(s):
     Where there are jumps, by half at first: a neuron runs away before it spikes, and the error of a step that is a little too
     long is far larger than the powers of its length say.
     """
-    if s.jumps == 0:
-        return 0.1 if s.fresh == 1 else 0.2
-    again, s.too_long = s.too_long, 1
-    return 0.1 if s.fresh == 1 else 0.2 if again == 1 else 0.5
+    if s.options.jumps == 0:
+        return 0.1 if s.here.fresh == 1 else 0.2
+    again, s.next.too_long = s.next.too_long, 1
+    return 0.1 if s.here.fresh == 1 else 0.2 if again == 1 else 0.5
 
 
 @core(inline=True)
@@ -104,13 +104,13 @@ def expected(s, length, factor):
     Where the lengths that steps find natural fall, it is expected that they go on to fall, and the faster they do the faster
     still. (Otherwise every step of a neuron towards its spike is rejected once.) After a rejection none grows.
     """
-    natural, before = length * factor, s.natural
-    s.natural = natural
-    if s.too_long == 1:
-        s.too_long, factor = 0, min(factor, 1.0)
-    if s.fresh == 1:
-        s.behind = natural
-    if s.fresh == 1 or natural >= before:
+    natural, before = length * factor, s.next.natural
+    s.next.natural = natural
+    if s.next.too_long == 1:
+        s.next.too_long, factor = 0, min(factor, 1.0)
+    if s.here.fresh == 1:
+        s.next.behind = natural
+    if s.here.fresh == 1 or natural >= before:
         return factor
     ratio = natural / before
     lost = 1.0 - ratio
@@ -121,18 +121,18 @@ def expected(s, length, factor):
 def arrives(w, length):
     """In the first step behind a jump, from its first two stages: whether it returns to a guard that it leaves now. -1: h failed.
 
-    s.reach is then set, so that the next trial lands there. (Else a whole step would be taken, to be rejected.)
+    s.next.reach is then set, so that the next trial lands there. (Else a whole step would be taken, to be rejected.)
     """
     compact()
     s, v, g = w.s, w.v, w.g
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + length * (v.f[i] + 0.5 * length * v.second[i])
-    if eval_h(w, s.t + length, v.x_trial, g.h_trial):
+    if eval_h(w, s.now.t + length, v.x_trial, g.h_trial):
         return -1.0
     tau, _ = refine_arrival(g, length)
     if tau > length:
         return 0.0
-    s.reach = length
+    s.next.reach = length
     return 1.0
 
 
@@ -141,8 +141,8 @@ def end_derivatives(w, length):
     """x', x'' and x''' at the end of the step: a parabola through x' at the start, at a late stage and at the end."""
     compact()
     v = w.v
-    last, late = table.LAST[w.s.scheme], table.LATE[w.s.scheme]
-    c = table.STAGE_TIME[w.s.scheme, late]
+    last, late = table.LAST[w.s.next.scheme], table.LATE[w.s.next.scheme]
+    c = table.STAGE_TIME[w.s.next.scheme, late]
     steep, flat = 1.0 / ((1.0 - c) * length), 1.0 / (c * length)
     for i in range(v.width):
         slope = (v.stages[last, i] - v.stages[late, i]) * steep
@@ -157,13 +157,13 @@ def embedded_error(w, length):
     """The step's error estimate, in tolerances; of two estimates that of the higher order, scaled by the other, as in DOP853."""
     compact()
     s, v = w.s, w.v
-    error_estimate(s.scheme, v.x, v.stages, length, v.scratch)
-    if table.ESTIMATES[s.scheme] == 1:
+    error_estimate(s.next.scheme, v.x, v.stages, length, v.scratch)
+    if table.ESTIMATES[s.next.scheme] == 1:
         return in_tolerances(w, v.scratch, v.x, v.x_end)
-    second_estimate(s.scheme, v.x, v.stages, length, v.x_smooth)
+    second_estimate(s.next.scheme, v.x, v.stages, length, v.x_smooth)
     fifth, third, total = 0.0, 0.0, 0.0
     for i in range(v.width):
-        scale = 1.0 / (v.atol[i] + s.rtol * max(abs(v.x[i]), abs(v.x_end[i])))
+        scale = 1.0 / (v.atol[i] + s.options.rtol * max(abs(v.x[i]), abs(v.x_end[i])))
         five, three = abs(v.scratch[i]) * scale, abs(v.x_smooth[i]) * scale
         total += five + three
         fifth, third = max(fifth, five), max(third, three)
@@ -183,19 +183,19 @@ def guess_step_factor(w, length):
     """
     compact()
     s, v = w.s, w.v
-    scheme = s.scheme
+    scheme = s.next.scheme
     c1, c2 = table.EARLY[scheme, 0], table.EARLY[scheme, 1]
     once, twice = length / c1, length / (c2 - c1)
     first, third = 0.0, 0.0
     for i in range(v.width):
-        scale = 1.0 / (v.atol[i] + s.rtol * max(abs(v.x[i]), abs(v.x_trial[i])))
+        scale = 1.0 / (v.atol[i] + s.options.rtol * max(abs(v.x[i]), abs(v.x_trial[i])))
         bend = once * (v.stages[1, i] - v.f[i])
         turn = (twice * (v.stages[2, i] - v.stages[1, i]) - bend) / (0.5 * c2)
         v.second[i] = bend / (length * length)
         first, third = max(first, length * abs(v.f[i]) * scale), max(third, abs(turn) * scale)
         if not abs(turn) < math.inf:
             return 1.0  # (the error estimate of the whole step will reject it)
-    s.growth = 0.0
+    s.hop.growth = 0.0
     if first == 0.0 or third == 0.0:
         return 1.0 if third > 0.0 else 100.0
     rate = math.sqrt(third / first)

@@ -12,6 +12,7 @@ from ..resolution import near_zero, shake
 from ..schemes import table
 from ..state import AT_HAND
 from ..unit import make_unit
+from .restart import after_crossing
 from .sleep import sleep_at_start
 
 
@@ -21,29 +22,27 @@ def start(w):
     compact()
     s, v = w.s, w.v
     prepare(w)
-    if eval_h(w, s.t, v.x, w.g.h) or eval_h(w, s.t, v.x_trial, w.g.h_trial):
+    if eval_h(w, s.now.t, v.x, w.g.h) or eval_h(w, s.now.t, v.x_trial, w.g.h_trial):
         return codes.H_FAILED
     code = look_at_guards(w)
     if code != codes.GO_ON:
         return code
-    if eval_f(w, s.t, v.x, v.f):
+    if eval_f(w, s.now.t, v.x, v.f):
         return codes.F_FAILED
     speed = in_tolerances(w, v.f, v.x, v.x)
     if not speed < 1e300:
-        s.target = -1
+        s.run.culprit = -1
         return codes.NOT_FINITE
     if first_step(w, speed):
         return codes.F_FAILED
     code = watch_guards(w, speed)
     if code != codes.GO_ON:
         return code
-    s.rates_known = 0
-    s.fresh = 1
-    s.last = -1
-    s.started = 1
-    write_step(w, 0, s.t, 0, 0.0, 0.0, 0.0)
+    after_crossing(w, -1)
+    s.run.started = 1
+    write_step(w, 0, s.now.t, 0, 0.0, 0.0, 0.0)
     copy_state(v.x, w.states[0])
-    s.record_count = 1
+    s.rows.records = 1
     return codes.GO_ON
 
 
@@ -52,14 +51,14 @@ def prepare(w):
     """Set what later parts rely on: tolerances, units, the end of the leg, and a state beside x to see round-off of h by."""
     compact()
     s, v = w.s, w.v
-    if s.atol >= 0.0:
+    if s.options.atol >= 0.0:
         for i in range(v.width):
-            v.atol[i] = s.atol
-    if s.stiffness >= AT_HAND:
+            v.atol[i] = s.options.atol
+    if s.stiff.allowed >= AT_HAND:
         for i in range(v.width):
             w.stiff.rows.mode[i] = 0.0
     let_stay(w, False)
-    s.measured_over = math.inf  # (the first step begins with x'' = 0)
+    s.hop.measured_over = math.inf  # (the first step begins with x'' = 0)
     make_unit(w, v.x)
     cap_leg(w)
     shake(v)
@@ -75,7 +74,7 @@ def look_at_guards(w):
     for i in range(v.width):
         total += v.x[i]
     open_word = False
-    s.held_count = 0
+    s.here.held = 0
     for k in range(g.width):
         total += g.h[k]
         zero = near_zero(g, k)
@@ -90,14 +89,14 @@ def look_at_guards(w):
         g.pending[k] = 0.0
         g.burst[k] = 0.0
         g.settled[k] = -1e300
-        if s.word_given == 0:
+        if s.options.word_given == 0:
             g.b[k] = 1.0 if g.h[k] > 0.0 else -1.0
             open_word = open_word or (zero and g.observer[k] == 0.0)
     if total - total != 0.0:
-        s.target = -1
+        s.run.culprit = -1
         return codes.NOT_FINITE
-    if s.dependent > 0:
-        open_word = sleep_at_start(w) and s.word_given == 0
+    if s.options.dependent > 0:
+        open_word = sleep_at_start(w) and s.options.word_given == 0
     return codes.NEED_WORD if open_word else codes.GO_ON
 
 
@@ -107,23 +106,23 @@ def watch_guards(w, speed):
     and check that a mode that was given fits. Returns GO_ON, H_FAILED or WRONG_WORD. ``speed``: of x, in tolerances."""
     compact()
     s, v, g = w.s, w.v, w.g
-    sigma = 1e-3 * s.dt
+    sigma = 1e-3 * s.next.dt
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + sigma * v.f[i]
         v.second[i] = 0.0
-    if eval_h(w, s.t + sigma, v.x_trial, g.h_trial):
+    if eval_h(w, s.now.t + sigma, v.x_trial, g.h_trial):
         return codes.H_FAILED
     for k in range(g.width):
-        if g.observer[k] != 0.0 and g.held[k] != 0.0 and s.word_given == 0:
+        if g.observer[k] != 0.0 and g.held[k] != 0.0 and s.options.word_given == 0:
             g.b[k] = 1.0 if g.h_trial[k] > 0.0 else -1.0
-        latch = g.direction[k] != 0.0 and (w.reset.shape[0] > 0 or s.pool == 1)
+        latch = g.direction[k] != 0.0 and (w.reset.shape[0] > 0 or s.options.pool == 1)
         shut = latch and g.b[k] == g.direction[k]
         g.watched[k] = 0.0 if shut or g.observer[k] != 0.0 or g.asleep[k] != 0.0 else g.b[k]
         if g.watched[k] * g.h[k] < 0.0 and g.held[k] == 0.0:
             # on the wrong side by no more than the residual of a landing: the end of an earlier integration
             near = 10.0 / max(speed, 1e-300) * abs(g.h_trial[k] - g.h[k]) / sigma
             if abs(g.h[k]) > max(near, g.eps[k]):
-                s.target = k
+                s.run.culprit = k
                 return codes.WRONG_WORD
             hold(w, k)
     return codes.GO_ON
@@ -134,10 +133,10 @@ def first_step(w, speed):
     """A first step size after Hairer, Norsett and Wanner (II.4): from the sizes of x, x' and x''. True if f failed."""
     compact()
     s, v = w.s, w.v
-    t, span = s.t, s.stop - s.t
+    t, span = s.now.t, s.now.stop - s.now.t
     size = in_tolerances(w, v.x, v.x, v.x)
     dt = 0.01 * size / speed if size > 1e-5 and speed > 1e-5 else 1e-6 * span
-    dt = min(dt, span, s.dt_max)
+    dt = min(dt, span, s.options.dt_max)
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + dt * v.f[i]
     if eval_f(w, t + dt, v.x_trial, v.hop_stages[0]):
@@ -148,6 +147,6 @@ def first_step(w, speed):
     if not bend < 1e300:
         bend = speed
     largest = max(speed, bend)
-    better = max(1e-6 * span, 1e-3 * dt) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / table.ORDER[s.scheme])
-    s.dt = max(min(1e4 * dt, better, span, s.dt_max), 1e-15 * span, min(2e-14 * abs(t), span))
+    better = max(1e-6 * span, 1e-3 * dt) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / table.ORDER[s.next.scheme])
+    s.next.dt = max(min(1e4 * dt, better, span, s.options.dt_max), 1e-15 * span, min(2e-14 * abs(t), span))
     return False

@@ -6,8 +6,8 @@ begins at zero). One consistent word, or several under which f is the same: the 
 would slide from the start on. Several others: the start is ambiguous, and the user has to give ``b0``. Of contacts on
 which the trajectory may rest (`System(rest=)`) and that have no rate, `sliding.modes` finds out which are left.
 
-Rows used: g.suspect marks the open guards, those whose signs are looked for; g.lowest has the sides to which they move; g.former
-the first consistent word; v.second x' in that mode.
+Rows used: g.suspect marks the open guards, those whose signs are looked for; g.moves_to has the sides to which they move;
+g.b_found the first consistent word; v.second x' in that mode.
 """
 
 from .. import codes
@@ -15,6 +15,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f, eval_h, nudge
+from .restart import post
 
 MOST_OPEN = 10  # number of open guards up to which all 2^k words are tried
 MOST_PASSES = 50  # from all -1 or all +1, of more
@@ -22,23 +23,25 @@ MOST_PASSES = 50  # from all -1 or all +1, of more
 
 @core(entry=True)
 def find_word(table):
-    """Decide the word at the start, where guards are zero (g.held): GO_ON, NO_WORD, SEVERAL_WORDS (s.target of them), or that a
-    function failed."""
+    """Decide the word at the start, where guards are zero (g.held).
+
+    Returns GO_ON, NO_WORD, SEVERAL_WORDS (s.run.culprit is how many) or the code of a function that failed.
+    """
     compact()
     w = work(table)
     s, g = w.s, w.g
-    evaluated = s.f_calls, s.h_calls
+    evaluated = s.counts.f_calls, s.counts.h_calls
     code = choose(w)
-    s.f_calls, s.h_calls = evaluated  # (counted are those of the integration)
-    if code == codes.NO_WORD and s.may_slide == 1:
+    s.counts.f_calls, s.counts.h_calls = evaluated  # (counted are those of the integration)
+    if code == codes.NO_WORD and s.options.may_slide == 1:
         for k in range(g.width - 1, -1, -1):
             if g.held[k] != 0.0:
                 g.b[k] = 1.0
-                s.question, s.target = codes.SLIDE, k
+                post(s, codes.SLIDE, k)
         code = codes.GO_ON
     for k in range(g.width):
         g.suspect[k] = 0.0
-    s.word_given = 1 if code == codes.GO_ON else 0
+    s.options.word_given = 1 if code == codes.GO_ON else 0
     return code
 
 
@@ -47,8 +50,8 @@ def choose(w):
     """The same, without sliding from the start on."""
     compact()
     s, v, g = w.s, w.v, w.g
-    if eval_f(w, s.t, v.x, v.f):
-        return s.status
+    if eval_f(w, s.now.t, v.x, v.f):
+        return s.run.status
     scale = short_time(w)
     count = 0
     for k in range(g.width):
@@ -60,12 +63,12 @@ def choose(w):
                 g.suspect[k] = 1.0
                 count += 1
     if contacts_without_rate(w, scale):
-        return s.status
+        return s.run.status
     if count > 0:
         code = try_all(w, count, scale) if count <= MOST_OPEN else iterate(w, scale)
         if code != codes.GO_ON:
             return code
-    return s.status if sides_of_observers(w, scale) else codes.GO_ON
+    return s.run.status if sides_of_observers(w, scale) else codes.GO_ON
 
 
 @core
@@ -76,12 +79,12 @@ def short_time(w):
     for i in range(v.width):
         size, speed = max(size, abs(v.x[i])), max(speed, abs(v.f[i]))
     scale = 1e-4 * size / speed
-    return min(scale, 1e-4 * (s.tf - s.t0)) if s.tf > s.t0 else scale
+    return min(scale, 1e-4 * (s.now.tf - s.now.t0)) if s.now.tf > s.now.t0 else scale
 
 
 @core
 def contacts_without_rate(w, scale):
-    """Mark the contacts at hand on which the trajectory may rest, and whose rates are zero within the tolerances: s.question.
+    """Mark the contacts at hand on which the trajectory may rest, and whose rates are zero within the tolerances: s.ask.question.
     True if f or h failed."""
     compact()
     s, v, g = w.s, w.v, w.g
@@ -96,7 +99,7 @@ def contacts_without_rate(w, scale):
     for k in range(g.width - 1, -1, -1):
         if g.held[k] != 0.0 and g.rest[k] != 0.0 and abs(g.near[k]) <= abs(g.near_bend[k] - g.near[k]):
             g.still[k] = 1.0
-            s.question, s.target = codes.SLIDE, k
+            post(s, codes.SLIDE, k)
     for k in range(g.width):
         g.near[k], g.near_bend[k] = 0.0, 0.0
     return False
@@ -107,14 +110,14 @@ def rates_around(w, x, scale, out):
     """out = the rates of all guards at a state, by differences of fourth order along the flow. True if f or h failed."""
     compact()
     s, v, g = w.s, w.v, w.g
-    if eval_f(w, s.t, x, v.f):
+    if eval_f(w, s.now.t, x, v.f):
         return True
     for k in range(g.width):
         out[k] = 0.0
     for step, weight in ((1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)):
         for i in range(v.width):
             v.x_trial[i] = x[i] + step * scale * v.f[i]
-        if eval_h(w, s.t + step * scale, v.x_trial, g.h_trial):
+        if eval_h(w, s.now.t + step * scale, v.x_trial, g.h_trial):
             return True
         for k in range(g.width):
             out[k] += weight * g.h_trial[k] / (12.0 * scale)
@@ -135,7 +138,7 @@ def try_all(w, count, scale):
                 g.b[k] = 1.0 if (number >> place) & 1 else -1.0
         answer = is_consistent(w, scale)
         if answer < 0:
-            return s.status
+            return s.run.status
         if answer == 1:
             differ = keep(w, found) or differ
             found += 1
@@ -154,11 +157,11 @@ def iterate(w, scale):
                 g.b[k] = 2.0 * begin - 1.0
         for _ in range(MOST_PASSES):
             if find_sides(w, scale):
-                return s.status
+                return s.run.status
             changes = False
             for k in range(g.width):
-                if g.suspect[k] != 0.0 and g.lowest[k] != 0.0 and g.lowest[k] != g.b[k]:
-                    g.b[k] = g.lowest[k]
+                if g.suspect[k] != 0.0 and g.moves_to[k] != 0.0 and g.moves_to[k] != g.b[k]:
+                    g.b[k] = g.moves_to[k]
                     changes = True
             if not changes:
                 break
@@ -168,7 +171,7 @@ def iterate(w, scale):
             g.h_before[0, k] = g.b[k]
         answer = 0 if same_end else is_consistent(w, scale)
         if answer < 0:
-            return s.status
+            return s.run.status
         if answer == 1:
             differ = keep(w, found) or differ
             found += 1
@@ -183,7 +186,7 @@ def keep(w, found):
         return not same(w, v.f, v.second)
     copy_state(v.f, v.second)
     for k in range(g.width):
-        g.former[k] = g.b[k]
+        g.b_found[k] = g.b[k]
     return False
 
 
@@ -194,12 +197,12 @@ def decide(w, found, differ):
     if found == 0:
         return codes.NO_WORD
     if differ:
-        s.target = found
+        s.run.culprit = found
         return codes.SEVERAL_WORDS
     for k in range(g.width):
         if g.suspect[k] != 0.0:
-            g.b[k] = g.former[k]
-        g.former[k] = 0.0
+            g.b[k] = g.b_found[k]
+        g.b_found[k] = 0.0
     return codes.GO_ON
 
 
@@ -211,12 +214,12 @@ def is_consistent(w, scale):
     if find_sides(w, scale):
         return -1
     for k in range(g.width):
-        if g.suspect[k] != 0.0 and g.lowest[k] != 0.0 and g.lowest[k] != g.b[k]:
+        if g.suspect[k] != 0.0 and g.moves_to[k] != 0.0 and g.moves_to[k] != g.b[k]:
             return 0
     for k in range(g.width):
-        if g.suspect[k] != 0.0 and g.lowest[k] == 0.0:  # it is not moved: f must be the same on both sides
+        if g.suspect[k] != 0.0 and g.moves_to[k] == 0.0:  # it is not moved: f must be the same on both sides
             g.b[k] = -g.b[k]
-            bad = eval_f(w, s.t, v.x, v.third)
+            bad = eval_f(w, s.now.t, v.x, v.third)
             g.b[k] = -g.b[k]
             if bad:
                 return -1
@@ -227,26 +230,26 @@ def is_consistent(w, scale):
 
 @core
 def find_sides(w, scale):
-    """g.lowest = the signs of the open guards after the time ``scale`` in the mode g.b; 0 where rounding errors hide the sign.
+    """g.moves_to = the signs of the open guards after the time ``scale`` in the mode g.b; 0 where rounding errors hide the sign.
     True if f or h failed."""
     compact()
     s, v, g = w.s, w.v, w.g
-    if eval_f(w, s.t, v.x, v.f):
+    if eval_f(w, s.now.t, v.x, v.f):
         return True
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + scale * v.f[i]
-    if eval_f(w, s.t + scale, v.x_trial, v.f_end):
+    if eval_f(w, s.now.t + scale, v.x_trial, v.f_end):
         return True
     for i in range(v.width):
         bend = (v.f_end[i] - v.f[i]) / scale
         v.x_end[i] = v.x[i] + scale * v.f[i] + 0.5 * scale**2 * bend
         v.scratch[i] = v.x[i] + scale * (abs(v.f[i]) + scale * abs(bend))
-    if eval_h(w, s.t + scale, v.x_end, g.h_trial) or eval_h(w, s.t + scale, v.scratch, g.h_end):
+    if eval_h(w, s.now.t + scale, v.x_end, g.h_trial) or eval_h(w, s.now.t + scale, v.scratch, g.h_end):
         return True
     for k in range(g.width):
         change = g.h_trial[k] - g.h[k]
         moves = abs(change) > max(1e-9 * abs(g.h_end[k]), 1e-300)
-        g.lowest[k] = 0.0 if not moves else 1.0 if change > 0.0 else -1.0
+        g.moves_to[k] = 0.0 if not moves else 1.0 if change > 0.0 else -1.0
     return False
 
 
@@ -270,11 +273,11 @@ def sides_of_observers(w, scale):
         some = some or (g.held[k] != 0.0 and g.observer[k] != 0.0)
     if not some:
         return False
-    if eval_f(w, s.t, v.x, v.f):
+    if eval_f(w, s.now.t, v.x, v.f):
         return True
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + scale * v.f[i]
-    if eval_h(w, s.t + scale, v.x_trial, g.h_trial):
+    if eval_h(w, s.now.t + scale, v.x_trial, g.h_trial):
         return True
     for k in range(g.width):
         if g.held[k] != 0.0 and g.observer[k] != 0.0:

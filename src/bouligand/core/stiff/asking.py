@@ -18,36 +18,36 @@ CHOOSE, STEP, LOOK_AT_A, LOOK_AGAIN = range(4)  # what the entry may be asked fo
 
 @core
 def ask(w, task, length):
-    """Ask the entry about a step of this length; its answers are s.stiff_error and, returned here, s.stiff_factor."""
+    """Ask the entry about a step of this length; its answers are s.stiff.error and, returned here, s.stiff.factor."""
     s = w.s
-    s.stiff_task, s.stiff_length, s.stiff_factor = task, length, 0.0
+    s.stiff.task, s.stiff.length, s.stiff.factor = task, length, 0.0
     call_entry(w.fn.enter_stiff, w.address)
-    return s.stiff_factor
+    return s.stiff.factor
 
 
 @core(inline=True)
 def cheap(w):
     """Whether A is at hand and costs no more than a few evaluations of f, whatever the number of states: that of a bridge."""
-    return w.s.stiffness == AT_HAND and w.tangents.jacobians.A != 0
+    return w.s.stiff.allowed == AT_HAND and w.tangents.jacobians.A != 0
 
 
 @core
 def look_for_stiffness(w, length):
-    """After an explicit step, with the state of its last stage in v.x_trial: does stability limit the steps? Sets s.weigh_at."""
+    """After an explicit step, its last stage in v.x_trial: does stability limit the steps? Sets s.stiff.weigh_at."""
     compact()
     s, v = w.s, w.v
     if cheap(w):
         ask(w, LOOK_AT_A, length)
         return
-    last = table.LAST[s.scheme]
+    last = table.LAST[s.next.scheme]
     for i in range(v.width):
         v.scratch[i] = v.stages[last, i] - v.stages[last - 1, i]
         v.x_trial[i] = v.x_end[i] - v.x_trial[i]
     change, apart = in_tolerances(w, v.scratch, v.x, v.x_end), in_tolerances(w, v.x_trial, v.x, v.x_end)
-    s.weigh_at = s.step_count + EVERY
-    if not length * change > LIMITED * table.STABLE[s.scheme] * apart:
+    s.stiff.weigh_at = s.counts.steps + EVERY
+    if not length * change > LIMITED * table.STABLE[s.next.scheme] * apart:
         return
-    if s.stiffness == AT_HAND:
+    if s.stiff.allowed == AT_HAND:
         ask(w, LOOK_AGAIN, length)
     else:
-        s.question = codes.WEIGH
+        s.ask.question = codes.WEIGH

@@ -35,13 +35,13 @@ FAILED = -1.0  # instead of a factor: a function failed
 
 @core
 def look_again(w, length):
-    """After an explicit step that looked like one that stability limits: ask A at its start. Sets s.weigh_at."""
+    """After an explicit step that looked like one that stability limits: ask A at its start. Sets s.stiff.weigh_at."""
     compact()
     s = w.s
     if renew(w):
         return  # (the Jacobian fails here: explicit steps go on)
     measure_rate(w)
-    if length * s.rate > LIMITED * table.STABLE[s.scheme]:
+    if length * s.stiff.rate > LIMITED * table.STABLE[s.next.scheme]:
         try_stiff_steps(s, length)
     else:
         later(w)
@@ -52,15 +52,15 @@ def look_at_A(w, length):
     """The same after any explicit step where A is cheap, by A at its end, where f was evaluated last."""
     compact()
     s, v = w.s, w.v
-    s.weigh_at = s.step_count + EVERY_OF_A
-    if after_f(w, min(s.t + length, s.cap), v.x_end):
+    s.stiff.weigh_at = s.counts.steps + EVERY_OF_A
+    if after_f(w, min(s.now.t + length, s.run.cap), v.x_end):
         return
     measure_rate(w)
-    if length * s.rate > LIMITED * table.STABLE[s.scheme]:
-        s.A_at = step_number(s, 1)
+    if length * s.stiff.rate > LIMITED * table.STABLE[s.next.scheme]:
+        s.stiff.A_at = step_number(s, 1)
         try_stiff_steps(s, length)
     else:
-        s.A_at = -1
+        s.stiff.A_at = -1
         later(w)
 
 
@@ -71,29 +71,29 @@ def weigh(pointer):
     compact()
     w = work(pointer)
     s = w.s
-    s.question, s.status = 0, codes.GO_ON
+    s.ask.question, s.run.status = 0, codes.GO_ON
     rate = measure_by_differences(w)
-    if rate * s.dt > LIMITED * table.STABLE[s.scheme]:
-        s.stiffness, s.rate = AT_HAND, rate
-        try_stiff_steps(s, s.dt)
+    if rate * s.next.dt > LIMITED * table.STABLE[s.next.scheme]:
+        s.stiff.allowed, s.stiff.rate = AT_HAND, rate
+        try_stiff_steps(s, s.next.dt)
         return codes.WEIGH
     later(w)
-    s.status = codes.GO_ON
+    s.run.status = codes.GO_ON
     return codes.GO_ON if rate >= 0.0 else codes.F_FAILED
 
 
 @core(inline=True)
 def try_stiff_steps(s, length):
     """Go on with stiff steps; explicit ones had this length."""
-    s.scheme, s.dt_explicit, s.stiff_run = STIFF, length, 0
+    s.next.scheme, s.stiff.dt_explicit, s.stiff.run = STIFF, length, 0
 
 
 @core(inline=True)
 def later(w):
     """Look again later, and then still later."""
     s = w.s
-    s.wait = min(max(2 * s.wait, 2 * EVERY_OF_A) if cheap(w) else max(2 * s.wait, 4 * EVERY), LONGEST)
-    s.weigh_at = s.step_count + s.wait
+    s.stiff.wait = min(max(2 * s.stiff.wait, 2 * EVERY_OF_A) if cheap(w) else max(2 * s.stiff.wait, 4 * EVERY), LONGEST)
+    s.stiff.weigh_at = s.counts.steps + s.stiff.wait
 
 
 @core
@@ -101,24 +101,26 @@ def choose_scheme(w, length):
     """After an event, with A at hand: stiff or explicit steps. Returns a factor by which to change the length at once, or 0."""
     compact()
     s = w.s
-    if s.stop - s.t <= SHORT * s.dt and s.step_count > 0:
+    if s.now.stop - s.now.t <= SHORT * s.next.dt and s.counts.steps > 0:
         return 0.0  # (a leg of few steps, as in a loop that holds its controls for a millisecond: A would cost more)
-    if s.A_at == step_number(s, 0):
+    if s.stiff.A_at == step_number(s, 0):
         return 0.0  # (chosen before: this is another trial)
     if renew(w):
         return FAILED
     measure_rate(w)
-    s.stiff_run = 0
+    s.stiff.run = 0
     if cheap(w):
-        s.wait, s.weigh_at = 0, s.step_count + EVERY_OF_A
-    natural = min(natural_step(w), s.dt_max)
-    if not natural * s.rate > (WORTH if cheap(w) else WORTH_IF_DEAR):
-        s.scheme = s.explicit
+        s.stiff.wait, s.stiff.weigh_at = 0, s.counts.steps + EVERY_OF_A
+    natural = min(natural_step(w), s.options.dt_max)
+    if not natural * s.stiff.rate > (WORTH if cheap(w) else WORTH_IF_DEAR):
+        s.next.scheme = s.stiff.explicit
         return 0.0
-    s.scheme = STIFF
-    most = s.stop - s.t
-    if s.tries == 0 and (natural < 0.5 * length or (length >= 0.999 * s.dt and min(natural, most) > 2.0 * length)):
-        s.reach = min(natural, most)
+    s.next.scheme = STIFF
+    most = s.now.stop - s.now.t
+    if s.step.tries == 0 and (
+        natural < 0.5 * length or (length >= 0.999 * s.next.dt and min(natural, most) > 2.0 * length)
+    ):
+        s.next.reach = min(natural, most)
         return min(natural, most) / length
     return 0.0
 
@@ -131,24 +133,24 @@ def after_stiff(w, error, following):
     """
     compact()
     s = w.s
-    if s.stiffness != AT_HAND:
+    if s.stiff.allowed != AT_HAND:
         return following
-    few = s.stiff_run < FEW
+    few = s.stiff.run < FEW
     if error <= 1.0:
-        s.stiff_run += 1
-        if s.step_count % 4 == 0:
+        s.stiff.run += 1
+        if s.counts.steps % 4 == 0:
             measure_rate(w)
     not_worth = NOT_WORTH if cheap(w) else NOT_WORTH_IF_DEAR
-    if following * s.rate >= (not_worth if error <= 1.0 and not few else TOO_SHORT):
+    if following * s.stiff.rate >= (not_worth if error <= 1.0 and not few else TOO_SHORT):
         if not few:
-            s.dt_explicit, s.wait = 0.0, 0
+            s.stiff.dt_explicit, s.stiff.wait = 0.0, 0
         return following
-    if error > 1.0 and s.fresh == 1:
+    if error > 1.0 and s.here.fresh == 1:
         return following
-    s.scheme = s.explicit
-    if s.dt_explicit > 0.0:
-        following = max(following, s.dt_explicit)
+    s.next.scheme = s.stiff.explicit
+    if s.stiff.dt_explicit > 0.0:
+        following = max(following, s.stiff.dt_explicit)
         later(w)
     else:
-        s.weigh_at = s.step_count + EVERY
+        s.stiff.weigh_at = s.counts.steps + EVERY
     return following

@@ -15,18 +15,18 @@ from .step import EVALUATION_FAILED, stiff_step
 
 @core(entry=True)
 def stiff(pointer):
-    """Do what s.stiff_task says."""
+    """Do what s.stiff.task says."""
     compact()
     w = work(pointer)
     s = w.s
-    if s.stiff_task == STEP:
-        s.stiff_error, s.stiff_factor = try_step(w, s.stiff_length)
-    elif s.stiff_task == CHOOSE:
-        s.stiff_factor = choose_scheme(w, s.stiff_length)
-    elif s.stiff_task == LOOK_AT_A:
-        look_at_A(w, s.stiff_length)
+    if s.stiff.task == STEP:
+        s.stiff.error, s.stiff.factor = try_step(w, s.stiff.length)
+    elif s.stiff.task == CHOOSE:
+        s.stiff.factor = choose_scheme(w, s.stiff.length)
+    elif s.stiff.task == LOOK_AT_A:
+        look_at_A(w, s.stiff.length)
     else:
-        look_again(w, s.stiff_length)
+        look_again(w, s.stiff.length)
     return codes.GO_ON
 
 
@@ -38,7 +38,7 @@ def try_step(w, length):
     error = stiff_step(w, length)
     if error == EVALUATION_FAILED:
         return error, 0.0
-    most = 10.0 if s.fresh == 1 else 5.0
+    most = 10.0 if s.here.fresh == 1 else 5.0
     factor = most if error < 1e-10 else min(most, 0.9 * step_factor(error, STIFF)) if error < math.inf else 0.1
-    factor = max(factor, 0.15 if s.fresh == 1 else 0.2)
+    factor = max(factor, 0.15 if s.here.fresh == 1 else 0.2)
     return error, after_stiff(w, error, length * factor) / length

@@ -18,7 +18,7 @@ STEP = 1.5e-8  # of a difference, relative to the size of a component
 @core(inline=True)
 def step_number(s, ahead):
     """A number for the present place of the integration, or that behind so many more steps: steps, then events."""
-    return ((s.step_count + ahead) << 32) + s.event_count
+    return ((s.counts.steps + ahead) << 32) + s.rows.events
 
 
 @core
@@ -28,18 +28,22 @@ def renew(w):
     s, v, jac = w.s, w.v, w.tangents.jacobians
     now = step_number(s, 0)
     if jac.A != 0:
-        if s.A_at == now:
+        if s.stiff.A_at == now:
             return False
-        s.A_at = now
-        return eval_f(w, s.t, v.x, v.scratch) or after_f(w, min(s.t, s.cap), v.x)
+        s.stiff.A_at = now
+        return eval_f(w, s.now.t, v.x, v.scratch) or after_f(w, min(s.now.t, s.run.cap), v.x)
     exact = jac.Df != 0 or jac.f_dual != 0
-    if s.A_at == now or (
-        not exact and s.fresh == 0 and s.tries == 0 and s.A_at >= 0 and s.step_count < (s.A_at >> 32) + KEPT
+    if s.stiff.A_at == now or (
+        not exact
+        and s.here.fresh == 0
+        and s.step.tries == 0
+        and s.stiff.A_at >= 0
+        and s.counts.steps < (s.stiff.A_at >> 32) + KEPT
     ):
         return False
-    s.A_at = now
+    s.stiff.A_at = now
     if exact:
-        return jacobian(w, jac.Df, v.x, w.tangents.differences, w.stiff.A, min(s.t, s.cap), v.x)
+        return jacobian(w, jac.Df, v.x, w.tangents.differences, w.stiff.A, min(s.now.t, s.run.cap), v.x)
     return forward_differences(w)
 
 
@@ -61,10 +65,10 @@ def forward_differences(w):
     s, v, A = w.s, w.v, w.stiff.A
     copy_state(v.x, v.x_trial)
     for j in range(v.width):
-        size = max(abs(v.x[j]), v.atol[j] / s.rtol)
+        size = max(abs(v.x[j]), v.atol[j] / s.options.rtol)
         v.x_trial[j] = v.x[j] + (STEP * size if v.f[j] >= 0.0 else -STEP * size)
         step = v.x_trial[j] - v.x[j]
-        if eval_f(w, s.t, v.x_trial, v.scratch):
+        if eval_f(w, s.now.t, v.x_trial, v.scratch):
             return True
         v.x_trial[j] = v.x[j]
         for i in range(v.width):

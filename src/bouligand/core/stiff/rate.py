@@ -14,9 +14,9 @@ STEADY = 0.2  # two rates that differ by no more than this part are equal
 
 @core
 def measure_rate(w):
-    """s.rate = the size of the largest eigenvalue of A, to a digit or two; the vector of the iteration is kept."""
+    """s.stiff.rate = the size of the largest eigenvalue of A, to a digit or two; the vector of the iteration is kept."""
     compact()
-    w.s.rate = power_iteration(w, w.stiff.rows.mode, w.stiff.rows.image, True)
+    w.s.stiff.rate = power_iteration(w, w.stiff.rows.mode, w.stiff.rows.image, True)
 
 
 @core
@@ -40,7 +40,7 @@ def power_iteration(w, mode, image, by_A):
     s, v = w.s, w.v
     n, product, rate = v.width, 1.0, 0.0
     for i in range(n):  # something of every component: the fastest mode may be another one now
-        some = (0.3 + 0.1 * (i * 7 % 5)) * (v.atol[i] + s.rtol * abs(v.x[i]))
+        some = (0.3 + 0.1 * (i * 7 % 5)) * (v.atol[i] + s.options.rtol * abs(v.x[i]))
         mode[i] = 0.3 * mode[i] + (some if i % 2 == 0 else -some)
     for turn in range(2 * (PAIRS if by_A else PAIRS_OF_CALLS)):
         before = in_tolerances(w, mode, v.x, v.x)
@@ -72,7 +72,7 @@ def difference(w, mode, scale, image):
     v = w.v
     for i in range(v.width):
         v.x_trial[i] = v.x[i] + scale * mode[i]
-    if eval_f(w, w.s.t, v.x_trial, image):
+    if eval_f(w, w.s.now.t, v.x_trial, image):
         return True
     for i in range(v.width):
         image[i] = (image[i] - v.f[i]) / scale

@@ -23,7 +23,7 @@ def stiff_step(w, length):
     """
     compact()
     s, v, fn = w.s, w.v, w.fn
-    n, end = v.width, min(s.t + length, s.cap)
+    n, end = v.width, min(s.now.t + length, s.run.cap)
     if renew(w):
         return EVALUATION_FAILED
     if factorise(w.stiff, DIAGONAL * length):
@@ -37,7 +37,7 @@ def stiff_step(w, length):
             error += ERROR[q] * v.stages[q + 1, i]
         v.x_end[i] = v.x[i] + length * step
         v.scratch[i] = length * error
-    error = in_tolerances(w, v.scratch, v.x, v.x_end) * max(s.rtol / LOOSEST, 1.0)
+    error = in_tolerances(w, v.scratch, v.x, v.x_end) * max(s.options.rtol / LOOSEST, 1.0)
     if error > 1.0:
         return error
     if fn.fh != 0:
@@ -46,7 +46,7 @@ def stiff_step(w, length):
     elif eval_f(w, end, v.x_end, v.f_end):
         return EVALUATION_FAILED
     if w.tangents.jacobians.A != 0:  # (now, for the next step: f was evaluated there)
-        s.A_at = step_number(s, 1)
+        s.stiff.A_at = step_number(s, 1)
         if after_f(w, end, v.x_end):
             return EVALUATION_FAILED
     end_derivatives(v, length)
@@ -60,7 +60,7 @@ def stiff_step(w, length):
 def replay(w, length):
     """The stages of a recorded step from v.x, with x' there at hand. True if a function failed."""
     compact()
-    w.s.A_at = -1
+    w.s.stiff.A_at = -1
     return renew(w) or with_A(w, length)
 
 
@@ -69,7 +69,7 @@ def with_A(w, length):
     """The stages of a step from v.x, with x' and A there at hand. True if a function failed."""
     compact()
     if factorise(w.stiff, DIAGONAL * length):
-        return failed(w, codes.DF_FAILED, min(w.s.t, w.s.cap), w.v.x)
+        return failed(w, codes.DF_FAILED, min(w.s.now.t, w.s.run.cap), w.v.x)
     return stages(w, length)
 
 
@@ -109,4 +109,4 @@ def place(w, q, length):
         for r in range(q):
             total += ALPHA[q, r] * v.stages[r + 1, i]
         v.x_trial[i] = v.x[i] + length * total
-    return min(s.t + TIMES[q] * length, s.cap)
+    return min(s.now.t + TIMES[q] * length, s.run.cap)

@@ -23,7 +23,7 @@ def stages_again(w, length):
     """The stages of a recorded step from v.x, and its factors, with Df in place of A. True if a function failed."""
     compact()
     s, v = w.s, w.v
-    return eval_f(w, s.t, v.x, v.f) or Df_at(w, min(s.t, s.cap), v.x) or with_A(w, length)
+    return eval_f(w, s.now.t, v.x, v.f) or Df_at(w, min(s.now.t, s.run.cap), v.x) or with_A(w, length)
 
 
 @core(inline=True)
@@ -143,7 +143,7 @@ def slopes_by_duals(w, D, tv, out, t, which):
             X[DUAL * i + 1 + a] = tv.state[i * many + a]
         for i in range(n, D.shape[1]):
             P[DUAL * (i - n) + 1 + a] = D[first + a, i]
-    w.s.f_calls += 1
+    w.s.counts.f_calls += 1
     if call(w.tangents.jacobians.f_dual, t, (address(X), address(w.g.b), address(P), address(Y)), fn.context) != 0:
         return failed(w, codes.F_FAILED, t, v.x_trial)
     for i in range(n):
@@ -158,8 +158,8 @@ def write_inside(w, D, tv, length, inside, which):
     compact()
     s, tangents = w.s, D.shape[0]
     first, last, many = which
-    for q in range(s.eval_count, s.eval_count + inside):
-        theta = (w.t_eval[q] - s.t) / length
+    for q in range(s.rows.requested, s.rows.requested + inside):
+        theta = (w.t_eval[q] - s.now.t) / length
         for a in range(first, last):
             for i in range(w.v.width):
                 k, total = i * many + a - first, 0.0
@@ -179,8 +179,8 @@ def pull_stiff(w, gradient, tv, length, inside):
     for q in range(STAGES):
         for i in range(n):
             tv.slopes[q, i] = length * WEIGHTS[q] * gradient[i]
-    for q in range(s.eval_count - inside, s.eval_count):
-        theta = (w.t_eval[q] - s.t) / length
+    for q in range(s.rows.requested - inside, s.rows.requested):
+        theta = (w.t_eval[q] - s.now.t) / length
         for i in range(n):
             gradient[i] += w.x_eval[q, i]
             for r in range(STAGES):

@@ -60,10 +60,10 @@ def push(table, D, of_p, tv, times, crossings, merge):
             if takes_part and not passive(w, event):
                 u = examine_inline(w, event, record, HERE)
                 if u < 0.0:
-                    return s.status
+                    return s.run.status
             if u == 0.0:
                 if takes_part and times.shape[0] > 0 and note_time(w, D, times, event, record):
-                    return s.status
+                    return s.run.status
                 apply_event(w, event)
                 at.event = event + 1
                 known = False
@@ -72,7 +72,7 @@ def push(table, D, of_p, tv, times, crossings, merge):
                 crossings[event, crossings.shape[1] - 1] = u
             together = may_be_corner(w, event, record, u, merge)
             if together < 0:
-                return s.status
+                return s.run.status
             if together > 0:
                 return extend_corner(w, u, merge)
             if at.near_end == 1 or event <= at.wanted < event + at.many:
@@ -83,13 +83,13 @@ def push(table, D, of_p, tv, times, crossings, merge):
             known = True
             at.event = event + at.many
             continue
-        inside = requested_from(w, D, record) if s.eval_count < w.t_eval.shape[0] else 0
+        inside = requested_from(w, D, record) if s.rows.requested < w.t_eval.shape[0] else 0
         if record == at.end and at.halt < 0 and at.wanted < 0:
             return corner_at_end(w, merge)
         if record == at.end or record == at.halt or (at.wanted >= 0 and event > at.wanted):
             return codes.GO_ON
         # --- the next step
-        if s.f_calls >= s.look_at and time_to_look(w):
+        if s.counts.f_calls >= s.clock.look_at and time_to_look(w):
             return codes.LOOK
         while at.leg + 1 < w.legs.shape[0] and w.legs[at.leg + 1] <= record:
             at.leg += 1
@@ -100,18 +100,18 @@ def push(table, D, of_p, tv, times, crossings, merge):
         cap_at_break(w, record + 1)
         kind, reached = steps[record + 1].kind, record + 1
         if (D.shape[0] == 0 or at.frozen == 1) and is_ahead(w.states, reached) and find_state(w, reached):
-            return s.status
+            return s.run.status
         if at.frozen == 1 and kind % BACK != STIFF:
             reached, parts = end_of_span(w, record)
             if propagate_frozen(w, D, of_p, tv, record, reached, parts):
-                return s.status
+                return s.run.status
         elif kind % BACK == STIFF:
             if push_stiff(w, D, of_p, tv, length, inside):
-                return s.status
+                return s.run.status
         elif propagate_tangents(w, D, of_p, tv, formula_of(kind), length, known, inside):
-            return s.status
+            return s.run.status
         at.record = reached
-        s.eval_count += inside
+        s.rows.requested += inside
         known = False
         if w.units.shape[0] > 0:
             go_to_record(w, reached)
@@ -124,16 +124,16 @@ def requested_from(w, D, record):
     """Write the tangents at a record, if its time is requested. Returns how many of the next requested times are inside the
     step from there."""
     s, steps, t_eval, tangents = w.s, w.steps, w.t_eval, D.shape[0]
-    while s.eval_count < t_eval.shape[0] and t_eval[s.eval_count] <= steps[record].t:
+    while s.rows.requested < t_eval.shape[0] and t_eval[s.rows.requested] <= steps[record].t:
         for a in range(tangents):
             for i in range(w.v.width):
-                w.x_eval[s.eval_count * tangents + a, i] = D[a, i]
-        s.eval_count += 1
-    last = s.eval_count
+                w.x_eval[s.rows.requested * tangents + a, i] = D[a, i]
+        s.rows.requested += 1
+    last = s.rows.requested
     if record + 1 < steps.shape[0]:
         while last < t_eval.shape[0] and t_eval[last] < steps[record + 1].t:
             last += 1
-    return last - s.eval_count
+    return last - s.rows.requested
 
 
 @core(inline=True)
@@ -141,7 +141,7 @@ def note_time(w, D, times, event, record):
     """Write the derivative of the time of an observer's crossing, which changes nothing else; True if a function failed."""
     compact()
     row = w.events[event]
-    if row.shown == MARGIN or row.t != w.s.t:
+    if row.shown == MARGIN or row.t != w.s.now.t:
         return False
     if examine(w, event, record, HERE) < 0.0:
         return True
@@ -159,8 +159,8 @@ def cross(w, D, times, crossings, event):
     row, before, n = w.tangents.guard_rows[HERE], w.tangents.rows.f_before[HERE], v.width
     for q in range(event, event + at.many):
         apply_event(w, q)
-    if eval_f(w, s.t, v.x, v.f):
-        return s.status
+    if eval_f(w, s.now.t, v.x, v.f):
+        return s.run.status
     hdot = w.g.hdot[events[event].guard]
     crosses = events[event].sign * hdot > 0.0
     if not crosses and at.frozen == 0 and jumps(before, v.f):
@@ -210,7 +210,7 @@ def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event):
     use_parameters(w, at.leg)
     while True:
         record, event = at.record, at.event - 1
-        inside = requested_before(w, gradient, record) if s.eval_count > 0 else 0
+        inside = requested_before(w, gradient, record) if s.rows.requested > 0 else 0
         if event >= stop_event and events[event].record == record:
             first = first_row(w, event, record, stop_event)
             if passive(w, event) or event >= at.quiet:
@@ -228,7 +228,7 @@ def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event):
             continue
         if record == stop_record:
             return codes.GO_ON
-        if s.f_calls >= s.look_at and time_to_look(w):
+        if s.counts.f_calls >= s.clock.look_at and time_to_look(w):
             return codes.LOOK
         while at.leg > 0 and w.legs[at.leg] > record - 1:
             at.leg -= 1
@@ -241,11 +241,11 @@ def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event):
         kind = steps[record].kind
         if kind % BACK == STIFF:
             if pull_stiff(w, gradient, tv, length, inside):
-                return s.status
+                return s.run.status
         elif propagate_adjoint(w, gradient, tv, Df, Dp_f, formula_of(kind), length, inside):
-            return s.status
+            return s.run.status
         at.record = record - 1
-        s.eval_count -= inside
+        s.rows.requested -= inside
 
 
 @core
@@ -253,15 +253,15 @@ def requested_before(w, gradient, record):
     """Add the gradient that is given for the time of a record. Returns how many of the requested times before it are inside the
     step that ends there."""
     s, steps, t_eval = w.s, w.steps, w.t_eval
-    while s.eval_count > 0 and t_eval[s.eval_count - 1] >= steps[record].t:
-        s.eval_count -= 1
+    while s.rows.requested > 0 and t_eval[s.rows.requested - 1] >= steps[record].t:
+        s.rows.requested -= 1
         for i in range(w.v.width):
-            gradient[i] += w.x_eval[s.eval_count, i]
-    first = s.eval_count
+            gradient[i] += w.x_eval[s.rows.requested, i]
+    first = s.rows.requested
     if record > 0:
         while first > 0 and t_eval[first - 1] > steps[record - 1].t:
             first -= 1
-    return s.eval_count - first
+    return s.rows.requested - first
 
 
 @core(inline=True)

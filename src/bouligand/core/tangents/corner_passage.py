@@ -46,7 +46,7 @@ def pass_corner(table, D, dt0, order, times, jumps):
                 flip(w, u)
                 done[u] = BEYOND
     if eval_f(w, t, v.x, v.f):
-        return s.status, crossed
+        return s.run.status, crossed
     if mode == AT_START:
         for a in range(tangents):
             for i in range(n):
@@ -73,7 +73,7 @@ def pass_corner(table, D, dt0, order, times, jumps):
         flip(w, best)
         done[best] = 1
         if eval_f(w, t, v.x, v.f_end):
-            return s.status, crossed
+            return s.run.status, crossed
         for i in range(n):
             jump = v.f_end[i] - v.f[i]
             v.f[i] = v.f_end[i]

@@ -68,7 +68,7 @@ def keep_word(w):
     g = w.g
     if w.fn.multipliers != 0:
         for k in range(g.width):
-            g.lowest[k] = g.b[k]
+            g.b_kept[k] = g.b[k]
 
 
 @core
@@ -76,7 +76,7 @@ def restore_word(w):
     """The word that was kept."""
     g = w.g
     for k in range(g.width):
-        g.b[k] = g.lowest[k]
+        g.b[k] = g.b_kept[k]
 
 
 @core
@@ -95,7 +95,7 @@ def go_to_record(w, record):
     """Go to a record: its time and state."""
     compact()
     s = w.s
-    s.t, s.cap = w.steps[record].t, 1e300
+    s.now.t, s.run.cap = w.steps[record].t, 1e300
     if w.v.width < MANY_STATES:
         copy_state(w.states[record], w.v.x)
     else:

@@ -28,15 +28,15 @@ def guess_steps(w):
             high, low = max(high, states[q, i]), min(low, states[q, i])
         most = max(high, -low)
         largest[i] = most
-        scale = max(high - low, 10.0 * v.atol[i] / s.rtol)
+        scale = max(high - low, 10.0 * v.atol[i] / s.options.rtol)
         if scale == 0.0:
             scale = most if most > 0.0 else 1.0
         out[i] = (eps * (scale + most) * scale * scale) ** (1.0 / 3.0)
     for i in range(n, out.shape[0] - 1):
         size = abs(w.leg_p[0, i - n])
         out[i] = eps ** (1.0 / 3.0) * (size if size > 0.0 else 1.0)
-    step = (s.tf - s.t0) / max(last, 1)
-    out[out.shape[0] - 1] = (eps * max(abs(s.t0), abs(s.tf), step) * step * step) ** (1.0 / 3.0)
+    step = (s.now.tf - s.now.t0) / max(last, 1)
+    out[out.shape[0] - 1] = (eps * max(abs(s.now.t0), abs(s.now.tf), step) * step * step) ** (1.0 / 3.0)
     copy_state(out, w.tangents.differences_h)
 
 
@@ -55,7 +55,7 @@ def tabulate_differences(table, of_h, what, rows, columns, tops, scratch, out):
     ahead, behind, moved = scratch[0], scratch[1], scratch[2]
     size, apart, rounded = out[0], out[1], out[2]
     event, leg, count, first = 0, 0, g.width if of_h else v.width, g.h_trial if of_h else v.f_end
-    s.cap = 1e300
+    s.run.cap = 1e300
     for row in rows:
         event, leg = catch_up(w, event, leg, row + 1)
         use_parameters(w, leg)
@@ -97,7 +97,7 @@ def meets_break(w, low, high):
 def difference(w, of_h, what, i, t, step, out):
     """out = the difference of f or h over 2 steps of state or parameter i, or of time. Returns that distance, as it was rounded;
     0 if there is none, or a function failed."""
-    v, g, status = w.v, w.g, w.s.status
+    v, g, status = w.v, w.g, w.s.run.status
     varied = v.x if what == OF_X else w.p
     here = t if what == OF_T else varied[i]
     high, low = here + step, here - step
@@ -110,7 +110,7 @@ def difference(w, of_h, what, i, t, step, out):
         varied[i] = low
         bad = bad or (eval_h(w, t, v.x, second) if of_h else eval_f(w, t, v.x, second))
         varied[i] = here
-    w.s.status = status
+    w.s.run.status = status
     if bad:
         return 0.0
     for k in range(first.shape[0]):

@@ -47,7 +47,7 @@ def fastest_modes(table):
     if at.step == 0:
         begin(w)
     while at.step < steps.shape[0]:
-        if s.f_calls >= s.look_at and time_to_look(w):
+        if s.counts.f_calls >= s.clock.look_at and time_to_look(w):
             return codes.LOOK
         step, known, held = at.step, at.event, at.leg
         at.event, at.leg = catch_up(w, known, held, step)
@@ -56,12 +56,12 @@ def fastest_modes(table):
         t, length = steps[step - 1].t, steps[step].t - steps[step - 1].t
         if at.event != known or at.leg != held:
             at.changed = 1
-        s.cap = 1e300
+        s.run.cap = 1e300
         for moment in w.breaks:
             if moment == t:
                 at.changed = 1
             if moment == steps[step].t:
-                s.cap = before(moment)
+                s.run.cap = before(moment)
         bound, change = bounds[steps[step].kind % BACK], 0.0
         late = step - at.last >= at.wait or PLACES * (t + length - at.until) > whole
         rows[step].measured = 1 if at.changed == 1 or late or length > 1.5 * at.longest else 0
@@ -73,7 +73,7 @@ def fastest_modes(table):
         if rows[step].measured == 1:
             change = measure_step(w, given, step, bound / length, int(PLACES * length / whole))
             if change < 0.0:
-                return s.status
+                return s.run.status
         rate = max(at.rate, change)
         rows[step].rate, rows[step].kind = rate, steps[step].kind
         at.worst = max(at.worst, length * rate / bound)
@@ -225,7 +225,7 @@ def measure_rate(w, given, t, enough, slope):
     """
     compact()
     v, fn, at = w.v, w.fn, w.tangents.modes
-    t, rate, close = min(t, w.s.cap), 0.0, STEADY
+    t, rate, close = min(t, w.s.run.cap), 0.0, STEADY
     if given:
         arguments = (address(v.x), address(w.g.b), address(w.p), address(w.tangents.Df))
         if call(w.tangents.jacobians.Df, t, arguments, fn.context) != 0:

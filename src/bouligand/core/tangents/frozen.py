@@ -19,12 +19,12 @@ MOST = 8  # steps that a span has, and one
 
 @core(inline=True)
 def something_happens(w, record):
-    """Whether a span must end at a record: at a crossing, a change of parameters, a breakpoint (s.cap), where the caller wants to
-    stop, before a stiff step."""
+    """Whether a span must end at a record: at a crossing, a change of parameters, a breakpoint (s.run.cap), where the caller
+    wants to stop, before a stiff step."""
     steps, events, at = w.steps, w.events, w.tangents.at
     met = at.event < events.shape[0] and events[at.event].record <= record
     changes = at.leg + 1 < w.legs.shape[0] and w.legs[at.leg + 1] <= record
-    if met or changes or record == at.end or record == at.halt or steps[record].t >= w.s.cap:
+    if met or changes or record == at.end or record == at.halt or steps[record].t >= w.s.run.cap:
         return True
     return steps[record + 1].kind % BACK == STIFF
 
@@ -128,7 +128,7 @@ def propagate_frozen(w, D, of_p, tv, record, last, parts):
     if tangents == 0:
         return False
     middle = middle_state(w, record, last)
-    if frozen_jacobians(w, of_p, min(middle, s.cap), v.x_trial):
+    if frozen_jacobians(w, of_p, min(middle, s.run.cap), v.x_trial):
         return True
     half = 0.5 * (w.steps[last].t - w.steps[record].t) / parts
     # rows of tv: a row of the state for all tangents, then the next one

@@ -126,17 +126,17 @@ def slopes_in_time(w, t):
             out[k] = w.tangents.dual_out[DUAL * k + 1]
         return bad
     # by a difference: not across a breakpoint, where h may jump
-    step, cap = w.tangents.differences_h[w.tangents.differences_h.shape[0] - 1], s.cap
+    step, cap = w.tangents.differences_h[w.tangents.differences_h.shape[0] - 1], s.run.cap
     low, high = t - step, t + step
     for moment in w.breaks:
         if low < moment < t:
             low = moment
         elif t <= moment <= high:
             high = moment - 4e-16 * abs(moment)
-    s.cap = 1e300
+    s.run.cap = 1e300
     if eval_h(w, high, v.x, g.h_trial) or eval_h(w, low, v.x, g.h_end):
         return True
-    s.cap = cap
+    s.run.cap = cap
     per_time = 1.0 / (high - low)
     for k in range(g.width):
         out[k] = (g.h_trial[k] - g.h_end[k]) * per_time
@@ -222,11 +222,11 @@ def error_of(w, slot):
     s, v, largest = w.s, w.v, w.tangents.rows.largest
     row, reach, size = w.tangents.guard_rows[slot], w.tangents.reach[slot], 0.0
     for i in range(reach[0], reach[1]):
-        size += abs(row[i]) * (v.atol[i] + s.rtol * largest[i])
+        size += abs(row[i]) * (v.atol[i] + s.options.rtol * largest[i])
     return size
 
 
 @core(inline=True)
 def uncertainty(w, slot, hdot, t):
     """The uncertainty of a crossing time: the error of h, divided by |hdot|, plus the relative tolerance of time itself."""
-    return error_of(w, slot) / max(abs(hdot), 1e-300) + w.s.rtol * (t - w.s.t0) + 8e-16 * abs(t)
+    return error_of(w, slot) / max(abs(hdot), 1e-300) + w.s.options.rtol * (t - w.s.now.t0) + 8e-16 * abs(t)

@@ -123,9 +123,9 @@ def sample_modes(w):
         use_parameters(w, leg)
         cap_at_break(w, row)
         copy_state(w.states[row - 1], v.x)
-        t = min(w.steps[row - 1].t, s.cap)
+        t = min(w.steps[row - 1].t, s.run.cap)
         if jacobian(w, w.tangents.jacobians.Df, v.x, w.tangents.differences, Df, t, v.x):
-            return s.status
+            return s.run.status
         rows[begin].sample = -1
         if not eigenvalues_of(Df, memory, eigenvalues[count]):
             rows[begin].sample, w.tangents.division.samples[count] = count, row

@@ -32,7 +32,7 @@ def may_be_corner(w, event, record, u, merge):
     s, events, at = w.s, w.events, w.tangents.at
     width = rows_of_crossing(w, event)
     at.first, at.many = event, width
-    at.near_end = 1 if at.wanted < 0 and w.steps[at.end].t - s.t <= u else 0
+    at.near_end = 1 if at.wanted < 0 and w.steps[at.end].t - s.now.t <= u else 0
     ahead = next_crossing(w, event + width)
     if ahead >= events.shape[0]:
         return 0
@@ -57,10 +57,10 @@ def surely_later(w, ahead, record, u):
     guard is still far from zero. 1 yes, 0 not surely, -1: a function failed."""
     compact()
     s, row = w.s, w.events[ahead]
-    if row.t - s.t <= FAR * u:
+    if row.t - s.now.t <= FAR * u:
         return 0
-    value, bad = guard_value(w, s.t, row.guard, record)
-    if bad or guard_row(w, s.t, row.guard, record, w.tangents.guard_rows[THERE]):
+    value, bad = guard_value(w, s.now.t, row.guard, record)
+    if bad or guard_row(w, s.now.t, row.guard, record, w.tangents.guard_rows[THERE]):
         return -1
     find_reach(w, THERE)
     return 1 if abs(value) > FAR * (error_of(w, THERE) + abs(row.residual)) else 0
@@ -73,7 +73,7 @@ def look_ahead(w, event, ahead, record, u):
     compact()
     events, at, together = w.events, w.tangents.at, False
     # (at the end, and before the requested event, all crossings within the uncertainty are one corner)
-    close = at.near_end == 1 or (at.wanted >= event and events[max(at.wanted, 0)].t - w.s.t <= u)
+    close = at.near_end == 1 or (at.wanted >= event and events[max(at.wanted, 0)].t - w.s.now.t <= u)
     for _ in range(MOST_NEAR):
         if ahead >= events.shape[0] or repeats(w, event, ahead):
             break
@@ -113,7 +113,7 @@ def independent(w, event, other):
     n, bad = v.width, False
     for which in range(1, 4):  # x' with the first crossed, with the second, with both
         flip_crossings(w, event, other, which, 1.0)
-        bad = bad or eval_f(w, s.t, v.x, v.stages[which])
+        bad = bad or eval_f(w, s.now.t, v.x, v.stages[which])
         if w.fn.multipliers == 0:
             flip_crossings(w, event, other, which, -1.0)
         else:
@@ -170,14 +170,14 @@ def extend_corner(w, u, merge):
                 undo_events(w, first, taken)
                 taken = first
                 if find_states_until(w, there):
-                    return s.status
+                    return s.run.status
             while taken < last:
                 apply_event(w, taken)
                 taken += 1
             go_to_record(w, there)
             other = examine(w, last, there, THERE)
             if other < 0.0:
-                code = s.status
+                code = s.run.status
                 break
             if gap > u + other:
                 break
@@ -186,7 +186,7 @@ def extend_corner(w, u, merge):
     undo_events(w, first, taken)
     at.many = end - first
     if find_states_until(w, events[end - 1].record):
-        return s.status
+        return s.run.status
     go_to_record(w, events[first].record)
     if at.wanted < 0 and steps[at.end].t - events[end - 1].t <= max(u, merge):
         at.near_end = 1
@@ -205,12 +205,12 @@ def corner_at_end(w, merge):
         return codes.GO_ON
     there, gap = events[event].record, events[event].t - steps[at.end].t
     if is_ahead(w.states, there) and find_states_until(w, there):
-        return s.status
+        return s.run.status
     go_to_record(w, there)
     u = examine(w, event, there, HERE)
     go_to_record(w, at.end)
     if u < 0.0:
-        return s.status
+        return s.run.status
     if gap > max(u, merge):
         return codes.GO_ON
     at.first, at.many, at.near_end = event, rows_of_crossing(w, event), 1
@@ -230,7 +230,7 @@ def examine_inline(w, event, record, slot):
     where the word was changed by a jump of h itself, which no perturbation moves; -1 on failure."""
     compact()
     s, event_row = w.s, w.events[event]
-    k, t = event_row.guard, s.t
+    k, t = event_row.guard, s.now.t
     if guard_row(w, t, k, record, w.tangents.guard_rows[slot]) or eval_f(w, t, w.v.x, w.tangents.rows.f_before[slot]):
         return -1.0
     find_reach(w, slot)
@@ -238,4 +238,4 @@ def examine_inline(w, event, record, slot):
     if event_row.jumped == 1:
         return 0.0
     u, off = uncertainty(w, slot, hdot, t), abs(event_row.residual) / max(abs(hdot), 1e-300)
-    return min(u + off, LONGEST * (s.tf - s.t0))
+    return min(u + off, LONGEST * (s.now.tf - s.now.t0))

@@ -46,8 +46,10 @@ def move_tangents(w, D):
             for i in range(n, D.shape[1]):
                 p[i - n] += (1.0 if turn == 0 else 2.0) * sign * D[a, i]
             out = address(v.x_near) if turn == 0 else address(v.x_middle)
-            bad = bad or call(w.fn.project, s.t, (address(v.x_trial), address(w.g.b), address(p), out), w.fn.context)
+            bad = bad or call(
+                w.fn.project, s.now.t, (address(v.x_trial), address(w.g.b), address(p), out), w.fn.context
+            )
         use_parameters(w, w.tangents.at.leg)
         for i in range(n):
             D[a, i] = (v.x_near[i] - v.x_middle[i]) / (2.0 * step)
-    return bad != 0 and failed(w, codes.F_FAILED, s.t, v.x)
+    return bad != 0 and failed(w, codes.F_FAILED, s.now.t, v.x)

@@ -24,13 +24,13 @@ def take_record(table, source):
     for q in range(_LEG_P - _STEPS):
         write_int(table, _STEPS + q, read_int(source, _STEPS + q))
     # (there is room for more)
-    for entry, rows in ((_STEPS, of.s.record_count), (_STATES, of.s.record_count), (_EVENTS, of.s.event_count)):
+    for entry, rows in ((_STEPS, of.s.rows.records), (_STATES, of.s.rows.records), (_EVENTS, of.s.rows.events)):
         write_int(table, entry + 1, rows)
     write_int(table, _LEG_P, read_int(source, _P))
     write_int(table, _LEG_P + 1, 1)
     write_int(table, _LEG_P + 2, read_int(source, _P + 1))
     write_int(table, _LEGS + 1, 0)
-    own.s.rtol = of.s.rtol
+    own.s.options.rtol = of.s.options.rtol
     copy_state(of.v.atol, own.v.atol)
     copy_state(of.g.b, own.g.b)
 
@@ -49,7 +49,7 @@ def open_record(table, source):
     w = work(table)
     s, g, steps, events = w.s, w.g, w.steps, w.events
     last = steps.shape[0] - 1
-    s.cap, s.t0, s.tf = 1e300, steps[0].t, steps[last].t
+    s.run.cap, s.now.t0, s.now.tf = 1e300, steps[0].t, steps[last].t
     spans, stiff, jumps = 0, 0, 0
     for q in range(1, steps.shape[0]):
         kind = steps[q].kind

@@ -91,10 +91,10 @@ def look_at(w, q, way):
     """Write what the side of an event's guard is like, from the state v.x at the event."""
     compact()
     at, event = w.tangents.modes, w.events[q]
-    side, status = w.tangents.guard_sides[side_of(w.g, event.guard)], w.s.status
+    side, status = w.tangents.guard_sides[side_of(w.g, event.guard)], w.s.run.status
     longest, first = steps_from(w, q, way)
     side.tried, side.power, side.strength = power_of_change(w, event.t, way * first, longest)
-    w.s.status = status  # (where f fails nothing is known)
+    w.s.run.status = status  # (where f fails nothing is known)
     at.looked += 1
     at.rough += 1 if side.power > 0.0 else 0
 
@@ -129,7 +129,7 @@ def steps_from(w, q, way):
 def move_onto(w, k, t, apart):
     """Move the state v.x, which is near guard k, along x' onto it. True if a function failed."""
     compact()
-    v, g, status = w.v, w.g, w.s.status
+    v, g, status = w.v, w.g, w.s.run.status
     for _ in range(2):
         if eval_f(w, t, v.x, v.second) or eval_h(w, t, v.x, g.h):
             break
@@ -141,7 +141,7 @@ def move_onto(w, k, t, apart):
         ahead = -apart * g.h[k] / change if change != 0.0 else 0.0
         for i in range(v.width):
             v.x[i] += ahead * v.second[i]
-    failed, w.s.status = w.s.status != status, status
+    failed, w.s.run.status = w.s.run.status != status, status
     return failed
 
 
@@ -163,7 +163,7 @@ def power_of_change(w, t, first, longest):
     noise = ROUND_OFF * largest(w, v.second, v.second, 0.0)
     for i in range(v.width):
         v.third[i] -= v.second[i]
-    least = short * MATTERS * s.rtol / longest
+    least = short * MATTERS * s.options.rtol / longest
     size, own, bend, before = 0.0, 0.0, 0.0, 0.0  # at the place before
     for place in range(PLACES):
         change, other = v.stages[place % 2], v.stages[1 - place % 2]

@@ -50,7 +50,7 @@ def span_states(table):
         new = owners[row] < 0
         into = -1 - owners[row] if new else owners[row]  # the row of the record to which the step leads that it is in
         if into > 0 and w.steps[into].kind == SPAN:
-            if s.f_calls >= s.look_at and time_to_look(w):
+            if s.counts.f_calls >= s.clock.look_at and time_to_look(w):
                 return codes.LOOK
             while leg + 1 < w.legs.shape[0] and w.legs[leg + 1] < into:
                 leg += 1
@@ -58,7 +58,7 @@ def span_states(table):
             if plan.span != into and d.rungs.shape[0] > 0:
                 cap_at_break(w, into)
                 if measure_pace(w, row, into):
-                    return s.status
+                    return s.run.status
             if plan.span == into and steps[row].kind > SECOND_ORDER:
                 z = max(plan.pace, d.rows[into].rate) * (steps[row].t - steps[row - 1].t)
                 if z <= d.rungs[1]:
@@ -79,7 +79,7 @@ def measure_pace(w, row, into):
     while owners[first] == -1 - into and not 3 <= steps[first].kind - HOP <= 4:
         first += 1
     order, length = steps[first].kind - HOP, steps[first].t - steps[first - 1].t
-    plan.span, plan.pace, s.t = into, math.inf, steps[row - 1].t
+    plan.span, plan.pace, s.now.t = into, math.inf, steps[row - 1].t
     if not 3 <= order <= 4:
         return False
     if step_again(w, formula_of(steps[first].kind), length, d.states[row - 1], w.v.x_near):
@@ -100,5 +100,5 @@ def pace(w, weights, length):
             if weights[q] != 0.0:
                 slope += weights[q] * v.stages[q, i]
         if slope != 0.0:
-            error = max(error, abs(slope) / (v.atol[i] / s.rtol + largest[i]))
+            error = max(error, abs(slope) / (v.atol[i] / s.options.rtol + largest[i]))
     return SAFETY * (6.0 * length * error) ** (1.0 / 3.0) / length

@@ -27,7 +27,7 @@ def eval_h_dual(w, t, X, P, out):
 def eval_h_of(w, function, t, X, P, out):
     """The same by a function for dual numbers with so many tangents."""
     compact()
-    tangents, when = w.tangents, min(t, w.s.cap)
+    tangents, when = w.tangents, min(t, w.s.run.cap)
     T = tangents.dual_t
     T[0] = when
     if call(function, when, (address(T), address(X), address(P), address(out)), w.fn.context) != 0:

@@ -24,7 +24,7 @@ FIRST_USED = np.argmax(WEIGHTS != 0.0, axis=2)
 @core
 def find_states_until(w, row):
     """The states of all rows inside spanning steps from the present record up to another. True if f failed. The word is that
-    before the event at.event, and is restored; s.t is not."""
+    before the event at.event, and is restored; s.now.t is not."""
     compact()
     events, at, bad = w.events, w.tangents.at, False
     event = at.event
@@ -44,8 +44,8 @@ def find_state(w, row):
     compact()
     s, steps = w.s, w.steps
     cap_at_break(w, row)
-    s.t = steps[row - 1].t
-    if step_again(w, formula_of(steps[row].kind), steps[row].t - s.t, w.states[row - 1], w.states[row]):
+    s.now.t = steps[row - 1].t
+    if step_again(w, formula_of(steps[row].kind), steps[row].t - s.now.t, w.states[row - 1], w.states[row]):
         return True
     make_unit(w, w.states[row])
     return False
@@ -66,6 +66,6 @@ def step_again(w, formula, length, x, out):
                 state = target
             elif weight != 0.0:
                 add_scaled(weight, v.stages[q], target)
-        if stage < stages and eval_f(w, s.t + TIMES[formula, stage] * length, state, v.stages[stage]):
+        if stage < stages and eval_f(w, s.now.t + TIMES[formula, stage] * length, state, v.stages[stage]):
             return True
     return False

@@ -10,8 +10,8 @@ large state the step is replayed a little to either side of the trajectory, and 
 A hop uses the formula of its rung: without that the derivative would only be of first order in the hop's length. A step that
 was cut at a guard, or corrected to end on it, is replayed as one step of its final length.
 
-Tangents at requested times inside a step (``inside`` of w.t_eval, from s.eval_count on) come from the formula's extension, and
-so does their adjoint.
+Tangents at requested times inside a step (``inside`` of w.t_eval, from s.rows.requested on) come from the formula's extension,
+and so does their adjoint.
 """
 
 from .. import codes
@@ -61,8 +61,8 @@ def write_inside(w, D, first, last, tv, step, layout):
     compact()
     s, n, tangents, slopes = w.s, w.v.width, D.shape[0], tv.slopes
     (formula, length, inside), (start, per_state, per_tangent) = step, layout
-    for q in range(s.eval_count, s.eval_count + inside):
-        theta, row = (w.t_eval[q] - s.t) / length, q * tangents
+    for q in range(s.rows.requested, s.rows.requested + inside):
+        theta, row = (w.t_eval[q] - s.now.t) / length, q * tangents
         for a in range(first, last):
             for i in range(n):
                 w.x_eval[row + a, i] = D[a, i]
@@ -101,7 +101,7 @@ def propagate_duals(w, D, first, tv, formula, length, inside):
                 tv.own[size * i + 1 + q] = D[first + q, i]
     b, p, stages = address(w.g.b), address(P), stages_of(formula, inside)
     for stage in range(stages):
-        when, state = min(s.t + TIMES[formula, stage] * length, s.cap), tv.own
+        when, state = min(s.now.t + TIMES[formula, stage] * length, s.run.cap), tv.own
         if stage > 0:
             combine_tangents(tv, length, FIRST[formula] + stage)
             state = tv.state
@@ -109,7 +109,7 @@ def propagate_duals(w, D, first, tv, formula, length, inside):
             for i in range(n):
                 v.x_trial[i] = state[size * i]
             return failed(w, codes.F_FAILED, when, v.x_trial)
-    s.f_calls += stages
+    s.counts.f_calls += stages
     if inside > 0:
         write_inside(w, D, first, first + many, tv, (formula, length, inside), (1, size, 1))
     if size == ONE_DUAL and n >= MANY_STATES and not awaited(w):
@@ -131,12 +131,12 @@ def difference_of_steps(w, D, a, tv, formula, length, inside):
     subtracted, not the states, which would lose digits. True if f failed."""
     s, v, fn, p, steps, sides = w.s, w.v, w.fn, w.p, w.tangents.differences, w.tangents.sides
     n, d, first, stages = v.width, D.shape[1], FIRST[formula], stages_of(formula, inside)
-    t, cap = s.t, s.cap
+    t, cap = s.now.t, s.run.cap
     largest = 0.0
     for i in range(d):
         largest = max(largest, abs(D[a, i]) / steps[i])
     if largest == 0.0:
-        for q in range(s.eval_count, s.eval_count + inside):
+        for q in range(s.rows.requested, s.rows.requested + inside):
             for i in range(n):
                 w.x_eval[q * D.shape[0] + a, i] = 0.0
         return False
@@ -161,7 +161,7 @@ def difference_of_steps(w, D, a, tv, formula, length, inside):
         bad += call(fn.f, when, (at + half, b, minus, slope + half), fn.context)
         if bad != 0:
             return failed(w, codes.F_FAILED, when, state)
-    s.f_calls += 2 * stages
+    s.counts.f_calls += 2 * stages
     for i in range(2 * n):
         tv.own[i] = 0.0
     combine_tangents(tv, length, first + STAGES[formula])
@@ -188,7 +188,7 @@ def propagate_tangents(w, D, of_p, tv, formula, length, known, inside):
     """
     compact()
     s, v, Df, Dp_f = w.s, w.v, w.tangents.Df, w.tangents.Dp_f
-    n, tangents, t, first = v.width, D.shape[0], s.t, FIRST[formula]
+    n, tangents, t, first = v.width, D.shape[0], s.now.t, FIRST[formula]
     if tangents == 0:
         return False  # the caller only wants to find the corners
     jac, bad = w.tangents.jacobians, False
@@ -205,7 +205,7 @@ def propagate_tangents(w, D, of_p, tv, formula, length, known, inside):
         for i in range(n):
             tv.own[i * room + a] = D[a, i]
     for stage in range(stages_of(formula, inside)):
-        when = min(t + TIMES[formula, stage] * length, s.cap)
+        when = min(t + TIMES[formula, stage] * length, s.run.cap)
         combine_stages(v, length, first + stage)
         if (stage > 0 or along or not known) and eval_f(w, when, v.x_trial, v.stages[stage]):
             return True
@@ -237,15 +237,16 @@ def propagate_tangents(w, D, of_p, tv, formula, length, known, inside):
 @core(inline=True)
 def propagate_adjoint(w, gradient, tv, Df, Dp_f, formula, length, inside):
     """The adjoint of a step from v.x, applied to a gradient: its first n entries become those at the start of the step, the
-    others accumulate the effect of the parameters. Df and Dp_f hold the Jacobians of all stages, or of one. ``inside``: how many
-    of the requested times, the last ones before s.eval_count, are inside; x_eval has their gradients. True if a function failed.
+    others accumulate the effect of the parameters. Df and Dp_f hold the Jacobians of all stages, or of one. ``inside``: how
+    many of the requested times, the last ones before s.rows.requested, are inside; x_eval has their gradients.
+    True if a function failed.
     """
     compact()
     s, v = w.s, w.v
-    n, t, stages, first = v.width, s.t, stages_of(formula, inside), FIRST[formula]
+    n, t, stages, first = v.width, s.now.t, stages_of(formula, inside), FIRST[formula]
     at_once = Df.shape[0] > 1
     for stage in range(stages):
-        when = min(t + TIMES[formula, stage] * length, s.cap)
+        when = min(t + TIMES[formula, stage] * length, s.run.cap)
         combine_stages(v, length, first + stage)
         if eval_f(w, when, v.x_trial, v.stages[stage]):
             return True
@@ -254,14 +255,14 @@ def propagate_adjoint(w, gradient, tv, Df, Dp_f, formula, length, inside):
             return True
     for i in range(n):
         tv.own[i], tv.state[i] = 0.0, gradient[i]
-    for q in range(s.eval_count - inside, s.eval_count):
+    for q in range(s.rows.requested - inside, s.rows.requested):
         for i in range(n):
             gradient[i] += w.x_eval[q, i]
     for stage in range(stages - 1, -1, -1):
         place = stage if at_once else 0
         if not at_once:
             combine_stages(v, length, first + stage)
-            if evaluate_jacobians(w, Df[0], Dp_f[0], min(t + TIMES[formula, stage] * length, s.cap), v.x_trial):
+            if evaluate_jacobians(w, Df[0], Dp_f[0], min(t + TIMES[formula, stage] * length, s.run.cap), v.x_trial):
                 return True
         # the weight of this stage in the result, and in the stages after it
         if stage < STAGES[formula]:
@@ -289,7 +290,7 @@ def weigh_inside(w, tv, stage, formula, length, inside):
     for q in range(max(stage + 1, STAGES[formula]), stages_of(formula, inside)):
         for i in range(n):
             tv.weight[i] += length * WEIGHTS[formula, q, stage] * tv.slopes[q, i]
-    for q in range(s.eval_count - inside, s.eval_count):
-        weight = length * weight_inside(formula, stage, (w.t_eval[q] - s.t) / length)
+    for q in range(s.rows.requested - inside, s.rows.requested):
+        weight = length * weight_inside(formula, stage, (w.t_eval[q] - s.now.t) / length)
         for i in range(n):
             tv.weight[i] += weight * w.x_eval[q, i]

@@ -1,0 +1,51 @@
+"""Fields that are reset together: after a step, a crossing, a jump of the state, a change of f. One function for each occasion.
+
+A new field that must be reset on such an occasion is added here, not at the places where the occasion arises.
+"""
+
+from ..compiler.intrinsics import compact
+from ..compiler.jit import core
+from ..evaluate import clear_bend
+
+
+@core(inline=True)
+def new_field(w):
+    """f or h may have changed: the guards' rates and the length of a first step are unknown."""
+    s = w.s
+    s.here.fresh, s.here.rates_known = 1, 0
+
+
+@core(inline=True)
+def after_crossing(w, j):
+    """Guard j was crossed (-1: several were): f has changed, and nobody has judged the present state."""
+    s = w.s
+    s.here.last, s.ask.judged = j, 0
+    new_field(w)
+
+
+@core(inline=True)
+def after_jump(w, known):
+    """x has jumped, or stays on other guards than before: measurements along the way no longer hold.
+
+    ``known`` is 1 where the guards' rates are those of the present state already; the judge has nothing to say about it then.
+    """
+    compact()
+    s = w.s
+    clear_bend(w)
+    s.here.fresh, s.here.rates_known, s.ask.judged, s.ask.question = 1, known, known, 0
+    s.landing.gap, s.next.reach = 0.0, 0.0
+
+
+@core(inline=True)
+def step_taken(w):
+    """A step was accepted."""
+    s = w.s
+    s.counts.steps += 1
+    s.run.budget -= 1
+    s.step.tries, s.ask.judged, s.landing.none = 0, 0, 0
+
+
+@core(inline=True)
+def post(s, question, about):
+    """Pose a question about a guard (or NO_GUARD), to be answered before the next step."""
+    s.ask.question, s.ask.about = question, about
