@@ -11,12 +11,18 @@ from .compiler.jit import core
 
 
 @core(inline=True)
+def count_f(s, calls):
+    """f was called, by this file or by a loop that does not come back to Python or to `eval_f` between its calls."""
+    s.counts.f_calls += calls
+
+
+@core(inline=True)
 def eval_f(w, t, x, out):
     """out = f(t, x, b, p); before a breakpoint, as it is before the break."""
     compact()
     s, fn = w.s, w.fn
     t = min(t, s.run.cap)
-    s.counts.f_calls += 1
+    count_f(s, 1)
     if call(fn.f, t, (address(x), address(w.g.b), address(w.p), address(out)), fn.context) == 0:
         return False
     return failed(w, codes.F_FAILED, t, x)
@@ -39,7 +45,7 @@ def eval_fh(w, t, x, out):
     """out = f and g.h_end = h at the same state, by the user's function fh."""
     compact()
     s, g, fn = w.s, w.g, w.fn
-    s.counts.f_calls += 1
+    count_f(s, 1)
     s.counts.h_calls += 1
     arguments = (address(x), address(g.b), address(w.p), address(out), address(g.h_end))
     if call(fn.fh, t, arguments, fn.context) == 0:
@@ -72,7 +78,7 @@ def eval_jump(w, k, x, out):
         bad = call(w.jumps[k], s.now.t, (address(x), address(g.b), address(w.p), address(out)), fn.context) != 0
         bad = bad and failed(w, codes.JUMP_FAILED, s.now.t, x)
     if bad:
-        s.run.culprit = k
+        blame(s, k)
     return bad
 
 
@@ -107,6 +113,18 @@ def let_stay(w, stays):
     if fn.f_staying != 0:
         fn.f = fn.f_staying if stays else fn.f_moving
         fn.h = fn.h_staying if stays else fn.h_moving
+
+
+@core(inline=True)
+def restore_status(s, status):
+    """After trials whose failures do not matter."""
+    s.run.status = status
+
+
+@core(inline=True)
+def blame(s, guard):
+    """If something is refused or fails now, it is about this guard (NO_GUARD: about none)."""
+    s.run.culprit = guard
 
 
 @core

@@ -295,6 +295,12 @@ def advance_guards(w):
 
 
 @core(inline=True)
+def hold_none(s):
+    """The list of guards that are held is empty."""
+    s.here.held = 0
+
+
+@core(inline=True)
 def hold(w, k):
     """The trajectory is on guard k, which cannot be crossed again before the trajectory has left it."""
     s, g = w.s, w.g

@@ -4,7 +4,7 @@ from . import codes
 from .compiler.intrinsics import address, call, compact
 from .compiler.jit import core
 from .compiler.vectors import clear
-from .evaluate import eval_f, failed
+from .evaluate import count_f, eval_f, failed
 from .state import DUAL, FEW_DUAL, LANES, ONE_DUAL
 
 
@@ -57,7 +57,7 @@ def by_duals(w, of_p, J, t, x, begin, end):
     for first in range(begin, end, LANES):
         many = min(LANES, end - first)
         seed(P if of_p else X, first, many, 1.0)
-        w.s.counts.f_calls += 1
+        count_f(w.s, 1)
         if call(w.tangents.jacobians.f_dual, t, arguments, fn.context) != 0:
             return failed(w, codes.DF_FAILED, t, x)
         seed(P if of_p else X, first, many, 0.0)

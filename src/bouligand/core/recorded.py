@@ -14,9 +14,29 @@ def write_step(w, row, t, kind, length, back, correction):
 
 
 @core(inline=True)
+def next_row(s):
+    """The number of a new row of the record."""
+    row = s.rows.records
+    s.rows.records = row + 1
+    return row
+
+
+@core(inline=True)
 def before(t):
     """The latest time before a breakpoint t at which f may be evaluated."""
     return t - 4e-16 * abs(t) if t != 0.0 else -1e-300
+
+
+@core(inline=True)
+def no_cap(s):
+    """f and h may be evaluated at any time."""
+    s.run.cap = 1e300
+
+
+@core(inline=True)
+def cap_before(s, moment):
+    """f and h are evaluated before this breakpoint, as they are there."""
+    s.run.cap = before(moment)
 
 
 @core(inline=True)
@@ -30,11 +50,31 @@ def cap_leg(w):
 def cap_at_break(w, row):
     """The same for a recorded step: the breakpoint that ends its leg is the first after its start."""
     s, start = w.s, w.steps[row - 1].t
-    s.run.cap = 1e300
+    no_cap(s)
     for moment in w.breaks:
         if moment > start:
-            s.run.cap = before(moment)
+            cap_before(s, moment)
             break
+
+
+@core(inline=True)
+def restore_cap(s, cap):
+    """As it was before `no_cap`."""
+    s.run.cap = cap
+
+
+@core(inline=True)
+def stand_at(w, row):
+    """Replay goes on from a row of the record: at its time."""
+    w.s.now.t = w.steps[row].t
+
+
+@core(inline=True)
+def replay_whole(w):
+    """A record is replayed from its start to its end, with nothing to be seen behind."""
+    s, steps = w.s, w.steps
+    no_cap(s)
+    s.now.t0, s.now.tf = steps[0].t, steps[steps.shape[0] - 1].t
 
 
 @core

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..core.schemes import METHODS, STIFF
-from ..core.state import ALWAYS, EXPLICIT_ONLY, IF_NEEDED, SCALARS
+from ..core.state import ALWAYS, EXPLICIT_ONLY, IF_NEEDED, NO_GUARD, SCALARS
 from ..core.views import record_view
 from ..system.arguments import finite_numbers, number, numbers, short, whole
 from ..system.declarations import guard_index, named_state
@@ -73,6 +73,7 @@ def settings(rtol: float, atol: ArrayLike | None, method: str, max_step: float, 
     s.options.dt_max = min(max_step, 1e300)
     s.options.probe = 1e-3
     s.run.cap = 1e300
+    s.run.ended_by = NO_GUARD
     s.options.max_steps = min(max_steps, TO_THE_END)
     s.run.budget = TO_THE_END
     s.stiff.explicit = METHODS[method if method not in ("auto", "stiff") else "dopri5" if rtol > 2e-5 else "dop853"]
@@ -270,7 +271,6 @@ def bands(work: IntegrationMemory, system: System, eps: ty.PerGuard | None, proj
     if not (widths > 0).all() or not np.isfinite(widths).all():
         raise ValueError(f"eps must be positive, a number or one for each guard; got {eps!r}")
     work.g.eps[:] = np.where(system.observers, 0.0, widths)
-    work.s.options.bands = 1
     work.s.options.projection = rung
 
 

@@ -33,10 +33,10 @@ def prepare(stepper: Stepper, method: Method) -> None:
     taken, where they would not be possible."""
     system, s = stepper.system, stepper._memory.s
     if method == "stiff":
-        if s.options.bands:
+        if s.options.projection:
             raise ValueError("method='stiff' is not possible together with eps: bands are projected by explicit steps")
         provide(stepper)
-    elif s.options.bands or s.options.may_span or system.n > LARGEST or (system._stays and system._expects_stiff):
+    elif s.options.projection or s.options.may_span or system.n > LARGEST or (system._stays and system._expects_stiff):
         # (a robot whose friction sticks exactly has no formula for A, and differences of its f take too long)
         s.stiff.weigh_at = TO_THE_END
     elif system._expects_stiff and method == "auto" and s.options.rtol >= TIGHT:

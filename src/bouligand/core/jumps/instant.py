@@ -10,9 +10,9 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_h, eval_jump, eval_jumps, in_tolerances, let_stay
+from ..evaluate import blame, copy_state, eval_h, eval_jump, eval_jumps, in_tolerances, let_stay
 from ..guards import hold
-from ..recorded import write_step
+from ..recorded import next_row, write_step
 from ..state import FIRED, JUMP, NO_GUARD, WAITS
 from ..steps.restart import post
 from ..unit import make_unit
@@ -49,7 +49,7 @@ def next_generation(w):
     if s.rows.events + 3 * g.width + 4 > w.events.shape[0]:
         return codes.EVENTS_FULL
     first, count = firing(g)
-    s.run.culprit = first
+    blame(s, first)
     if s.jump.generation > (MOST_GENERATIONS if w.fn.contact_rates != 0 else 2 * g.width + 10):
         return codes.CASCADE
     if s.here.kept > 0 and release(w):
@@ -65,11 +65,10 @@ def next_generation(w):
     change = in_tolerances(w, v.scratch, v.x, v.x_end)
     if not change < 1e300:
         return codes.JUMP_NOT_FINITE
-    row = s.rows.records
+    row = next_row(s)
     write_step(w, row, s.now.t, JUMP, 0.0, 0.0, 0.0)
     copy_state(v.x_end, w.states[row])
     copy_state(v.x_end, v.x)
-    s.rows.records = row + 1
     s.jump.generation += 1
     # (a requested time at the instant is answered with the state behind it)
     q = s.rows.requested - 1
@@ -148,6 +147,7 @@ def compare_orders(w):
                 for i in range(v.width):
                     v.scratch[i] = v.x_end[i] - v.x_smooth[i]
                 if in_tolerances(w, v.scratch, v.x_end, v.x_smooth) > 1.0:
-                    s.run.culprit, s.run.other = j, k
+                    blame(s, j)
+                    s.run.other = k
                     return codes.JUMP_ORDER
     return codes.GO_ON

@@ -9,13 +9,13 @@ is crossed if the flow leads there. A contact on which the state may rest, and t
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..evaluate import eval_f, eval_h
-from ..guards import hold, rates
+from ..evaluate import blame, eval_f, eval_h
+from ..guards import hold, hold_none, rates
 from ..resolution import near_zero, shake
 from ..sliding.contacts import rates_of_contacts
 from ..state import FIRED, FIRES_NEXT, SHOWN, SWITCH, WAITS
 from ..steps.crossing import flip, note_crossing, uncount
-from ..steps.restart import after_jump
+from ..steps.restart import after_jump, know_rates
 
 INELASTIC = 1e-9  # rate behind a jump over that before it, below which the guard is not left
 SHRUNK = 4  # intervals with a steady ratio from which on jumps accumulate
@@ -35,7 +35,7 @@ def settle_sides(w, change, together):
     shake(v)
     if eval_h(w, s.now.t, v.x, g.h) or eval_h(w, s.now.t, v.x_trial, g.h_trial):
         return s.run.status
-    s.here.held = 0
+    hold_none(s)
     total, through = 0.0, -1
     for k in range(g.width):
         total += g.h[k]
@@ -53,7 +53,7 @@ def settle_sides(w, change, together):
     if total - total != 0.0:
         return codes.JUMP_NOT_FINITE
     if through >= 0:
-        s.run.culprit = through
+        blame(s, through)
         return codes.JUMPS_THROUGH
     after_jump(w, 0)
     code = by_flow(w, change, together)
@@ -151,12 +151,12 @@ def by_flow(w, change, together):
                 land_on(w, k, 1.0)
                 g.still[k] = 1.0
             elif at_rest(g, k, change) and not away < -INELASTIC * abs(g.hdot_end[k]):
-                s.run.culprit = k
+                blame(s, k)
                 return codes.ZENO
             elif away > 0.0:
                 land_on(w, k, g.b[k])
             elif g.rest[k] != 0.0 and g.b[k] > 0.0 and not together:
-                s.run.culprit = k
+                blame(s, k)
                 return codes.JUMPS_THROUGH
             elif together:
                 land_on(w, k, g.b[k])
@@ -172,7 +172,7 @@ def by_flow(w, change, together):
             continue
         if g.fired[k] == FIRED:
             if g.b[k] * g.hdot[k] < 0.0 and g.still[k] == 0.0:
-                s.run.culprit = k
+                blame(s, k)
                 return codes.JUMPS_BACK
         elif g.left[k] != 0.0 or (g.rest[k] != 0.0 and g.b[k] > 0.0):
             still_there(w, k)
@@ -183,7 +183,7 @@ def by_flow(w, change, together):
                 fire_next(w, k)
             else:
                 g.held[k] = 0.0  # an ordinary crossing, next
-    s.here.rates_known = 1
+    know_rates(s)
     return codes.GO_ON
 
 

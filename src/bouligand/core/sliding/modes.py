@@ -10,11 +10,22 @@ from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import clear_bend, copy_state, eval_f, eval_h, failed, in_tolerances, let_stay, project_onto_guards
+from ..evaluate import (
+    blame,
+    clear_bend,
+    copy_state,
+    count_f,
+    eval_f,
+    eval_h,
+    failed,
+    in_tolerances,
+    let_stay,
+    project_onto_guards,
+)
 from ..guards import BARELY, hold, rates
 from ..state import NO_GUARD, SHOWN, SWITCH, WITH_CROSSING
 from ..steps.crossing import note, too_often
-from ..steps.restart import after_jump, new_field
+from ..steps.restart import after_jump, answered, forget_A, new_field, no_first_step, no_landing, post
 from ..steps.sleep import wake
 from .contacts import caught
 from .field import NO_FORCE_STATUS, NOT_AFFINE_STATUS, TURNS_STATUS
@@ -44,11 +55,11 @@ def change_mode(w):
     compact()
     s, g = w.s, w.g
     if s.rows.events + 4 * g.width + 4 > w.events.shape[0]:
-        s.ask.question = codes.SLIDE  # (again, when there is room)
+        post(s, codes.SLIDE, s.ask.about)  # (again, when there is room)
         return codes.EVENTS_FULL
-    s.ask.question = 0
+    answered(s)
     j = s.ask.about
-    s.run.culprit = j  # (if there is no mode)
+    blame(s, j)  # (if there is no mode)
     for k in range(g.width):
         # (Where two guards are at their limits together, none begins again because the other ends.)
         ended = (
@@ -117,7 +128,7 @@ def go_on_sliding(w):
             g.held[k], g.still[k] = 0.0, 0.0
     s.next.dt = max(s.next.dt, min(SHORTEST * (s.now.tf - s.now.t0), s.now.stop - s.now.t))
     clear_bend(w)
-    s.landing.none = 1
+    no_landing(s)
     new_field(w)
     return s.run.status if eval_f(w, s.now.t, v.x, v.f) else codes.GO_ON
 
@@ -131,7 +142,7 @@ def find_multipliers(w):
     """
     compact()
     s, v, g, fn = w.s, w.v, w.g, w.fn
-    s.counts.f_calls += 1
+    count_f(s, 1)
     t = min(s.now.t, s.run.cap)
     status = call(fn.multipliers, t, (address(v.x), address(g.b), address(w.p), address(g.multiplier)), fn.context)
     unknown = False
@@ -260,7 +271,7 @@ def find_mode_of_many(w):
             return code
         k = contradicted(w)
         if k >= 0:
-            s.run.culprit = k
+            blame(s, k)
             if g.still[k] != 0.0 and g.b[k] != 0.0:
                 g.b[k] = 0.0
                 continue
@@ -273,7 +284,7 @@ def find_mode_of_many(w):
             return codes.GO_ON
         if k < -1:
             return s.run.status
-        s.run.culprit = k
+        blame(s, k)
         # --- what does the flow do on the other side?
         g.b[k] = -g.b[k]
         if eval_h(w, s.now.t, v.x, g.h) or eval_f(w, s.now.t, v.x, v.f) or rates(w, False, 0.0):
@@ -366,9 +377,11 @@ def begin(w, ends):
         g.b_before[k] = 0.0
         g.still[k] = 0.0
     after_jump(w, 1)
-    s.stiff.A_at = -1
+    forget_A(s)
     if rested > 0.0:
         # A contact opens with the third power of time: at first h is nothing but round-off, and so is its rate. (Not fresh: that
         # step is not to be made longer; f has no jump.)
-        s.next.dt, s.landing.none, s.here.fresh = max(AT_FIRST * s.next.dt, 0.1 * AT_FIRST * rested), 1, 0
+        s.next.dt = max(AT_FIRST * s.next.dt, 0.1 * AT_FIRST * rested)
+        no_landing(s)
+        no_first_step(s)
     return codes.GO_ON

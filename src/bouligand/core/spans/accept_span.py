@@ -6,11 +6,11 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import copy_state, eval_f, eval_h, in_tolerances, nudge
 from ..guards import QUICK, advance_guards, hold
-from ..recorded import write_step
+from ..recorded import next_row, write_step
 from ..state import MARGIN, SHOWN, SPAN
 from ..steps import outcomes
 from ..steps.crossing import note
-from ..steps.restart import after_crossing, step_taken
+from ..steps.restart import after_crossing, forget_growth, step_taken
 from ..unit import make_unit
 from .crossings import in_order
 from .jumps import RUNNING, add_crossings_before, clear_running_sums, contacts, integral, jump
@@ -51,8 +51,7 @@ def accept_span(w, found, length):
 
     # --- the record
     make_unit(w, v.x_end)
-    row = s.rows.records
-    s.rows.records = row + 1
+    row = next_row(s)
     write_step(w, row, end, SPAN, length, 0.0, 0.0)
     copy_state(v.x_end, w.states[row])
     least = math.nextafter(t, math.inf)
@@ -81,7 +80,7 @@ def accept_span(w, found, length):
         v.x[i] = v.x_end[i]
     advance_guards(w)
     s.now.t = end
-    s.hop.growth = 0.0
+    forget_growth(s)
     s.counts.spans += 1
     step_taken(w)
     after_crossing(w, -1)

@@ -5,7 +5,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f
-from ..recorded import cap_at_break, catch_up, use_parameters
+from ..recorded import cap_at_break, catch_up, stand_at, use_parameters
 from ..state import MARGIN
 from ..unit import make_unit
 from .crossings import into_intervals
@@ -73,7 +73,7 @@ def retake_span(w, found, step):
     compact()
     s, v, steps = w.s, w.v, w.steps
     n, length = v.width, steps[step].length
-    s.now.t = steps[step - 1].t
+    stand_at(w, step - 1)
     cap_at_break(w, step)
     copy_state(w.states[step - 1], v.x)
     copy_state(w.states[step], v.x_end)

@@ -10,7 +10,7 @@ from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.vectors import clear
-from ..evaluate import copy_state, failed
+from ..evaluate import blame, copy_state, failed
 from ..guards import QUICK
 from ..state import LISTED
 
@@ -35,10 +35,10 @@ def contacts(w, first, count, t, x, slot):
         context[LISTED] = count
         if call(fn.g_many, t, (address(x), address(guard) + 8 * first, p, start), address(context)) == 0:
             return False
-        s.run.culprit = guard[first]
+        blame(s, guard[first])
         return failed(w, codes.G_FAILED, t, x)
     for e in range(count):
-        s.run.culprit = guard[first + e]
+        blame(s, guard[first + e])
         if count > 1:
             for i in range(n):
                 scratch[i] = 0.0

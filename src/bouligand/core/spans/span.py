@@ -18,6 +18,7 @@ from ..evaluate import eval_f, eval_h, in_tolerances
 from ..guards import QUICK, arriving
 from ..schemes.table import dopri5_error
 from ..steps import outcomes
+from ..steps.restart import forget_rates
 from .accept_span import accept_span
 from .corrections import clear_former, keep_former, match_former, sum_moves
 from .crossings import ODD, into_intervals, list_crossings
@@ -88,7 +89,7 @@ def begin(w):
     s, v, g = w.s, w.v, w.g
     clear(v.ramp[0], 0, v.width)
     clear(v.ramp[1], 0, v.width)
-    s.here.rates_known = 0  # (g.hdot is used for something else)
+    forget_rates(s)  # (g.hdot is used for something else)
     clear_former(g)
     # the first step spans a part of all guards only: a step that is too short costs less than a rejected one
     if s.span.dt == 0.0:

@@ -13,7 +13,6 @@ SCALARS = records(
         "pool: int",  # 1: the paper's printed rule, guards are re-armed when all have been crossed
         "use_Dh: int",  # 1: hdot from Dh (autonomous guards), 0: from one more evaluation of h
         "may_span: int",  # 1: f is a sum over contacts, and all options are possible with spanning steps
-        "bands: int",  # 1: some eps > 0
         "on_graze: int",  # 1: a graze with a finite jump is taken as it was computed, 0: refused
         "jumps: int",  # the number of guards whose events change the state
         "may_slide: int",  # 1: sliding modes are computed
@@ -48,8 +47,7 @@ SCALARS = records(
         "started: int",
         "budget: int",  # steps that may still be taken before the core returns
         "stale: int",  # 1: p was changed, values kept from the last step are invalid
-        "ending: int",  # 1: a terminal event has happened
-        "ended_by: int",  # the guard of the terminal event
+        "ended_by: int",  # the guard whose terminal event was reached; NO_GUARD: none was
         "culprit: int",  # of a failure: the guard concerned
         "other: int",  # and another one, whose jump does not commute with it
         "t_failed",  # time of a failed evaluation

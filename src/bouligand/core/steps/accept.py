@@ -8,13 +8,13 @@ from ..compiler.jit import core
 from ..compiler.vectors import copy
 from ..evaluate import copy_state, eval_f, project_onto_guards
 from ..guards import advance_guards
-from ..recorded import write_step
-from ..state import HOP
+from ..recorded import next_row, write_step
+from ..state import HOP, NO_GUARD
 from ..unit import make_unit_with_slope
 from .crossing import ask_if_barely, cross_and_evaluate
 from .dense import requested
 from .observers import observe
-from .restart import step_taken
+from .restart import forget_rates, know_rates, no_first_step, no_landing, post, step_taken
 
 MOST_SHORT = 2  # hops in a row that fall short of their guard
 
@@ -35,8 +35,7 @@ def accept(w, landed):
         end = s.now.stop  # (or a landing that ended behind it, by less than it resolves)
     if s.rows.requested < t_eval.shape[0] and t_eval[s.rows.requested] <= end and requested(w, s.step.length, end - t):
         return s.run.status
-    row = s.rows.records
-    s.rows.records = row + 1
+    row = next_row(s)
     if s.options.observers > 0 and observe(w, s.step.length, end - t, landed):
         return s.run.status
     if w.units.shape[0] > 0:
@@ -51,10 +50,10 @@ def accept(w, landed):
     s.now.t = end
     step_taken(w)
     s.hop.measured_over = max(s.hop.measured_over, s.step.length) if s.step.kind >= HOP else math.inf
-    s.landing.short = s.landing.short + 1 if s.step.kind >= HOP and not landed and s.options.bands == 0 else 0
+    s.landing.short = s.landing.short + 1 if s.step.kind >= HOP and not landed and s.options.projection == 0 else 0
     if s.landing.short >= MOST_SHORT:
         # (a guard that is approached ever more slowly looks as near after each of them: an ordinary step tells)
-        s.landing.none = 1
+        no_landing(s)
     if landed:
         s.counts.hops += 1
         if g.level[j] == 0.0:
@@ -63,9 +62,10 @@ def accept(w, landed):
     elif s.step.kind < HOP:
         copy_state(v.f_end, v.f)
         copy(g.hdot_end, g.hdot)
-        s.here.rates_known, s.here.fresh = 1, 0
+        know_rates(s)
+        no_first_step(s)
         if s.options.pool == 1:
-            s.ask.question = codes.REFILL
+            post(s, codes.REFILL, NO_GUARD)
         return codes.GO_ON
-    s.here.rates_known = 0
+    forget_rates(s)
     return s.run.status if eval_f(w, end, v.x, v.f) else codes.GO_ON

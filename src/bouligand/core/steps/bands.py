@@ -1,6 +1,7 @@
 """The paper's mode: bands of fixed width in front of the guards, in which the trajectory is projected."""
 
 from ..compiler.jit import core
+from .restart import tried
 
 
 @core(inline=True)
@@ -26,7 +27,7 @@ def set_levels(g):
 def shrink_bands(w):
     """Halve, and in the end remove, the bands around a trajectory that may recede inside them, so that it is integrated there."""
     s, g = w.s, w.g
-    s.step.tries += 1
+    tried(s)
     for k in range(g.width):
         near = g.watched[k] * g.h[k]
         if near <= (1.0 + 1e-6) * g.band[k] and g.watched[k] * g.hdot[k] < 0.0:

@@ -9,9 +9,9 @@ import math
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..evaluate import eval_f, eval_h, nudge
+from ..evaluate import blame, eval_f, eval_h, nudge
 from ..guards import hold
-from ..state import FIRED, MARGIN, NOT_JUDGED, SHOWN, SWITCH
+from ..state import FIRED, MARGIN, NO_GUARD, NOT_JUDGED, SHOWN, SWITCH
 from .restart import after_crossing, post
 
 MOST_IN_A_BURST = 100  # crossings of one guard within BURST_TIME of the whole interval: chattering
@@ -64,7 +64,7 @@ def too_often(w, j):
         g.burst[j] = 0.0
     g.burst[j] += 1.0
     if g.burst[j] > MOST_IN_A_BURST:
-        s.run.culprit = j
+        blame(s, j)
         return True
     return False
 
@@ -120,15 +120,15 @@ def note_crossing(w, k, sign, fires):
     if fires and g.terminal[k] > 0.0:
         g.terminal[k] -= 1.0
         if g.terminal[k] == 0.0:
-            s.run.ending, s.run.ended_by = 1, k
+            s.run.ended_by = k
 
 
 @core
 def uncount(w, j):
     """An event of guard j that is taken back does not count: it neither ends the integration nor brings its end nearer."""
     s, g = w.s, w.g
-    if s.run.ending == 1 and s.run.ended_by == j:
-        s.run.ending = 0
+    if s.run.ended_by == j:
+        s.run.ended_by = NO_GUARD
         g.terminal[j] = 1.0
     elif g.terminal[j] > 0.0:
         g.terminal[j] += 1.0
@@ -189,7 +189,7 @@ def ask_if_barely(s, g, j, length):
     if (
         slows < 0.1 * s.landing.slope
         and s.landing.slope < 0.0
-        and s.options.bands == 0
+        and s.options.projection == 0
         and s.landing.slope * length > 0.3 * s.next.dt * slows
     ):
         post(s, codes.BARELY, j)

@@ -8,7 +8,7 @@ spread over the step by a cubic with zero slope at both ends, so that x is conti
 from .. import codes
 from ..compiler.intrinsics import address, compact
 from ..compiler.jit import core
-from ..evaluate import copy_state, failed
+from ..evaluate import copy_state, count_f, failed
 from ..schemes import METHODS, STIFF, table
 from ..schemes.table import dense_stages
 from ..state import BACK, HOP
@@ -26,7 +26,7 @@ def prepare(w, kind, length):
     scheme = kind % BACK
     if scheme >= HOP or table.MORE_STAGES[scheme] == 0:
         return False
-    s.counts.f_calls += table.MORE_STAGES[scheme]
+    count_f(s, table.MORE_STAGES[scheme])
     b, p = address(w.g.b), address(w.p)
     bad = dense_stages(scheme, fn.f, fn.context, s.now.t, length, s.run.cap, v.x, v.stages, v.x_trial, b, p)
     if bad == 0:

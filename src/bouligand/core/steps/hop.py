@@ -11,7 +11,7 @@ import math
 from .. import codes
 from ..compiler.intrinsics import address, compact, rough_power
 from ..compiler.jit import core
-from ..evaluate import eval_f, failed, in_tolerances
+from ..evaluate import count_f, eval_f, failed, in_tolerances
 from ..schemes import DOPRI5, table
 from ..schemes.table import dopri5_error, dopri5_first, dopri5_later, dopri5_result
 from . import outcomes
@@ -130,7 +130,7 @@ def last_rung(w, t, x, length, share):
     bad = dopri5_first(0, fn.f, fn.context, t, length, cap, x, k, v.x_trial, b, p)
     if bad == 0:
         bad = dopri5_later(0, fn.f, fn.context, t, length, cap, x, k, v.x_trial, b, p)
-    s.counts.f_calls += 5
+    count_f(s, 5)
     if bad != 0:
         failed(w, codes.F_FAILED, min(t + DOPRI5_TIME[bad] * length, cap), v.x_trial)
         return outcomes.RUNG_FAILED

@@ -11,13 +11,14 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, in_tolerances
+from ..evaluate import blame, copy_state, in_tolerances
 from ..guards import hold
 from ..state import MARGIN, SHOWN, SWITCH
 from .crossing import note, note_graze, uncount
 from .grazing import bend_along, dwell_time, other_word, rate_along, second_rate, tolerance_of_guard
 from .leg import start_anew
 from .refill import refill
+from .restart import answered, forget_rates, post
 from .verdict import jump_vanishes, verdict
 
 SOON = 100.0  # steps for which a verdict on a graze holds at most
@@ -30,8 +31,8 @@ def judge(table):
     w = work(table)
     s = w.s
     question = s.ask.question
-    s.ask.question = 0
-    s.run.culprit = s.ask.about  # (if it is refused)
+    answered(s)
+    blame(s, s.ask.about)  # (if it is refused)
     if question == codes.CHANGED:
         return start_anew(w)
     if question == codes.REFILL:
@@ -73,7 +74,7 @@ def stuck(w, j):
             return codes.GO_ON
     if g.b[j] * before > least and g.b[j] * g.hdot[j] < -least:
         if s.options.may_slide == 1:
-            s.ask.question = codes.SLIDE
+            post(s, codes.SLIDE, j)
             return codes.GO_ON
         vanishes = jump_vanishes(w, j)
         if vanishes < 0:
@@ -101,7 +102,7 @@ def stuck(w, j):
     note(w, s.now.t, j, g.b[j], g.h[j], SWITCH)
     note_graze(w, s.now.t, j, g.b[j], g.b[j] * g.h[j])
     copy_state(v.hop_stages[0], v.f)
-    s.here.rates_known = 0
+    forget_rates(s)
     return codes.GO_ON
 
 
@@ -114,7 +115,7 @@ def slides(w, j):
         if k != j and g.t_last[k] == s.now.t:
             return codes.NOT_EVENT_SELECTED
     # (at a terminal event it does not matter what would come after it)
-    return codes.GO_ON if s.run.ending == 1 and s.run.ended_by == j else codes.SLIDING
+    return codes.GO_ON if s.run.ended_by == j else codes.SLIDING
 
 
 @core
@@ -163,7 +164,7 @@ def from_before(w, j):
     if failed:
         return s.run.status
     bend *= g.b[j]
-    if g.b[j] * rate >= 0.0 or bend <= 0.0 or (s.run.ending == 1 and s.run.ended_by == j):
+    if g.b[j] * rate >= 0.0 or bend <= 0.0 or (s.run.ended_by == j):
         return codes.GO_ON
     s.verdict.margin = 0.5 * rate * rate / bend
     unsure = tolerance_of_guard(w, s.now.t, v.x, j)
@@ -219,7 +220,7 @@ def others_coming_back(w):
             note_graze(w, s.now.t, k, g.b[k], -s.verdict.margin)
         hold(w, k)
         if answer != codes.GO_ON:
-            s.run.culprit = k
+            blame(s, k)
             return answer
     return codes.GO_ON
 
@@ -233,10 +234,11 @@ def near(w):
     for k in range(g.width):
         if g.near_bend[k] > 0.0 and answer == codes.GO_ON:
             if s.rows.events + 2 > w.events.shape[0]:  # (hundreds may come near at once: the rest, when there is room)
-                s.ask.question = codes.NEAR
+                post(s, codes.NEAR, s.ask.about)
                 return codes.EVENTS_FULL
             answer = came_near(w, k, g.near[k], g.near_bend[k])
-            s.run.culprit = k if answer != codes.GO_ON else s.run.culprit
+            if answer != codes.GO_ON:
+                blame(s, k)
         g.near_bend[k] = 0.0  # (all of them, also behind a refusal: the memory is used again)
     return answer
 

@@ -19,6 +19,7 @@ from . import outcomes
 from .correction import secant_to_guard
 from .hop import hop, natural_step
 from .inside import locate
+from .restart import forget_growth, refuse
 from .smooth import EVALUATION_FAILED, smooth_step
 
 SHORTEST = 1e-10  # of dt: what a shorter hop shows of x'' is round-off
@@ -96,7 +97,8 @@ def step_smoothly(w, length, landing, fixed, tries):
         return outcomes.NOT_FINITE if error == math.inf else outcomes.REJECTED
     natural = min(length * factor, s.options.dt_max)
     s.next.dt = max(s.next.dt, natural) if landing or length < 0.999 * s.next.dt else natural
-    s.step.length, s.hop.growth = length, 0.0
+    s.step.length = length
+    forget_growth(s)
     if w.fn.fh == 0 and eval_h(w, s.now.t + length, v.x_end, g.h_end):
         return outcomes.FAILED
     shift, j, finite = passed(g, length, s.step.target if landing else -1, False, 0.0)
@@ -143,7 +145,8 @@ def hop_back(w, length, aim, j, fixed, tries, near):
             return outcomes.FAILED
         if rung == outcomes.NO_RUNG:
             return shorten(s, length, back)
-        s.step.kind, s.hop.growth, s.step.back = s.step.kind % BACK + BACK * rung, 0.0, back
+        s.step.kind, s.step.back = s.step.kind % BACK + BACK * rung, back
+        forget_growth(s)
         whole = length + back
         if eval_h(w, s.now.t + whole, v.x_end, g.h_end):
             return outcomes.FAILED
@@ -195,8 +198,7 @@ def not_there_yet(w, length, tried):
 def not_finite(s, length):
     """Some h is not finite at the end: try a tenth of the step."""
     compact()
-    s.next.dt = 0.1 * length
-    s.counts.rejected += 1
+    refuse(s, 0.1 * length)
     return outcomes.NOT_FINITE
 
 
@@ -236,6 +238,5 @@ def bend_of(w, shift):
 @core(inline=True)
 def shorten(s, length, shift):
     """Reject the step; the next trial ends about where the guard is."""
-    s.next.dt = max(length + min(shift, 0.0), 0.05 * length)
-    s.counts.rejected += 1
+    refuse(s, max(length + min(shift, 0.0), 0.05 * length))
     return outcomes.REJECTED

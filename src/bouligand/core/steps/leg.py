@@ -16,7 +16,7 @@ from ..resolution import near_zero, shake
 from ..state import HOP, MARGIN, NO_GUARD, SHOWN
 from . import outcomes
 from .crossing import flip, note
-from .restart import new_field, post
+from .restart import forget_A, new_field, post
 
 
 @core
@@ -56,7 +56,7 @@ def start_anew(w):
     if follow_jumps(w) or eval_f(w, s.now.t, v.x, v.f):
         return s.run.status
     new_field(w)
-    s.stiff.A_at = -1
+    forget_A(s)
     for k in range(g.width):
         g.t_last[k] = -math.inf  # a crossing before the break has no say in what happens behind it
         g.settled[k] = -math.inf

@@ -14,7 +14,7 @@ from ..compiler.tables import work
 from ..evaluate import copy_state, eval_h, in_tolerances
 from ..guards import arriving, first_arrival, rates, refine_arrival
 from ..resolution import on_surface
-from ..state import SHOWN
+from ..state import NO_GUARD, SHOWN
 from . import outcomes
 from .accept import accept
 from .bands import set_levels, shrink_bands
@@ -23,6 +23,7 @@ from .landing import land_by_hop, step_smoothly
 from .leg import drift_to_stop, shortest
 from .missed import find_missed_touch, passed_before
 from .observers import MOST_INSIDE
+from .restart import know_rates, no_landing, post, refuse, tried
 from .start import start
 
 # guards ahead from which on a spanning step is taken: MANY_AHEAD + MORE_OF_FEW // m^2 of m (with few guards, hops are cheap)
@@ -76,7 +77,8 @@ def advance(w):
     if s.run.started == 0:
         code = start(w)
     elif s.run.stale == 1:
-        s.ask.question, s.span.on = codes.CHANGED, 0
+        post(s, codes.CHANGED, NO_GUARD)
+        s.span.on = 0
     elif s.span.on == 1:
         code = codes.NEED_SPAN
     elif s.jump.on == 1 and s.jump.generation > 0:
@@ -95,8 +97,8 @@ def advance(w):
             if rates(w, False, 0.0):
                 code = s.run.status
                 break
-            s.here.rates_known = 1
-        in_band = s.options.bands == 1 and set_levels(w.g)
+            know_rates(s)
+        in_band = s.options.projection > 0 and set_levels(w.g)
         # --- crossings at the present state, and the end of a leg
         code, again, tau, j = resolve_corner(w)
         if again or code != codes.GO_ON:
@@ -118,7 +120,7 @@ def advance(w):
         elif outcome == outcomes.TURNS:
             shrink_bands(w)
         elif outcome == outcomes.REJECTED or outcome == outcomes.NOT_FINITE:
-            s.step.tries += 1
+            tried(s)
             s.step.not_finite = 1 if outcome == outcomes.NOT_FINITE else 0
         else:
             code = accept(w, outcome == outcomes.LANDED)
@@ -161,7 +163,7 @@ def resolve_corner(w):
     s, v, g = w.s, w.v, w.g
     t, stop = s.now.t, s.now.stop
     s.ask.soon = 0.0
-    ending = t >= s.now.tf or s.run.ending == 1 or s.jump.on == 1
+    ending = t >= s.now.tf or s.run.ended_by != NO_GUARD or s.jump.on == 1
     if ending or s.here.fresh == 1:
         s.ask.soon = min(1.0 / max(in_tolerances(w, v.f, v.x, v.x), 1e-300), 1e-3 * s.next.dt)
     tau, j, stuck, turned = first_arrival(g, s.ask.soon)
@@ -191,8 +193,7 @@ def resolve_corner(w):
             copy_state(v.f, v.f_end)
             return cross_and_evaluate(w, j), True, tau, j
     if odd:
-        s.ask.question = codes.STUCK if stuck >= 0 else codes.TURNED
-        s.ask.about = stuck if stuck >= 0 else turned
+        post(s, codes.STUCK if stuck >= 0 else codes.TURNED, stuck if stuck >= 0 else turned)
     return codes.GO_ON, odd, tau, j
 
 
@@ -204,14 +205,14 @@ def end_of_leg(w):
     t = s.now.t
     if s.jump.on == 1:
         return codes.JUMP, False
-    if s.run.ending == 1:
+    if s.run.ended_by != NO_GUARD:
         return codes.TERMINATED, False
     if t >= s.now.tf:
         return codes.FINISHED, False
     if t >= s.now.stop:
         s.rows.breaks += 1
         s.now.stop = breaks[s.rows.breaks] if s.rows.breaks < breaks.shape[0] else s.now.tf
-        s.ask.question = codes.CHANGED
+        post(s, codes.CHANGED, NO_GUARD)
         return codes.GO_ON, True
     if s.run.budget <= 0:
         return codes.BUDGET_SPENT, False
@@ -303,15 +304,14 @@ def check_step(w, outcome, in_band):
     s.step.middle_known, s.step.winding = 0, 0.0
     behind = t + whole - s.now.stop
     if outcome == outcomes.LANDED and behind > 0.0 and behind > shortest(w, w.v.f_end):
-        s.landing.none = 1
+        no_landing(s)
         outcome = outcomes.REJECTED
     alone = s.here.last < 0 or t > g.t_last[max(s.here.last, 0)]  # not one of a cluster of landings
     if outcome == outcomes.LANDED and whole > (1e-9 if alone else 0.1) * s.next.dt and not in_band:
         where = passed_before(w, whole, s.step.target)
         if where != 0.0:
             outcome = outcomes.REJECTED if where > 0.0 else outcomes.FAILED
-            s.next.dt = abs(where) * whole
-            s.counts.rejected += 1
+            refuse(s, abs(where) * whole)
     if outcome == outcomes.STEPPED and g.width > 0:
         outcome = find_missed_touch(w, s.step.length)
     return outcome

@@ -12,6 +12,7 @@ from ..guards import bias_of_rates, rates
 from ..state import BACK, HOP
 from . import outcomes
 from .inside import between
+from .restart import refuse
 from .search import FAILED, search_guards
 
 WINDING = 0.05  # of the way in a step: more than this off a cubic
@@ -39,8 +40,7 @@ def find_missed_touch(w, length):
         where = search_guards(w, length, length, rough, -1)
     if where == 0.0:
         return outcomes.STEPPED
-    s.next.dt = where * length
-    s.counts.rejected += 1
+    refuse(s, where * length)
     return outcomes.FAILED if where == FAILED else outcomes.REJECTED
 
 

@@ -6,6 +6,7 @@ from ..compiler.jit import core
 from ..evaluate import eval_f
 from ..state import SWITCH
 from .crossing import note
+from .restart import forget_rates
 
 
 @core
@@ -31,5 +32,5 @@ def refill(w):
             g.held[k] = 0.0
     if changed and eval_f(w, s.now.t, v.x, v.f):
         return s.run.status
-    s.here.rates_known = 0
+    forget_rates(s)
     return codes.GO_ON

@@ -46,6 +46,61 @@ def step_taken(w):
 
 
 @core(inline=True)
+def refuse(s, dt):
+    """A trial step is rejected; the next one is to be of this length."""
+    s.next.dt = dt
+    s.counts.rejected += 1
+
+
+@core(inline=True)
+def forget_rates(s):
+    """g.hdot is no longer that of the present state."""
+    s.here.rates_known = 0
+
+
+@core(inline=True)
+def know_rates(s):
+    """g.hdot is that of the present state."""
+    s.here.rates_known = 1
+
+
+@core(inline=True)
 def post(s, question, about):
     """Pose a question about a guard (or NO_GUARD), to be answered before the next step."""
     s.ask.question, s.ask.about = question, about
+
+
+@core(inline=True)
+def answered(s):
+    """The question is answered, or no longer matters."""
+    s.ask.question = 0
+
+
+@core(inline=True)
+def no_first_step(s):
+    """The next step goes on from the one before: what that has measured holds."""
+    s.here.fresh = 0
+
+
+@core(inline=True)
+def no_landing(s):
+    """The next step is not to land on a guard."""
+    s.landing.none = 1
+
+
+@core(inline=True)
+def tried(s):
+    """One more trial of the present step was in vain."""
+    s.step.tries += 1
+
+
+@core(inline=True)
+def forget_growth(s):
+    """How fast x'' changes is measured anew by the next hop."""
+    s.hop.growth = 0.0
+
+
+@core(inline=True)
+def forget_A(s):
+    """The Jacobian at hand is that of another state."""
+    s.stiff.A_at = -1

@@ -5,7 +5,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f
-from ..recorded import cap_at_break, catch_up, use_parameters
+from ..recorded import cap_at_break, catch_up, stand_at, use_parameters
 from ..schemes import STIFF
 from ..state import BACK, HOP
 from ..stiff.step import replay
@@ -13,6 +13,7 @@ from ..unit import make_unit
 from . import outcomes
 from .dense import interpolate, prepare
 from .hop import hop
+from .restart import no_first_step
 from .smooth import EVALUATION_FAILED, smooth_step
 
 
@@ -55,9 +56,10 @@ def retake(w, row):
     compact()
     s, v, steps = w.s, w.v, w.steps
     kind, length = steps[row].kind, steps[row].length
-    s.now.t = steps[row - 1].t
+    stand_at(w, row - 1)
     cap_at_break(w, row)
-    s.here.fresh, s.next.dt, s.stiff.weigh_at = 0, length, s.counts.steps + 1
+    no_first_step(s)
+    s.next.dt, s.stiff.weigh_at = length, s.counts.steps + 1
     copy_state(w.states[row - 1], v.x)
     if eval_f(w, s.now.t, v.x, v.f):
         return True

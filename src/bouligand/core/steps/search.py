@@ -11,6 +11,7 @@ from ..dips import NEAR, ROUGH, lowest_of_halves, widened
 from ..evaluate import eval_h, nudge
 from ..guards import NEVER, bias_of_rates
 from .dense import interpolate, prepare
+from .restart import answered, post
 
 PLACES = 16  # at which a rough guard is looked at
 SOONEST = 1e-9  # the first place that is not the start
@@ -134,7 +135,7 @@ def search_guards(w, length, whole, rough, target):
         if cut > 0.0 and (first == 0.0 or cut < first):
             first = cut
     if first > 0.0:
-        s.ask.question = 0
+        answered(s)
     return first
 
 
@@ -195,7 +196,8 @@ def found(w, k, place, value, length, whole, target):
     if s.ask.question == codes.NEAR and abs(when - s.ask.t) > 1e-3 * whole:
         return 0.5 * (when + s.ask.t - 2.0 * s.now.t) / whole
     if s.ask.question != codes.NEAR:
-        s.ask.question, s.ask.about, s.ask.t = codes.NEAR, k, when
+        post(s, codes.NEAR, k)
+        s.ask.t = when
         interpolate(v, s.step.kind, place, length, whole, v.x_near)
     g.near[k] = value
     g.near_bend[k] = max(abs(g.hdot_end[k] - g.hdot[k]) / whole, 1e-300)

@@ -5,13 +5,14 @@ import math
 from .. import codes
 from ..compiler.intrinsics import address, compact
 from ..compiler.jit import core
-from ..evaluate import eval_f, eval_fh, eval_h, failed, in_tolerances
+from ..evaluate import count_f, eval_f, eval_fh, eval_h, failed, in_tolerances
 from ..guards import refine_arrival
 from ..schemes import STIFF, table
 from ..schemes.step_size import step_factor
 from ..schemes.table import error_estimate, first_stages, later_stages, result, second_estimate
 from ..state import AT_HAND
 from ..stiff.asking import CHOOSE, STEP, ask, look_for_stiffness
+from .restart import forget_growth
 
 EVALUATION_FAILED = -1.0  # instead of an error estimate, as the next
 GIVEN_UP = 1e300  # rejected after two stages (a step that is not finite has the error inf)
@@ -39,7 +40,7 @@ def smooth_step(w, length):
     s.step.kind = scheme  # (the next step may have another)
     b, p = address(w.g.b), address(w.p)
     bad = first_stages(scheme, fn.f, fn.context, t, length, cap, v.x, v.stages, v.x_trial, b, p)
-    s.counts.f_calls += 2
+    count_f(s, 2)
     if bad == 0 and s.here.fresh == 1 and table.EARLY[scheme, 0] > 0.0:
         factor = guess_step_factor(w, length)
         if factor < 0.8:
@@ -56,7 +57,7 @@ def smooth_step(w, length):
     if bad == 0:
         bad = later_stages(scheme, fn.f, fn.context, t, length, cap, v.x, v.stages, v.x_trial, b, p)
         result(scheme, v.x, v.stages, length, v.x_end)
-        s.counts.f_calls += last - 3
+        count_f(s, last - 3)
     if bad != 0:
         failed(w, codes.F_FAILED, min(t + table.STAGE_TIME[scheme, bad] * length, cap), v.x_trial)
         return EVALUATION_FAILED, 0.0
@@ -195,7 +196,7 @@ def guess_step_factor(w, length):
         first, third = max(first, length * abs(v.f[i]) * scale), max(third, abs(turn) * scale)
         if not abs(turn) < math.inf:
             return 1.0  # (the error estimate of the whole step will reject it)
-    s.hop.growth = 0.0
+    forget_growth(s)
     if first == 0.0 or third == 0.0:
         return 1.0 if third > 0.0 else 100.0
     rate = math.sqrt(third / first)

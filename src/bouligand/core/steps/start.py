@@ -5,12 +5,12 @@ import math
 from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..evaluate import copy_state, eval_f, eval_h, in_tolerances, let_stay
-from ..guards import hold
-from ..recorded import cap_leg, write_step
+from ..evaluate import blame, copy_state, eval_f, eval_h, in_tolerances, let_stay
+from ..guards import hold, hold_none
+from ..recorded import cap_leg, next_row, write_step
 from ..resolution import near_zero, shake
 from ..schemes import table
-from ..state import AT_HAND
+from ..state import AT_HAND, NO_GUARD
 from ..unit import make_unit
 from .restart import after_crossing
 from .sleep import sleep_at_start
@@ -31,7 +31,7 @@ def start(w):
         return codes.F_FAILED
     speed = in_tolerances(w, v.f, v.x, v.x)
     if not speed < 1e300:
-        s.run.culprit = -1
+        blame(s, NO_GUARD)
         return codes.NOT_FINITE
     if first_step(w, speed):
         return codes.F_FAILED
@@ -40,9 +40,9 @@ def start(w):
         return code
     after_crossing(w, -1)
     s.run.started = 1
-    write_step(w, 0, s.now.t, 0, 0.0, 0.0, 0.0)
-    copy_state(v.x, w.states[0])
-    s.rows.records = 1
+    row = next_row(s)
+    write_step(w, row, s.now.t, 0, 0.0, 0.0, 0.0)
+    copy_state(v.x, w.states[row])
     return codes.GO_ON
 
 
@@ -74,7 +74,7 @@ def look_at_guards(w):
     for i in range(v.width):
         total += v.x[i]
     open_word = False
-    s.here.held = 0
+    hold_none(s)
     for k in range(g.width):
         total += g.h[k]
         zero = near_zero(g, k)
@@ -93,7 +93,7 @@ def look_at_guards(w):
             g.b[k] = 1.0 if g.h[k] > 0.0 else -1.0
             open_word = open_word or (zero and g.observer[k] == 0.0)
     if total - total != 0.0:
-        s.run.culprit = -1
+        blame(s, NO_GUARD)
         return codes.NOT_FINITE
     if s.options.dependent > 0:
         open_word = sleep_at_start(w) and s.options.word_given == 0
@@ -122,7 +122,7 @@ def watch_guards(w, speed):
             # on the wrong side by no more than the residual of a landing: the end of an earlier integration
             near = 10.0 / max(speed, 1e-300) * abs(g.h_trial[k] - g.h[k]) / sigma
             if abs(g.h[k]) > max(near, g.eps[k]):
-                s.run.culprit = k
+                blame(s, k)
                 return codes.WRONG_WORD
             hold(w, k)
     return codes.GO_ON

@@ -14,7 +14,7 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_f, eval_h, nudge
+from ..evaluate import blame, copy_state, eval_f, eval_h, nudge
 from .restart import post
 
 MOST_OPEN = 10  # number of open guards up to which all 2^k words are tried
@@ -197,7 +197,7 @@ def decide(w, found, differ):
     if found == 0:
         return codes.NO_WORD
     if differ:
-        s.run.culprit = found
+        blame(s, found)
         return codes.SEVERAL_WORDS
     for k in range(g.width):
         if g.suspect[k] != 0.0:

@@ -9,7 +9,8 @@ from ..compiler.intrinsics import call_entry, compact
 from ..compiler.jit import core
 from ..evaluate import in_tolerances
 from ..schemes import table
-from ..state import AT_HAND
+from ..state import AT_HAND, NO_GUARD
+from ..steps.restart import post
 
 LIMITED = 0.6  # of the longest stable step: from here on stability may limit explicit ones
 EVERY = 8  # steps between two looks, at first
@@ -50,4 +51,4 @@ def look_for_stiffness(w, length):
     if s.stiff.allowed == AT_HAND:
         ask(w, LOOK_AGAIN, length)
     else:
-        s.ask.question = codes.WEIGH
+        post(s, codes.WEIGH, NO_GUARD)

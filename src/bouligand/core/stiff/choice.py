@@ -15,8 +15,10 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
+from ..evaluate import restore_status
 from ..schemes import STIFF, table
 from ..state import AT_HAND
+from ..steps.restart import answered
 from .asking import EVERY, LIMITED, cheap
 from .jacobian import after_f, renew, step_number
 from .rate import measure_by_differences, measure_rate, natural_step
@@ -71,14 +73,15 @@ def weigh(pointer):
     compact()
     w = work(pointer)
     s = w.s
-    s.ask.question, s.run.status = 0, codes.GO_ON
+    answered(s)
+    restore_status(s, codes.GO_ON)
     rate = measure_by_differences(w)
     if rate * s.next.dt > LIMITED * table.STABLE[s.next.scheme]:
         s.stiff.allowed, s.stiff.rate = AT_HAND, rate
         try_stiff_steps(s, s.next.dt)
         return codes.WEIGH
     later(w)
-    s.run.status = codes.GO_ON
+    restore_status(s, codes.GO_ON)
     return codes.GO_ON if rate >= 0.0 else codes.F_FAILED
 
 

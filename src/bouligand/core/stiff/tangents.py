@@ -8,7 +8,7 @@ from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.vectors import multiply
-from ..evaluate import eval_f, failed
+from ..evaluate import count_f, eval_f, failed
 from ..jacobians import eval_along, jacobian, without_tangents
 from ..part_states import awaited, keep_result
 from ..schemes.ros34pw2 import ALPHA, GAMMA, STAGES, WEIGHTS
@@ -143,7 +143,7 @@ def slopes_by_duals(w, D, tv, out, t, which):
             X[DUAL * i + 1 + a] = tv.state[i * many + a]
         for i in range(n, D.shape[1]):
             P[DUAL * (i - n) + 1 + a] = D[first + a, i]
-    w.s.counts.f_calls += 1
+    count_f(w.s, 1)
     if call(w.tangents.jacobians.f_dual, t, (address(X), address(w.g.b), address(P), address(Y)), fn.context) != 0:
         return failed(w, codes.F_FAILED, t, v.x_trial)
     for i in range(n):

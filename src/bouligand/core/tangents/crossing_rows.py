@@ -4,6 +4,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.vectors import copy
 from ..evaluate import copy_state
+from ..recorded import no_cap, stand_at
 from ..state import MARGIN, SHOWN, SWITCH, WITH_CROSSING
 from .large_states import MANY_STATES
 
@@ -94,8 +95,8 @@ def undo_events(w, first, last):
 def go_to_record(w, record):
     """Go to a record: its time and state."""
     compact()
-    s = w.s
-    s.now.t, s.run.cap = w.steps[record].t, 1e300
+    stand_at(w, record)
+    no_cap(w.s)
     if w.v.width < MANY_STATES:
         copy_state(w.states[record], w.v.x)
     else:

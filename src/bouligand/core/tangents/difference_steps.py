@@ -5,8 +5,8 @@ import math
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import copy_state, eval_f, eval_h
-from ..recorded import catch_up, use_parameters
+from ..evaluate import copy_state, eval_f, eval_h, restore_status
+from ..recorded import catch_up, no_cap, use_parameters
 from ..state import OF_T, OF_X, STEP_RATIO
 
 EPS = 2.2e-16
@@ -55,7 +55,7 @@ def tabulate_differences(table, of_h, what, rows, columns, tops, scratch, out):
     ahead, behind, moved = scratch[0], scratch[1], scratch[2]
     size, apart, rounded = out[0], out[1], out[2]
     event, leg, count, first = 0, 0, g.width if of_h else v.width, g.h_trial if of_h else v.f_end
-    s.run.cap = 1e300
+    no_cap(s)
     for row in rows:
         event, leg = catch_up(w, event, leg, row + 1)
         use_parameters(w, leg)
@@ -110,7 +110,7 @@ def difference(w, of_h, what, i, t, step, out):
         varied[i] = low
         bad = bad or (eval_h(w, t, v.x, second) if of_h else eval_f(w, t, v.x, second))
         varied[i] = here
-    w.s.run.status = status
+    restore_status(w.s, status)
     if bad:
         return 0.0
     for k in range(first.shape[0]):

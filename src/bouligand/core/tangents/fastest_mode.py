@@ -17,7 +17,7 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..compiler.vectors import row_product
 from ..evaluate import copy_state, eval_f, failed
-from ..recorded import before, catch_up, use_parameters
+from ..recorded import cap_before, catch_up, no_cap, use_parameters
 from ..state import BACK, HOP, SMALL, SPAN
 from .mixed_states import mixed
 from .rough_sides import try_inside, try_sides
@@ -56,12 +56,12 @@ def fastest_modes(table):
         t, length = steps[step - 1].t, steps[step].t - steps[step - 1].t
         if at.event != known or at.leg != held:
             at.changed = 1
-        s.run.cap = 1e300
+        no_cap(s)
         for moment in w.breaks:
             if moment == t:
                 at.changed = 1
             if moment == steps[step].t:
-                s.run.cap = before(moment)
+                cap_before(s, moment)
         bound, change = bounds[steps[step].kind % BACK], 0.0
         late = step - at.last >= at.wait or PLACES * (t + length - at.until) > whole
         rows[step].measured = 1 if at.changed == 1 or late or length > 1.5 * at.longest else 0

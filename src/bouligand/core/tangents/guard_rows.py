@@ -7,7 +7,7 @@ from ..compiler.tables import work
 from ..compiler.vectors import row_product
 from ..evaluate import eval_h, failed
 from ..jacobians import seed, spread_parameters, without_tangents
-from ..recorded import use_parameters
+from ..recorded import no_cap, restore_cap, use_parameters
 from ..state import DUAL, LANES, TIMELESS
 from .large_states import MANY_STATES, blocks_of_zeros
 from .sparse_rows import eval_h_dual, evaluate_by_colours, row_by_colours
@@ -133,10 +133,10 @@ def slopes_in_time(w, t):
             low = moment
         elif t <= moment <= high:
             high = moment - 4e-16 * abs(moment)
-    s.run.cap = 1e300
+    no_cap(s)
     if eval_h(w, high, v.x, g.h_trial) or eval_h(w, low, v.x, g.h_end):
         return True
-    s.run.cap = cap
+    restore_cap(s, cap)
     per_time = 1.0 / (high - low)
     for k in range(g.width):
         out[k] = (g.h_trial[k] - g.h_end[k]) * per_time

@@ -4,7 +4,7 @@ from ..compiler.intrinsics import compact, read_int, write_int
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_h
-from ..recorded import before, use_parameters
+from ..recorded import before, replay_whole, use_parameters
 from ..resolution import near_zero, shake
 from ..schemes import STIFF
 from ..state import BACK, HAS_SPANS, HAS_STIFF_STEPS, JUMPS_AT_GRAZES, MARGIN, SPAN, WORK
@@ -47,9 +47,9 @@ def open_record(table, source):
     if source != 0:
         take_record(table, source)
     w = work(table)
-    s, g, steps, events = w.s, w.g, w.steps, w.events
+    g, steps, events = w.g, w.steps, w.events
     last = steps.shape[0] - 1
-    s.run.cap, s.now.t0, s.now.tf = 1e300, steps[0].t, steps[last].t
+    replay_whole(w)
     spans, stiff, jumps = 0, 0, 0
     for q in range(1, steps.shape[0]):
         kind = steps[q].kind

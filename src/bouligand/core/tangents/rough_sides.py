@@ -12,7 +12,7 @@ import math
 
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
-from ..evaluate import copy_state, eval_f, eval_h
+from ..evaluate import copy_state, eval_f, eval_h, restore_status
 from ..state import MARGIN
 from .mixed_states import mixed
 
@@ -94,7 +94,7 @@ def look_at(w, q, way):
     side, status = w.tangents.guard_sides[side_of(w.g, event.guard)], w.s.run.status
     longest, first = steps_from(w, q, way)
     side.tried, side.power, side.strength = power_of_change(w, event.t, way * first, longest)
-    w.s.run.status = status  # (where f fails nothing is known)
+    restore_status(w.s, status)  # (where f fails nothing is known)
     at.looked += 1
     at.rough += 1 if side.power > 0.0 else 0
 
@@ -141,7 +141,8 @@ def move_onto(w, k, t, apart):
         ahead = -apart * g.h[k] / change if change != 0.0 else 0.0
         for i in range(v.width):
             v.x[i] += ahead * v.second[i]
-    failed, w.s.run.status = w.s.run.status != status, status
+    failed = w.s.run.status != status
+    restore_status(w.s, status)
     return failed
 
 

@@ -15,7 +15,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..part_states import leave_ahead
-from ..recorded import cap_at_break, use_parameters
+from ..recorded import cap_at_break, stand_at, use_parameters
 from ..state import HOP, MARGIN, SPAN
 from .formulas import formula_of
 from .states_ahead import step_again
@@ -74,12 +74,13 @@ def measure_pace(w, row, into):
     """plan.pace of the spanning step that leads to the row ``into`` of the record, and begins before this row of the stretch: by
     the first of its short steps that is of third or fourth order, taken from there. True if f failed."""
     compact()
-    s, d = w.s, w.tangents.division
+    d = w.tangents.division
     plan, steps, owners, first = d.plan, d.steps, d.owners, row
     while owners[first] == -1 - into and not 3 <= steps[first].kind - HOP <= 4:
         first += 1
     order, length = steps[first].kind - HOP, steps[first].t - steps[first - 1].t
-    plan.span, plan.pace, s.now.t = into, math.inf, steps[row - 1].t
+    plan.span, plan.pace = into, math.inf
+    stand_at(w, row - 1)
     if not 3 <= order <= 4:
         return False
     if step_again(w, formula_of(steps[first].kind), length, d.states[row - 1], w.v.x_near):

@@ -11,7 +11,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import eval_f
 from ..part_states import is_ahead
-from ..recorded import cap_at_break
+from ..recorded import cap_at_break, stand_at
 from ..unit import make_unit
 from .crossing_rows import apply_event, keep_word, undo_events
 from .formulas import STAGES, TIMES, WEIGHTS, formula_of
@@ -44,7 +44,7 @@ def find_state(w, row):
     compact()
     s, steps = w.s, w.steps
     cap_at_break(w, row)
-    s.now.t = steps[row - 1].t
+    stand_at(w, row - 1)
     if step_again(w, formula_of(steps[row].kind), steps[row].t - s.now.t, w.states[row - 1], w.states[row]):
         return True
     make_unit(w, w.states[row])

@@ -18,7 +18,7 @@ from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
 from ..compiler.vectors import add_transposed, clear, multiply
-from ..evaluate import eval_f, failed
+from ..evaluate import count_f, eval_f, failed
 from ..jacobians import eval_along, evaluate_jacobians, spread
 from ..part_states import awaited, keep_result
 from ..state import DUAL, FEW_DUAL, LANES, MOST_ALONG, ONE_DUAL, SMALL
@@ -109,7 +109,7 @@ def propagate_duals(w, D, first, tv, formula, length, inside):
             for i in range(n):
                 v.x_trial[i] = state[size * i]
             return failed(w, codes.F_FAILED, when, v.x_trial)
-    s.counts.f_calls += stages
+    count_f(s, stages)
     if inside > 0:
         write_inside(w, D, first, first + many, tv, (formula, length, inside), (1, size, 1))
     if size == ONE_DUAL and n >= MANY_STATES and not awaited(w):
@@ -161,7 +161,7 @@ def difference_of_steps(w, D, a, tv, formula, length, inside):
         bad += call(fn.f, when, (at + half, b, minus, slope + half), fn.context)
         if bad != 0:
             return failed(w, codes.F_FAILED, when, state)
-    s.counts.f_calls += 2 * stages
+    count_f(s, 2 * stages)
     for i in range(2 * n):
         tv.own[i] = 0.0
     combine_tangents(tv, length, first + STAGES[formula])
