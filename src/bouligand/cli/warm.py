@@ -36,8 +36,8 @@ SOLVE = (
     Part("dense output across many contacts", "spans.dense_span", "sample_spans"),
 )
 DERIVATIVE = (
-    Part("derivatives", "tangents.along", "push", "i F2 I2 F2 F2 F2 f"),
-    Part("gradients", "tangents.along", "pull", "i F1 F2 F3 F3 F2 i i"),
+    Part("derivatives", "tangents.along", "push", "i F2 I2 F2 F2 F2 f i i i"),
+    Part("gradients", "tangents.along", "pull", "i F1 F2 F3 F3 F2 i i i"),
     Part("derivatives: guards", "tangents.guard_rows", "corner_rows", "i f i I1 F2 F1"),
     Part("derivatives: fast modes", "tangents.fastest_mode", "fastest_modes"),
     Part("corners", "tangents.corner_passage", "pass_corner", "i F2 F1 I1 F2 F2"),

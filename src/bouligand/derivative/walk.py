@@ -46,6 +46,7 @@ _prepare = Kernel("tangents.prepare", "prepare", "what derivatives need", direct
 _restart = Kernel("tangents.prepare", "restart", "what derivatives need", direct=True)
 _push = Kernel("tangents.along", "push", "derivatives", direct=True)
 _pull = Kernel("tangents.along", "pull", "gradients", direct=True)
+_NO_HALT = -1  # in place of a record to stop at
 _NO_TIMES = np.empty((0, 0))
 _NO_NODES = np.empty(0)
 _NO_PLACES = np.empty((0, 2), dtype=np.int64)
@@ -133,8 +134,7 @@ class Walk:
             if self.system._stays:
                 # h depends on the mode, and the search for the fastest rates has left that of the end
                 memory.g.b[:] = stretch.starting_word
-        if frozen:
-            memory.at.frozen = 1
+        self.frozen = int(frozen)  # 1: one Jacobian for a few steps (see `core.tangents.frozen`)
         self.plain = stretch is None
         self.corners: list[TrajectoryCorner] = []
         on_guard = (_prepare.code or _prepare)(memory.address)
@@ -205,11 +205,7 @@ class Walk:
             while halts and halts[-1] <= memory.at.record:
                 halts.pop()
                 yield None
-            if halts:
-                memory.at.halt = halts[-1]
-            code = in_turns(self.system, _push, memory.address, *carried, times, crossings, self.merge)
-            if halts:
-                memory.at.halt = -1
+            code = self._push(carried, times, crossings, halts[-1] if halts else _NO_HALT)
             if code == codes.AT_CORNER:
                 if not self.complete and (here := corner_here(self)):
                     self.corners.append(here)
@@ -236,11 +232,16 @@ class Walk:
                 self.fail(code)
         self.complete = True
 
+    def _push(self, carried: Tangents, times: FloatArray, crossings: FloatArray, halt: int, quiet: int = 0) -> int:
+        """To the next corner, or to the record ``halt``; crossings before the row ``quiet`` only change the word. A code."""
+        arguments = self.memory.address, *carried, times, crossings, self.merge, halt, quiet, self.frozen
+        return in_turns(self.system, _push, *arguments)
+
     def _rows_of_tangents(self, tangents: int) -> FloatArray:
         """The workspace of the stages: a row holds the state as dual numbers, all tangents at once, or both sides of one (see
         `core.tangents.step_tangents`), rounded up to a multiple of four."""
         memory, ways = self.memory, self.memory.ways
-        frozen = memory.at.frozen
+        frozen = self.frozen
         if memory.stages_for == (tangents, frozen):
             return memory.stages
         lasting = True  # whether it would be the same next time
@@ -262,9 +263,7 @@ class Walk:
         """Propagate to a row inside a corner. There, crossings only change the word."""
         at = self.memory.at
         if at.record < record:
-            at.quiet, at.halt = corner.event_rows.stop, record
-            code = in_turns(self.system, _push, self.memory.address, *carried, _NO_TIMES, _NO_TIMES, self.merge)
-            at.quiet, at.halt = 0, -1
+            code = self._push(carried, _NO_TIMES, _NO_TIMES, record, corner.event_rows.stop)
             if code != codes.GO_ON:
                 self.fail(code)
 
@@ -314,13 +313,14 @@ class Walk:
         at = memory.at
         at.rows_at = -1
         at.record, at.event = start
-        at.quiet = len(stretch.events) if quiet is None else quiet
         at.leg = max(int(stretch.legs.searchsorted(start[0])) - 1, 0)
         memory.g.b[:] = stretch.word_after(start[1])
         at_once = _STAGES if self.n <= SMALL else 1  # number of stages whose Jacobians are stored
         Df, Dp_f = np.empty((at_once, self.n, self.n)), np.empty((at_once, self.n, self.np))
         tv = np.zeros((TANGENT_ROWS.count, self.n))
-        code = in_turns(self.system, _pull, memory.address, gradient, tv, Df, Dp_f, self._crossings, *stop)
+        quiet = len(stretch.events) if quiet is None else quiet
+        arguments = memory.address, gradient, tv, Df, Dp_f, self._crossings, *stop, quiet
+        code = in_turns(self.system, _pull, *arguments)
         if code != codes.GO_ON:
             self.fail(code)
 

@@ -18,7 +18,7 @@ from ..evaluate import eval_f, eval_h, in_tolerances
 from ..guards import QUICK, arriving
 from ..schemes.table import dopri5_error
 from ..steps import outcomes
-from ..steps.restart import forget_rates
+from ..steps.restart import count_rejection, forget_rates
 from .accept_span import accept_span
 from .corrections import clear_former, keep_former, match_former, sum_moves
 from .crossings import ODD, into_intervals, list_crossings
@@ -70,7 +70,7 @@ def span(table):
             s.span.dt = length * min(max(0.8 * factor, 0.3), MOST_GROWTH)
             continue
         if outcome == outcomes.REJECTED:
-            s.counts.rejected += 1
+            count_rejection(s)
             s.span.tries += 1
             s.span.dt = length * min(max(0.9 * factor, 0.1), 0.9)
             if s.span.tries <= MOST_TRIES and s.span.dt > 1e-12 * abs(t):

@@ -22,9 +22,6 @@ POSITION = record(
             "near_end",  # 1: it is at the end, within the tolerances
             "wanted",  # row of ``events`` at which to stop, -1: none
             "culprit",  # guard of a failure
-            "quiet",  # rows of ``events`` before this one only change the word: their corner is handled by the caller
-            "halt",  # the record to stop at
-            "frozen",  # 1: one Jacobian for a few steps (see `tangents.frozen`)
             "end",  # the record of the requested time
         )
     )

@@ -19,7 +19,7 @@ from . import outcomes
 from .correction import secant_to_guard
 from .hop import hop, natural_step
 from .inside import locate
-from .restart import forget_growth, refuse
+from .restart import count_rejection, forget_growth, refuse
 from .smooth import EVALUATION_FAILED, smooth_step
 
 SHORTEST = 1e-10  # of dt: what a shorter hop shows of x'' is round-off
@@ -78,7 +78,7 @@ def land_by_hop(w, length, fixed):
         if tries > MOST_TRIES:
             outcome = outcomes.TURNS if fixed > 0 else shorten(s, length, 0.5 * aim - length)
             return outcome, length, tries
-        s.counts.rejected += 1
+        count_rejection(s)
         length = max(aim, 0.1 * length)
         share = part(s, length, 2.0)
 
@@ -93,7 +93,8 @@ def step_smoothly(w, length, landing, fixed, tries):
         return outcomes.FAILED
     if error > 1.0:
         s.next.dt = length * factor
-        s.counts.rejected += 1 if factor < 1.0 else 0
+        if factor < 1.0:
+            count_rejection(s)
         return outcomes.NOT_FINITE if error == math.inf else outcomes.REJECTED
     natural = min(length * factor, s.options.dt_max)
     s.next.dt = max(s.next.dt, natural) if landing or length < 0.999 * s.next.dt else natural

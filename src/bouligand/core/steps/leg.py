@@ -16,7 +16,7 @@ from ..resolution import near_zero, shake
 from ..state import HOP, MARGIN, NO_GUARD, SHOWN
 from . import outcomes
 from .crossing import flip, note
-from .restart import forget_A, new_field, post
+from .restart import new_leg, new_trial, post
 
 
 @core
@@ -33,13 +33,8 @@ def drift_to_stop(w):
     """Over the last instant of a leg, along the tangent: guards that lie in it are crossed where it ends. An outcome."""
     compact()
     s, v = w.s, w.v
-    s.step.kind, s.step.length, s.step.back, s.step.correction, s.landing.gap = (
-        HOP + 1,
-        s.now.stop - s.now.t,
-        0.0,
-        0.0,
-        0.0,
-    )
+    new_trial(s)
+    s.step.kind, s.step.length = HOP + 1, s.now.stop - s.now.t
     for i in range(v.width):
         v.x_end[i] = v.x[i] + s.step.length * v.f[i]
     copy_state(v.f, v.f_end)
@@ -51,12 +46,10 @@ def start_anew(w):
     """Forget what was saved from the last step: f or h may have changed with time or with the parameters."""
     compact()
     s, v, g = w.s, w.v, w.g
-    s.run.stale = 0
     cap_leg(w)
     if follow_jumps(w) or eval_f(w, s.now.t, v.x, v.f):
         return s.run.status
-    new_field(w)
-    forget_A(s)
+    new_leg(w)
     for k in range(g.width):
         g.t_last[k] = -math.inf  # a crossing before the break has no say in what happens behind it
         g.settled[k] = -math.inf

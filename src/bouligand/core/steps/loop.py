@@ -23,7 +23,7 @@ from .landing import land_by_hop, step_smoothly
 from .leg import drift_to_stop, shortest
 from .missed import find_missed_touch, passed_before
 from .observers import MOST_INSIDE
-from .restart import know_rates, no_landing, post, refuse, tried
+from .restart import know_rates, new_trial, no_landing, post, refuse, tried
 from .start import start
 
 # guards ahead from which on a spanning step is taken: MANY_AHEAD + MORE_OF_FEW // m^2 of m (with few guards, hops are cheap)
@@ -285,7 +285,7 @@ def take_step(w, length, landing, fixed):
     compact()
     s = w.s
     tries = 0
-    s.step.back, s.step.correction, s.landing.gap = 0.0, 0.0, 0.0
+    new_trial(s)
     if landing:
         outcome, length, tries = land_by_hop(w, length, fixed)
         if outcome != outcomes.NO_HOP:
@@ -301,7 +301,6 @@ def check_step(w, outcome, in_band):
     compact()
     s, g = w.s, w.g
     t, whole = s.now.t, s.step.length + s.step.back + s.step.correction
-    s.step.middle_known, s.step.winding = 0, 0.0
     behind = t + whole - s.now.stop
     if outcome == outcomes.LANDED and behind > 0.0 and behind > shortest(w, w.v.f_end):
         no_landing(s)

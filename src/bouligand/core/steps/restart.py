@@ -16,6 +16,14 @@ def new_field(w):
 
 
 @core(inline=True)
+def new_leg(w):
+    """f and h have changed, with time or with the parameters: what the caller changed is taken into account from here on."""
+    s = w.s
+    s.run.stale, s.stiff.A_at = 0, -1
+    new_field(w)
+
+
+@core(inline=True)
 def after_crossing(w, j):
     """Guard j was crossed (-1: several were): f has changed, and nobody has judged the present state."""
     s = w.s
@@ -37,6 +45,19 @@ def after_jump(w, known):
 
 
 @core(inline=True)
+def new_trial(s):
+    """A trial step begins: it has no parts behind its first one, and nothing is known of its middle."""
+    s.step.back, s.step.correction, s.landing.gap = 0.0, 0.0, 0.0
+    s.step.middle_known, s.step.winding = 0, 0.0
+
+
+@core(inline=True)
+def forget_middle(s):
+    """g.h_middle is used for something else."""
+    s.step.middle_known = 0
+
+
+@core(inline=True)
 def step_taken(w):
     """A step was accepted."""
     s = w.s
@@ -46,10 +67,16 @@ def step_taken(w):
 
 
 @core(inline=True)
+def count_rejection(s):
+    """A trial was in vain."""
+    s.counts.rejected += 1
+
+
+@core(inline=True)
 def refuse(s, dt):
     """A trial step is rejected; the next one is to be of this length."""
     s.next.dt = dt
-    s.counts.rejected += 1
+    count_rejection(s)
 
 
 @core(inline=True)

@@ -11,7 +11,7 @@ from ..dips import NEAR, ROUGH, lowest_of_halves, widened
 from ..evaluate import eval_h, nudge
 from ..guards import NEVER, bias_of_rates
 from .dense import interpolate, prepare
-from .restart import answered, post
+from .restart import answered, forget_middle, post
 
 PLACES = 16  # at which a rough guard is looked at
 SOONEST = 1e-9  # the first place that is not the start
@@ -242,7 +242,7 @@ def next_place(w, q, length, whole):
     compact()
     g = w.g
     step = 2.0 * whole / PLACES
-    w.s.step.middle_known = 0
+    forget_middle(w.s)
     if q < PLACES:
         if h_inside(w, q / PLACES, length, whole, g.h_middle):
             return True

@@ -14,7 +14,7 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
-from ..evaluate import blame, copy_state, eval_f, eval_h, nudge
+from ..evaluate import blame, copy_state, count_anew, eval_f, eval_h, nudge
 from .restart import post
 
 MOST_OPEN = 10  # number of open guards up to which all 2^k words are tried
@@ -32,7 +32,7 @@ def find_word(table):
     s, g = w.s, w.g
     evaluated = s.counts.f_calls, s.counts.h_calls
     code = choose(w)
-    s.counts.f_calls, s.counts.h_calls = evaluated  # (counted are those of the integration)
+    count_anew(s, evaluated[0], evaluated[1])  # (those of the integration are counted)
     if code == codes.NO_WORD and s.options.may_slide == 1:
         for k in range(g.width - 1, -1, -1):
             if g.held[k] != 0.0:

@@ -34,13 +34,14 @@ tangent_rows = rows_of(TANGENT_ROWS)
 
 
 @core(entry=True)
-def push(table, D, of_p, tv, times, crossings, merge):
-    """Propagate the tangents D to the next corner, or to the last record.
+def push(table, D, of_p, tv, times, crossings, merge, halt, quiet, frozen):
+    """Propagate the tangents D to the next corner, to the record ``halt`` (-1: none), or to the last record.
 
     ``merge`` is the time within which crossings are one corner; negative: where the tolerances do not determine their order. If
     ``times`` has rows, the derivative of the time of each crossing is written there; if ``crossings`` has, what the adjoint
-    needs: its row of Dh, then the jump of f over hdot; last the uncertainty of its time. Returns a code; w.tangents.at is the
-    position where it stopped.
+    needs: its row of Dh, then the jump of f over hdot; last the uncertainty of its time. Rows of ``events`` before ``quiet`` only
+    change the word: the caller handles their corner. ``frozen``: 1: one Jacobian for a few steps (see `frozen`). Returns a code;
+    w.tangents.at is the position where it stopped.
     """
     compact()
     w = work(table)
@@ -56,7 +57,7 @@ def push(table, D, of_p, tv, times, crossings, merge):
             here = record
         if event < events.shape[0] and events[event].record == record:
             # --- a crossing at this record
-            u, takes_part = 0.0, event >= at.quiet
+            u, takes_part = 0.0, event >= quiet
             if takes_part and not passive(w, event):
                 u = examine_inline(w, event, record, HERE)
                 if u < 0.0:
@@ -77,16 +78,16 @@ def push(table, D, of_p, tv, times, crossings, merge):
                 return extend_corner(w, u, merge)
             if at.near_end == 1 or event <= at.wanted < event + at.many:
                 return codes.AT_CORNER
-            code = cross(w, D, times, crossings, event)
+            code = cross(w, D, times, crossings, event, frozen)
             if code != codes.GO_ON:
                 return code
             known = True
             at.event = event + at.many
             continue
         inside = requested_from(w, D, record) if s.rows.requested < w.t_eval.shape[0] else 0
-        if record == at.end and at.halt < 0 and at.wanted < 0:
+        if record == at.end and halt < 0 and at.wanted < 0:
             return corner_at_end(w, merge)
-        if record == at.end or record == at.halt or (at.wanted >= 0 and event > at.wanted):
+        if record == at.end or record == halt or (at.wanted >= 0 and event > at.wanted):
             return codes.GO_ON
         # --- the next step
         if s.counts.f_calls >= s.clock.look_at and time_to_look(w):
@@ -99,10 +100,10 @@ def push(table, D, of_p, tv, times, crossings, merge):
         length = steps[record + 1].t - steps[record].t
         cap_at_break(w, record + 1)
         kind, reached = steps[record + 1].kind, record + 1
-        if (D.shape[0] == 0 or at.frozen == 1) and is_ahead(w.states, reached) and find_state(w, reached):
+        if (D.shape[0] == 0 or frozen == 1) and is_ahead(w.states, reached) and find_state(w, reached):
             return s.run.status
-        if at.frozen == 1 and kind % BACK != STIFF:
-            reached, parts = end_of_span(w, record)
+        if frozen == 1 and kind % BACK != STIFF:
+            reached, parts = end_of_span(w, record, halt)
             if propagate_frozen(w, D, of_p, tv, record, reached, parts):
                 return s.run.status
         elif kind % BACK == STIFF:
@@ -151,9 +152,11 @@ def note_time(w, D, times, event, record):
 
 
 @core(inline=True)
-def cross(w, D, times, crossings, event):
-    """An isolated crossing: one saltation for all tangents. GO_ON, GRAZING, or a failed evaluation. (Where Jacobians are frozen,
-    tangents pass a grazed guard as they are.)"""
+def cross(w, D, times, crossings, event, frozen):
+    """An isolated crossing: one saltation for all tangents. GO_ON, GRAZING, or a failed evaluation.
+
+    Where Jacobians are frozen, tangents pass a grazed guard as they are.
+    """
     compact()
     s, v, events, at = w.s, w.v, w.events, w.tangents.at
     row, before, n = w.tangents.guard_rows[HERE], w.tangents.rows.f_before[HERE], v.width
@@ -163,7 +166,7 @@ def cross(w, D, times, crossings, event):
         return s.run.status
     hdot = w.g.hdot[events[event].guard]
     crosses = events[event].sign * hdot > 0.0
-    if not crosses and at.frozen == 0 and jumps(before, v.f):
+    if not crosses and frozen == 0 and jumps(before, v.f):
         at.culprit = events[event].guard
         return codes.GRAZING
     if crossings.shape[0] > 0:
@@ -197,11 +200,11 @@ def jumps(before, behind):
 
 
 @core(entry=True)
-def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event):
+def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event, quiet):
     """Propagate a gradient backwards (the adjoint), from the position w.tangents.at to ``stop_record`` and ``stop_event``, over
     steps and isolated crossings, whose saltations ``push`` has left in ``crossings``.
 
-    g.b is the word at that position, after the events before at.event. Rows of ``events`` from at.quiet on only change the word.
+    g.b is the word at that position, after the events before at.event. Rows of ``events`` from ``quiet`` on only change the word.
     """
     compact()
     w = work(table)
@@ -213,7 +216,7 @@ def pull(table, gradient, tv, Df, Dp_f, crossings, stop_record, stop_event):
         inside = requested_before(w, gradient, record) if s.rows.requested > 0 else 0
         if event >= stop_event and events[event].record == record:
             first = first_row(w, event, record, stop_event)
-            if passive(w, event) or event >= at.quiet:
+            if passive(w, event) or event >= quiet:
                 undo_event(w, event)
                 at.event = event
                 continue

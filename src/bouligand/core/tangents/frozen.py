@@ -18,19 +18,19 @@ MOST = 8  # steps that a span has, and one
 
 
 @core(inline=True)
-def something_happens(w, record):
-    """Whether a span must end at a record: at a crossing, a change of parameters, a breakpoint (s.run.cap), where the caller
-    wants to stop, before a stiff step."""
+def something_happens(w, record, halt):
+    """Whether a span must end at a record: at a crossing, a change of parameters, a breakpoint (s.run.cap), before a stiff step,
+    or at ``halt``, where the caller wants to stop."""
     steps, events, at = w.steps, w.events, w.tangents.at
     met = at.event < events.shape[0] and events[at.event].record <= record
     changes = at.leg + 1 < w.legs.shape[0] and w.legs[at.leg + 1] <= record
-    if met or changes or record == at.end or record == at.halt or steps[record].t >= w.s.run.cap:
+    if met or changes or record == at.end or record == halt or steps[record].t >= w.s.run.cap:
         return True
     return steps[record + 1].kind % BACK == STIFF
 
 
 @core
-def end_of_span(w, record):
+def end_of_span(w, record, halt):
     """The record up to which one Jacobian serves, and into how many parts the time until then is divided.
 
     A span is up to twice as long as its last step. (Short steps behind an event may be followed by a long one, whose length the
@@ -40,12 +40,12 @@ def end_of_span(w, record):
     steps = w.steps
     start, last = steps[record].t, record + 1
     before = steps[last].t - start
-    ends = something_happens(w, last)
+    ends = something_happens(w, last, halt)
     for _ in range(MOST):
         if ends:
             break
         length = steps[last + 1].t - steps[last].t
-        ends = something_happens(w, last + 1)
+        ends = something_happens(w, last + 1, halt)
         if steps[last + 1].t - start > 2.0 * (max(length, before) if ends else length):
             break
         last, before = last + 1, length

@@ -61,7 +61,7 @@ def open_record(table, source):
         jumps = JUMPS_AT_GRAZES if events[q].effect > 1.0 else jumps
     copy_state(g.b, w.tangents.word)
     at = w.tangents.at
-    at.begin, at.begin_leg, at.leg, at.end, at.wanted, at.halt, at.frozen = 0, 0, 0, last, -1, -1, 0
+    at.begin, at.begin_leg, at.leg, at.end, at.wanted = 0, 0, 0, last, -1
     at.rows_at, at.near_end, w.tangents.modes.step = -1, 0, 0
     guess_steps(w)
     return spans + stiff + jumps
@@ -96,6 +96,6 @@ def restart(table):
     compact()
     w = work(table)
     at = w.tangents.at
-    at.record, at.event, at.leg, at.rows_at, at.quiet = 0, at.begin, at.begin_leg, -1, 0
+    at.record, at.event, at.leg, at.rows_at = 0, at.begin, at.begin_leg, -1
     copy_state(w.tangents.word, w.g.b)
     return 0
