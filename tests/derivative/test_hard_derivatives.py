@@ -369,3 +369,36 @@ def test_a_ball_that_rests_on_a_moving_table_and_is_thrown(height):
     assert thrown.size
     after = 0.5 * (sol.t[thrown[0] + 1] + min([t for t in sol.events.t if t > sol.t[thrown[0] + 1]], default=0.6))
     assert_allclose(sol.bderivative(after).matrix(), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-9, 1e-8, 1e-7])
+@pytest.mark.parametrize(("contacts", "needed"), [(3, 3), (4, 3), (5, 3), (7, 7), (8, 5)])
+def test_a_relay_that_needs_several_contacts_at_once(contacts, needed, gap):
+    """Any two of the crossings commute at the start; the jump of f belongs to the one that is the last of those needed."""
+
+    def f(t, x, b, p):
+        slope = np.ones(contacts + 1)
+        slope[contacts] = 1.0 if (b > 0).sum() >= needed else 0.0
+        return slope
+
+    relay = bd.System(f, lambda t, x, p: x[:contacts].copy(), n=contacts + 1, m=contacts)
+    start = np.append(-1.0 - gap * np.arange(contacts), 0.0)
+    B = bd.solve(relay, (0.0, 2.0), start, rtol=1e-6).bderivative()
+    rng = np.random.default_rng(contacts)
+    for dx in rng.standard_normal((8, contacts + 1)):
+        closes = np.sort(-dx[:contacts])[needed - 1]  # x[-1] = 2 - (the time at which it closes)
+        assert_allclose(B(dx)[-1], dx[-1] - closes, atol=1e-9)
+
+
+def test_near_contacts_that_only_add_forces_are_no_corner():
+    """Feet that touch by position and push on velocities: no order matters, whether f is declared as a sum or not."""
+    feet = 5
+
+    def f(t, x, b, p):
+        return np.concatenate((x[feet:], -9.81 - 50.0 * np.where(b[:feet] < 0, x[:feet] + x[feet:], 0.0)))
+
+    standing = bd.System(f, lambda t, x, p: x[:feet].copy(), n=2 * feet, m=feet)
+    start = np.concatenate((0.1 + 1e-10 * np.arange(feet), np.zeros(feet)))
+    B = bd.solve(standing, (0.0, 0.2), start, rtol=1e-6).bderivative()
+    assert len(B.corners) == 0
+    assert B.is_linear

@@ -5,13 +5,13 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import eval_f
 from ..part_states import is_ahead
+from .commuting import HERE, THERE, independent, independent_of_all
 from .crossing_rows import (
     apply_event,
     go_to_record,
     keep_word,
     passive,
     repeats,
-    restore_word,
     rows_of_crossing,
     undo_events,
 )
@@ -21,7 +21,6 @@ from .states_ahead import find_states_until
 LONGEST = 1e-3  # largest uncertainty of a time, for guards that are nearly grazed
 MOST_NEAR = 16  # crossings after one that are examined: is its order with one of them uncertain, and does it matter?
 FAR = 8.0  # times its error: a guard that is farther from zero where another is crossed is surely crossed later
-HERE, THERE = 0, 1  # rows of what is known of the crossing at hand, and of another one
 
 
 @core(inline=True)
@@ -71,7 +70,7 @@ def look_ahead(w, event, ahead, record, u):
     """`may_be_corner` for a crossing that is not surely later, and those behind it: the states there show how uncertain the order
     is, and whether it matters."""
     compact()
-    events, at, together = w.events, w.tangents.at, False
+    events, at, together, near, last = w.events, w.tangents.at, False, 0, event
     # (at the end, and before the requested event, all crossings within the uncertainty are one corner)
     close = at.near_end == 1 or (at.wanted >= event and events[max(at.wanted, 0)].t - w.s.now.t <= u)
     for _ in range(MOST_NEAR):
@@ -100,48 +99,15 @@ def look_ahead(w, event, ahead, record, u):
         together = apart == 0 or close
         if together:
             break
-        ahead = next_crossing(w, ahead + rows_of_crossing(w, ahead))
+        near += 1
+        last = ahead + rows_of_crossing(w, ahead)
+        ahead = next_crossing(w, last)
+    if not together and near > 1:
+        apart = independent_of_all(w, event, last, near)
+        if apart < 0:
+            return -1
+        together = apart == 0
     return 1 if together else 0
-
-
-@core
-def independent(w, event, other):
-    """Whether two crossings commute: the jump of neither changes the other's hdot or jump. That holds for feet that touch by
-    position and push on velocities; they form no corner, however near they are. -1: f failed."""
-    compact()
-    s, v, rows, N = w.s, w.v, w.tangents.rows, w.tangents.guard_rows
-    n, bad = v.width, False
-    for which in range(1, 4):  # x' with the first crossed, with the second, with both
-        flip_crossings(w, event, other, which, 1.0)
-        bad = bad or eval_f(w, s.now.t, v.x, v.stages[which])
-        if w.fn.multipliers == 0:
-            flip_crossings(w, event, other, which, -1.0)
-        else:
-            restore_word(w)
-    if bad:
-        return -1
-    size, rest, on_second, on_first, speed1, speed2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(n):
-        start, one, two, end = rows.f_before[HERE, i], v.stages[1, i], v.stages[2, i], v.stages[3, i]
-        size = max(size, abs(one - start), abs(two - start))
-        rest = max(rest, abs(end - one - two + start))
-        on_second += N[THERE, i] * (one - start)
-        on_first += N[HERE, i] * (two - start)
-        speed1 += abs(N[HERE, i] * start)
-        speed2 += abs(N[THERE, i] * start)
-    return 1 if rest <= 1e-9 * size and abs(on_second) <= 1e-9 * speed2 and abs(on_first) <= 1e-9 * speed1 else 0
-
-
-@core
-def flip_crossings(w, event, other, which, direction):
-    """Apply the first crossing (which = 1), the second (2) or both (3) to the word, or undo them (direction -1)."""
-    g, events = w.g, w.events
-    for q in range(event, event + rows_of_crossing(w, event)):
-        if which != 2:
-            g.b[events[q].guard] = direction * events[q].sign
-    for q in range(other, other + rows_of_crossing(w, other)):
-        if which != 1:
-            g.b[events[q].guard] = direction * events[q].sign
 
 
 @core
