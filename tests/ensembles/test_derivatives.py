@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 import bouligand as bd
 
@@ -78,3 +79,17 @@ def test_what_is_refused(name):
     options, message = WRONG[name]
     with pytest.raises(ValueError, match=message):
         bd.solve_many(HOPPER, (0.0, 2.0), X0, **options)
+
+
+def test_contacts_at_one_instant_whose_derivative_is_a_matrix():
+    """Legs that touch together, in whatever order: only where the order matters there is no matrix."""
+    legs = bd.models.three_legs()
+    starts = np.array([[0.7, 0, 0, 0, 0, 0, 0], [0.71, 0, 0, 0, 0, 0, 0]])
+    weights = np.arange(1.0, 8.0)
+    matrices = bd.solve_many(legs, (0, 0.5), starts, derivative="matrix").B
+    gradients = bd.solve_many(legs, (0, 0.5), starts, derivative="vjp", cost=lambda x: (weights @ x, weights)).gradient
+    for i, x0 in enumerate(starts):
+        B = bd.solve(legs, (0, 0.5), x0).bderivative()
+        assert B.corners
+        assert_array_equal(matrices[i], B.matrix())
+        assert_allclose(gradients[i], weights @ B.matrix(), rtol=1e-9, atol=1e-12)

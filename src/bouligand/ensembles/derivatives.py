@@ -34,12 +34,12 @@ def add_derivatives(problem: Problem, x0: FloatArray, p: FloatArray, kept: Kept)
 
 
 class _SeveralPiecesError(Exception):
-    """The derivative is not linear there: it has no single matrix."""
+    """The derivative is not linear there, or too many orders had to be tried to know: it has no single matrix."""
 
 
 def _derivative(problem: Problem, solution: Solution, columns: list[int]) -> Any:
     B: Any = solution.bderivative(params=any(column >= problem.system.n for column in columns))
-    if B.corners:
+    if B.is_linear is not True:
         raise _SeveralPiecesError
     return B
 
