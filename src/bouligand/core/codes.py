@@ -187,6 +187,7 @@ FAILURES = {
     ),
     WRONG_WORD: Failure(
         "StartError",
-        "b0 says {sign:+.0f} for guard {guard!r}, but h = {h:.3g} at the start: b0 decides only guards that are zero there.",
+        "b0 says {sign:+.0f} for guard {guard!r}, but h = {h:.3g} at the start: b0 decides only guards that are zero there "
+        "(0: the trajectory stays on it).",
     ),
 }

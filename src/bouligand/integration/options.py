@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..core.schemes import METHODS, STIFF
-from ..core.state import ALWAYS, EXPLICIT_ONLY, IF_NEEDED, NO_GUARD, SCALARS
+from ..core.state import ALWAYS, EXPLICIT_ONLY, GIVEN, IF_NEEDED, NO_GUARD, SCALARS
 from ..core.views import record_view
 from ..system.arguments import finite_numbers, number, numbers, short, whole
 from ..system.declarations import guard_index, named_state
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 FIRST_LOOK = 16  # steps after which to see for the first time whether stability limits them
 TO_THE_END = 2**62  # steps: more than any integration takes
 _SIGNS = {-1.0, 1.0}
+_SIGNS_AND_STAYING = {-1.0, 0.0, 1.0}
 FEW = 16  # parameters up to which a sum of them is quicker than a product of arrays
 PROJECTIONS: dict[str | int, int] = {"tangent": 1, "midpoint": 2, "rk4": 4, 2: 1, 3: 2, 5: 4}
 
@@ -190,7 +191,7 @@ def rare(
         mark(work, system, eps, projection, terminal)
     if b0 is not None:
         work.guards[: system.m] = word(system, b0)
-        work.s.options.word_given = 1
+        work.s.options.word_given = GIVEN
     if breakpoints is not None or system.breakpoints.size:
         work.put("breaks", breaks(system, breakpoints, t0, tf))
         if work.breaks.size:
@@ -295,12 +296,20 @@ def terminal_guards(g: RowsView, system: System, terminal: ty.Terminal) -> None:
 
 
 def word(system: System, b0: ArrayLike) -> array[float]:
-    """The word at the start."""
+    """The word at the start: the side of each guard; 0 where the trajectory stays on it, at the end of an earlier integration."""
     plain = type(b0) is np.ndarray and b0.dtype.kind in "if"
     given = b0 if plain else numbers("b0", b0)
     signs = given.tolist()  # type: ignore[union-attr]
-    if given.ndim != 1 or len(signs) != system.m or not _SIGNS.issuperset(signs):  # type: ignore[union-attr]
-        raise ValueError(f"b0 must have {system.m} signs, -1 or +1, one for each guard; got {b0!r}")
+    allowed = _SIGNS_AND_STAYING if system._stays else _SIGNS
+    if given.ndim != 1 or len(signs) != system.m or not allowed.issuperset(signs):  # type: ignore[union-attr]
+        what = "-1 or +1 (or 0 where it stays)" if system._stays else "-1 or +1"
+        raise ValueError(f"b0 must have {system.m} signs, {what}, one for each guard; got {b0!r}")
+    if system.sliding is None and 0 in signs:
+        for k, sign in enumerate(signs):
+            if sign == 0 and not system.rests[k]:
+                raise ValueError(
+                    f"b0 is 0 for guard {system.guards[k]!r}, on which no trajectory stays (see System(rest=))"
+                )
     return array("d", signs)
 
 

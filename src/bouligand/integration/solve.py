@@ -66,7 +66,7 @@ def solve(
         Stop at the first (or count-th) crossing of these.
     b0 : array (m,) of -1 and +1, optional
         The mode at the start. Needed only where a guard is exactly zero there and the flow does not decide its side;
-        ``b0=sol.b[-1]`` continues an earlier solution.
+        ``b0=sol.b[-1]`` continues an earlier solution. 0 for a guard on which that stayed (at rest, or sliding).
     breakpoints : sequence of float, optional
         Times at which f or h may jump, besides the system's own.
     eps : float or array (m,), optional

@@ -7,7 +7,7 @@ SCALARS = records(
     options=(
         "max_steps: int",
         "projection: int",  # 0: by tolerance; else the fixed rung of a projection: 1 tangent, 2 midpoint, 4 Runge-Kutta
-        "word_given: int",  # 1: the word at the start was given
+        "word_given: int",  # 0: the word at the start follows from h; GIVEN; FOUND
         "one_sided: int",  # number of one-sided guards
         "observers: int",  # number of observers
         "pool: int",  # 1: the paper's printed rule, guards are re-armed when all have been crossed
@@ -239,9 +239,13 @@ GUARD_ROWS = Rows(
     b_before=("former", 0, 0),  # there and in `steps.sleep`: the mode before
     b_present=("lowest", 0, 0),  # there: the mode at the start of the search
     b_found=("former", 0, 0),  # in `steps.start_word`: the first consistent word,
-    moves_to=("lowest", 0, 0),  # and the side to which it moves
+    moves_to=("lowest", 0, 0),  # and the side to which it moves;
+    given=("h_before", 1, 0),  # there, too: 1: b0 says on which side it is
     b_kept=("lowest", 0, 0),  # in `tangents.crossing_rows`: the word, to be restored
 )
+# values of s.options.word_given
+GIVEN = 1  # as b0
+FOUND = 2  # by `steps.start_word`, which has also decided which guards are zero
 # values of g.fired
 FIRED = 1.0  # the jump of this guard is applied in the present generation,
 FIRES_NEXT = 2.0  # in the next one,

@@ -10,7 +10,7 @@ from ..guards import hold, hold_none
 from ..recorded import cap_leg, next_row, write_step
 from ..resolution import near_zero, shake
 from ..schemes import table
-from ..state import AT_HAND, NO_GUARD
+from ..state import AT_HAND, FOUND, NO_GUARD
 from ..unit import make_unit
 from .restart import after_crossing
 from .sleep import sleep_at_start
@@ -77,7 +77,7 @@ def look_at_guards(w):
     hold_none(s)
     for k in range(g.width):
         total += g.h[k]
-        zero = near_zero(g, k)
+        zero = near_zero(g, k) or (s.options.word_given == FOUND and g.held[k] != 0.0)
         g.held[k] = 0.0
         if zero:
             hold(w, k)
@@ -92,11 +92,15 @@ def look_at_guards(w):
         if s.options.word_given == 0:
             g.b[k] = 1.0 if g.h[k] > 0.0 else -1.0
             open_word = open_word or (zero and g.observer[k] == 0.0)
+        elif g.b[k] == 0.0:  # (an earlier integration ended on it; whether it stays there is for the flow to say)
+            hold(w, k)
+            open_word = True
     if total - total != 0.0:
         blame(s, NO_GUARD)
         return codes.NOT_FINITE
     if s.options.dependent > 0:
-        open_word = sleep_at_start(w) and s.options.word_given == 0
+        some = sleep_at_start(w)
+        open_word = some if s.options.word_given == 0 else open_word
     return codes.NEED_WORD if open_word else codes.GO_ON
 
 

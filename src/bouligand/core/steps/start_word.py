@@ -6,8 +6,11 @@ begins at zero). One consistent word, or several under which f is the same: the 
 would slide from the start on. Several others: the start is ambiguous, and the user has to give ``b0``. Of contacts on
 which the trajectory may rest (`System(rest=)`) and that have no rate, `sliding.modes` finds out which are left.
 
-Rows used: g.suspect marks the open guards, those whose signs are looked for; g.moves_to has the sides to which they move;
-g.b_found the first consistent word; v.second x' in that mode.
+A sign in ``b0`` settles the side of a guard. A 0 there says that an earlier integration ended on it: it must be zero then, as
+far as the tolerances tell, and whether the trajectory stays on it is found out as where nothing was given.
+
+Rows used: g.given marks guards whose sides ``b0`` settles, g.suspect the open ones, whose signs are looked for; g.moves_to has
+the sides to which they move; g.b_found the first consistent word; v.second x' in that mode.
 """
 
 from .. import codes
@@ -15,9 +18,12 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import blame, copy_state, count_anew, eval_f, eval_h, nudge
+from ..state import FOUND, GIVEN
 from .restart import post
+from .sleep import sleep_at_start
 
 MOST_OPEN = 10  # number of open guards up to which all 2^k words are tried
+AT_ZERO = 10.0  # of what a tolerance of the state changes h by: a guard that b0 says is zero may be off by so much
 MOST_PASSES = 50  # from all -1 or all +1, of more
 
 
@@ -35,13 +41,13 @@ def find_word(table):
     count_anew(s, evaluated[0], evaluated[1])  # (those of the integration are counted)
     if code == codes.NO_WORD and s.options.may_slide == 1:
         for k in range(g.width - 1, -1, -1):
-            if g.held[k] != 0.0:
+            if g.held[k] != 0.0 and g.given[k] == 0.0:
                 g.b[k] = 1.0
                 post(s, codes.SLIDE, k)
         code = codes.GO_ON
     for k in range(g.width):
         g.suspect[k] = 0.0
-    s.options.word_given = 1 if code == codes.GO_ON else 0
+    s.options.word_given = FOUND if code == codes.GO_ON else 0
     return code
 
 
@@ -50,13 +56,16 @@ def choose(w):
     """The same, without sliding from the start on."""
     compact()
     s, v, g = w.s, w.v, w.g
+    code = look_at_given(w)
+    if code != codes.GO_ON:
+        return code
     if eval_f(w, s.now.t, v.x, v.f):
         return s.run.status
     scale = short_time(w)
     count = 0
     for k in range(g.width):
         g.suspect[k] = 0.0
-        if g.held[k] != 0.0 and g.observer[k] == 0.0:
+        if g.held[k] != 0.0 and g.observer[k] == 0.0 and g.given[k] == 0.0:
             if g.rest[k] != 0.0:
                 g.b[k] = 1.0  # (open: one that is approached has its event at once)
             else:
@@ -69,6 +78,31 @@ def choose(w):
         if code != codes.GO_ON:
             return code
     return s.run.status if sides_of_observers(w, scale) else codes.GO_ON
+
+
+@core
+def look_at_given(w):
+    """g.given = 1 for guards whose sides ``b0`` settles. WRONG_WORD where one that it says is zero is not; a failure; GO_ON."""
+    compact()
+    s, v, g = w.s, w.v, w.g
+    stays = False
+    for k in range(g.width):
+        g.given[k] = 1.0 if s.options.word_given == GIVEN and g.b[k] != 0.0 else 0.0
+        stays = stays or g.b[k] == 0.0
+    if not stays:
+        return codes.GO_ON
+    nudge(w, v.x, v.x, v.x_smooth)
+    if eval_h(w, s.now.t, v.x_smooth, g.h_trial):
+        return s.run.status
+    for k in range(g.width):
+        if g.b[k] == 0.0:
+            if abs(g.h[k]) > AT_ZERO * abs(g.h_trial[k] - g.h[k]):
+                blame(s, k)
+                return codes.WRONG_WORD
+            g.b[k] = 1.0
+    if s.options.dependent > 0:  # (those that matter while a contact rests are looked at when that is known)
+        sleep_at_start(w)
+    return codes.GO_ON
 
 
 @core
@@ -90,14 +124,15 @@ def contacts_without_rate(w, scale):
     s, v, g = w.s, w.v, w.g
     some = False
     for k in range(g.width):
-        some = some or (g.held[k] != 0.0 and g.rest[k] != 0.0)
+        some = some or (g.held[k] != 0.0 and g.rest[k] != 0.0 and g.given[k] == 0.0)
     if not some:
         return False
     nudge(w, v.x, v.x, v.x_smooth)
     if rates_around(w, v.x, scale, g.near) or rates_around(w, v.x_smooth, scale, g.near_bend):
         return True
     for k in range(g.width - 1, -1, -1):
-        if g.held[k] != 0.0 and g.rest[k] != 0.0 and abs(g.near[k]) <= abs(g.near_bend[k] - g.near[k]):
+        open_contact = g.held[k] != 0.0 and g.rest[k] != 0.0 and g.given[k] == 0.0
+        if open_contact and abs(g.near[k]) <= abs(g.near_bend[k] - g.near[k]):
             g.still[k] = 1.0
             post(s, codes.SLIDE, k)
     for k in range(g.width):
@@ -280,6 +315,6 @@ def sides_of_observers(w, scale):
     if eval_h(w, s.now.t + scale, v.x_trial, g.h_trial):
         return True
     for k in range(g.width):
-        if g.held[k] != 0.0 and g.observer[k] != 0.0:
+        if g.held[k] != 0.0 and g.observer[k] != 0.0 and g.given[k] == 0.0:
             g.b[k] = 1.0 if g.h_trial[k] > 0.0 else -1.0
     return False
