@@ -402,3 +402,15 @@ def test_near_contacts_that_only_add_forces_are_no_corner():
     B = bd.solve(standing, (0.0, 0.2), start, rtol=1e-6).bderivative()
     assert len(B.corners) == 0
     assert B.is_linear
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-8])
+def test_orders_that_rounding_errors_would_make_are_not_listed(rtol):
+    """Six feet of a rigid body land at once: of 720 orders, those that random perturbations take are all that are listed."""
+    level = np.append([0.0, 0.0, 0.175], np.zeros(9))
+    sol = bd.solve(bd.models.hexapod(period=1e9, phase=np.pi / 2), (0.0, 0.1), level, rtol=rtol)
+    (corner,) = sol.bderivative().corners
+    listed = {order for piece in corner.pieces() for (order,) in piece.orders}
+    taken = {tuple(corner.order(dx)) for dx in np.random.default_rng(0).standard_normal((2000, 12))}
+    assert listed == taken
+    assert len(listed) == 18

@@ -87,7 +87,9 @@ def test_contacts_at_one_instant_whose_derivative_is_a_matrix():
     starts = np.array([[0.7, 0, 0, 0, 0, 0, 0], [0.71, 0, 0, 0, 0, 0, 0]])
     weights = np.arange(1.0, 8.0)
     matrices = bd.solve_many(legs, (0, 0.5), starts, derivative="matrix").B
-    gradients = bd.solve_many(legs, (0, 0.5), starts, derivative="vjp", cost=lambda x: (float(weights @ x), weights)).gradient
+    gradients = bd.solve_many(
+        legs, (0, 0.5), starts, derivative="vjp", cost=lambda x: (float(weights @ x), weights)
+    ).gradient
     for i, x0 in enumerate(starts):
         B = bd.solve(legs, (0, 0.5), x0).bderivative()
         assert B.corners

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import NotEventSelectedError
+from .compiled_corner import EXACT, FROM_STATES
 from .sliding_exit import gradients
 from .sliding_start import onto_guards
 from .trajectory_corners import rows_of_guards
@@ -51,6 +52,7 @@ class Crossings:
         self._x_after = following.solution.record.states[0]
         self._p = record.parameters_at(self.t, "left")
         self._rtol, self._atol = solution._tolerances
+        self._resolved = max(EXACT, FROM_STATES * self._rtol)
         self._elapsed = self.t - float(walk.stretch.t[0])
         # rows of the event table, counted from the first on the way
         self.events, self.offset = events, first_event

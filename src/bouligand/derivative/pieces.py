@@ -1,8 +1,8 @@
 """Enumeration of the linear pieces of a B-derivative, one crossing at a time.
 
 An order of crossing belongs to a cone of perturbations: after each crossing, the next guard u must come before every other guard
-v that is still ahead (``s_u <= s_v``). The beginning of an order is extended only if its cone has an interior (decided by a small
-linear program), so that orders that no perturbation can produce, for example with a rigid body, are never enumerated.
+v that is still ahead (``s_u <= s_v``). The beginning of an order is extended only if its cone has an interior (see `_nearest`),
+so that orders that no perturbation can produce, for example with a rigid body, are never enumerated.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.state import AT_END, AT_START, TO_GUARD, WHOLE
 from ..errors import TooManyPiecesError
+from .compiled_corner import EXACT
 from .corner import GuardName
 from .instant import Instant
 
@@ -141,7 +142,7 @@ def _through(corner: AnyCorner, path: Path, width: int) -> Iterator[Path]:
         if corner.mode == AT_END:
             # no other guard is reached before the end
             rest = [*cone, *times.values()]
-            if _interior(rest, width) is not None:
+            if _interior(rest, width, corner._resolved) is not None:
                 done[0].cone = rest
                 yield done[0]
         elif not ahead:
@@ -153,7 +154,7 @@ def _through(corner: AnyCorner, path: Path, width: int) -> Iterator[Path]:
             wedge = [*cone, *[row for row in before if _nonzero(row, times[u])]]
             if corner.mode == AT_END:
                 wedge.append(-times[u])
-            if _interior(wedge, width) is None:
+            if _interior(wedge, width, corner._resolved) is None:
                 continue
             after = corner._flipped(word, u)
             image = M.copy()
@@ -182,7 +183,7 @@ def _through_jumps(corner: Instant, path: Path, width: int) -> Iterator[Path]:
                 continue  # always simultaneous with j, whose turn is first
             before = [times[j] - times[k] for j in ahead if j != k]
             wedge = [*cone, *[row for row in before if _nonzero(row, times[k])]]
-            if _interior(wedge, width) is not None:
+            if _interior(wedge, width, corner._resolved) is not None:
                 image = M.T.copy()
                 corner._take(corner._cross(passed, k), image)
                 stack.append((image.T, wedge, (*passed, k)))
@@ -215,9 +216,9 @@ def _starts(corner: AnyCorner, path: Path, width: int) -> list[Branch]:
         row = corner._side[u] * (corner._rows[u] @ path.M)
         following = []
         for cone, word, ahead in choices:
-            if _interior([*cone, row], width) is not None:
+            if _interior([*cone, row], width, corner._resolved) is not None:
                 following.append(([*cone, row], word, ahead | {u}))
-            if _interior([*cone, -row], width) is not None:
+            if _interior([*cone, -row], width, corner._resolved) is not None:
                 other = corner._flipped(word, u)
                 following.append(([*cone, -row], other, ahead))
         choices = following
@@ -229,25 +230,36 @@ def _nonzero(row: FloatArray, scale: FloatArray) -> bool:
     return np.abs(row).max() > 1e-12 * max(np.abs(scale).max(), 1e-300)
 
 
-def _interior(cone: Cone, width: int) -> FloatArray | None:
-    """A perturbation in the interior of the cone (``row @ z > 0`` for each row), away from its boundary; None if it has none."""
+def _interior(cone: Cone, width: int, resolved: float = EXACT) -> FloatArray | None:
+    """A perturbation in the interior of the cone (``row @ z > 0`` for each row), away from its boundary; None if it has none.
+
+    A cone that is narrower than ``resolved``, what the rows are known to, has none: errors have made it.
+    """
     if not cone:
         return np.ones(width)
     rows = np.array([row / max(np.abs(row).max(), 1e-300) for row in cone])
     if len(rows) <= width and np.linalg.matrix_rank(rows, tol=1e-9) == len(rows):
         return np.linalg.lstsq(rows, np.ones(len(rows)), rcond=None)[0]
-    from scipy.optimize import linprog
+    return _nearest(rows, resolved)
 
-    # the largest margin in the unit box
-    cost = np.zeros(width + 1)
-    cost[-1] = -1.0
-    found = linprog(
-        cost,
-        A_ub=np.hstack([-rows, np.ones((len(rows), 1))]),
-        b_ub=np.zeros(len(rows)),
-        bounds=[(-1.0, 1.0)] * width + [(None, 1.0)],
-    )
-    return found.x[:-1] if found.success and found.x[-1] > 1e-9 else None
+
+def _nearest(rows: FloatArray, margin: float) -> FloatArray | None:
+    """The smallest z with ``row @ z >= margin`` for each row, scaled to length 1; None if it would be longer than that.
+
+    That is a problem of nonnegative least squares (Lawson and Hanson, chapter 23): with the residual r of
+    ``[rows.T; margin] u = [0; 1]``, z is ``-r[:-1] / r[-1]`` (and r[-1] < 0), of the length ``sqrt(1 - |r|^2) / |r|``. (A linear
+    program knows margins to 1e-7 only.)
+    """
+    from scipy.optimize import nnls
+
+    E = np.vstack([rows.T, np.full(len(rows), margin)])
+    goal = np.zeros(len(E))
+    goal[-1] = 1.0
+    u, left = nnls(E, goal, maxiter=100 * len(rows))
+    if left * left < 0.5:
+        return None
+    z: FloatArray = E[:-1] @ u
+    return z / np.linalg.norm(z)
 
 
 def is_linear(corner: AnyCorner) -> bool | None:

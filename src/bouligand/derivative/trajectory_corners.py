@@ -15,6 +15,7 @@ from ..core.state import AT_END, AT_START, MARGIN, SHOWN, SWITCH, TO_GUARD, WHOL
 from ..errors import DerivativeError
 from ..memory.pool import pool_of
 from ..solution.record import word_after
+from .compiled_corner import EXACT, FROM_STATES
 from .corner import Corner
 from .failures import raise_failed
 from .sliding_entry import begins_to_slide, slide_behind
@@ -191,6 +192,7 @@ def make_corner(
     t, rows, slopes = rows_at(walk, record, leg, [unit[0] for unit in units], not ends)
     at = memory.v.x.copy()
     corner = TrajectoryCorner(walk.system, walk.lease, t, at, stretch.leg_p[leg], word, units, rows, slopes)
+    corner._resolved = max(EXACT, FROM_STATES * walk.solution._tolerances[0])
     rows_of_events = stretch.events["record"][event_rows]
     corner.event_rows, corner.unit_rows = event_rows, unit_rows
     corner.record, corner.last_record = record, int(rows_of_events[-1]) if len(rows_of_events) else record
@@ -389,6 +391,7 @@ _OWN = (
     "at_break",
     "offset",
     "_onto",
+    "_resolved",
 )
 
 
