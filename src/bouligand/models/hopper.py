@@ -53,7 +53,7 @@ def field_jacobian(t: float, x: FloatArray, b: FloatArray, p: FloatArray, out: F
     out[1, 1] = 0.0
 
 
-LIMITS = {"g": NOT_NEGATIVE, "k": POSITIVE, "rest": POSITIVE}
+LIMITS = {"g": NOT_NEGATIVE, "k": POSITIVE, "rest": NOT_NEGATIVE}
 
 
 @takes(LIMITS)
