@@ -1,4 +1,4 @@
-"""Who may write the scalars of an integration (`core.state.integration.SCALARS`), beside `core/steps/restart.py`.
+"""Who may write the scalars of an integration (`core.state.integration.SCALARS`), beside `core/restart.py`.
 
 ``RECORDS``: record -> files, or folders, of the package that write its fields. ``FIELDS``: a field that one other file writes,
 and nobody else. ``STRANGERS``: fields that somebody else writes too. That list is to become shorter, never longer: a field that

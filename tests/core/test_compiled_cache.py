@@ -123,7 +123,9 @@ def test_an_edited_core_is_compiled_again(tree):
 
 
 def test_first_use_from_several_threads(tree):
-    assert tree.first_said.count("bouligand: compiling the ") == 1  # (the compilation of f may take long enough to be told)
+    assert (
+        tree.first_said.count("bouligand: compiling the ") == 1
+    )  # (the compilation of f may take long enough to be told)
     assert "bouligand: compiling the integrator" in tree.first_said
     assert tree.second == (tree.steps, "")
 

@@ -9,7 +9,7 @@ import bouligand
 from .owners import FIELDS, RECORDS, STRANGERS
 
 PACKAGE = pathlib.Path(bouligand.__file__).parent
-RESETS = "core/steps/restart.py"  # groups of fields that are reset together, whoever owns them
+RESETS = "core/restart.py"  # groups of fields that are reset together, whoever owns them
 MOST_STRANGERS = 20  # fields; of 98 that are written it was 52 before fields had owners
 
 

@@ -13,8 +13,8 @@ from ..compiler.tables import work
 from ..evaluate import blame, copy_state, eval_h, eval_jump, eval_jumps, in_tolerances, let_stay
 from ..guards import hold
 from ..recorded import next_row, write_step
+from ..restart import post
 from ..state import FIRED, JUMP, NO_GUARD, WAITS
-from ..steps.restart import post
 from ..unit import make_unit
 from .sides import settle_sides
 

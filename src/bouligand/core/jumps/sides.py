@@ -12,10 +12,10 @@ from ..compiler.jit import core
 from ..evaluate import blame, eval_f, eval_h
 from ..guards import hold, hold_none, rates
 from ..resolution import near_zero, shake
+from ..restart import after_jump, know_rates
 from ..sliding.contacts import rates_of_contacts
 from ..state import FIRED, FIRES_NEXT, SHOWN, SWITCH, WAITS
 from ..steps.crossing import flip, note_crossing, uncount
-from ..steps.restart import after_jump, know_rates
 
 INELASTIC = 1e-9  # rate behind a jump over that before it, below which the guard is not left
 SHRUNK = 4  # intervals with a steady ratio from which on jumps accumulate

@@ -23,9 +23,9 @@ from ..evaluate import (
     project_onto_guards,
 )
 from ..guards import BARELY, hold, rates
+from ..restart import after_jump, answered, forget_A, new_field, no_first_step, no_landing, post
 from ..state import NO_GUARD, SHOWN, SWITCH, WITH_CROSSING
 from ..steps.crossing import note, too_often
-from ..steps.restart import after_jump, answered, forget_A, new_field, no_first_step, no_landing, post
 from ..steps.sleep import wake
 from .contacts import caught
 from .field import NO_FORCE_STATUS, NOT_AFFINE_STATUS, TURNS_STATUS

@@ -7,10 +7,10 @@ from ..compiler.jit import core
 from ..evaluate import copy_state, eval_f, eval_h, in_tolerances, nudge
 from ..guards import QUICK, advance_guards, hold
 from ..recorded import next_row, write_step
+from ..restart import after_crossing, forget_growth, step_taken
 from ..state import MARGIN, SHOWN, SPAN
 from ..steps import outcomes
 from ..steps.crossing import note
-from ..steps.restart import after_crossing, forget_growth, step_taken
 from ..unit import make_unit
 from .crossings import in_order
 from .jumps import RUNNING, add_crossings_before, clear_running_sums, contacts, integral, jump

@@ -16,9 +16,9 @@ from ..compiler.tables import work
 from ..compiler.vectors import clear
 from ..evaluate import eval_f, eval_h, in_tolerances
 from ..guards import QUICK, arriving
+from ..restart import count_rejection, forget_rates
 from ..schemes.table import dopri5_error
 from ..steps import outcomes
-from ..steps.restart import count_rejection, forget_rates
 from .accept_span import accept_span
 from .corrections import clear_former, keep_former, match_former, sum_moves
 from .crossings import ODD, into_intervals, list_crossings

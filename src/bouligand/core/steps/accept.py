@@ -9,12 +9,12 @@ from ..compiler.vectors import copy
 from ..evaluate import copy_state, eval_f, project_onto_guards
 from ..guards import advance_guards
 from ..recorded import next_row, write_step
+from ..restart import forget_rates, know_rates, no_first_step, no_landing, post, step_taken
 from ..state import HOP, NO_GUARD
 from ..unit import make_unit_with_slope
 from .crossing import ask_if_barely, cross_and_evaluate
 from .dense import requested
 from .observers import observe
-from .restart import forget_rates, know_rates, no_first_step, no_landing, post, step_taken
 
 MOST_SHORT = 2  # hops in a row that fall short of their guard
 

@@ -1,7 +1,7 @@
 """The paper's mode: bands of fixed width in front of the guards, in which the trajectory is projected."""
 
 from ..compiler.jit import core
-from .restart import tried
+from ..restart import tried
 
 
 @core(inline=True)

@@ -11,8 +11,8 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import blame, eval_f, eval_h, nudge
 from ..guards import hold
+from ..restart import after_crossing, post
 from ..state import FIRED, MARGIN, NO_GUARD, NOT_JUDGED, SHOWN, SWITCH
-from .restart import after_crossing, post
 
 MOST_IN_A_BURST = 100  # crossings of one guard within BURST_TIME of the whole interval: chattering
 BURST_TIME = 1e-10

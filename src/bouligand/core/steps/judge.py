@@ -13,12 +13,12 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import blame, copy_state, in_tolerances
 from ..guards import hold
+from ..restart import answered, forget_rates, post
 from ..state import MARGIN, SHOWN, SWITCH
 from .crossing import note, note_graze, uncount
 from .grazing import bend_along, dwell_time, other_word, rate_along, second_rate, tolerance_of_guard
 from .leg import start_anew
 from .refill import refill
-from .restart import answered, forget_rates, post
 from .verdict import jump_vanishes, verdict
 
 SOON = 100.0  # steps for which a verdict on a graze holds at most

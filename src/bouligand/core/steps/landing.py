@@ -14,12 +14,12 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import copy_state, eval_h, in_tolerances
 from ..guards import passed
+from ..restart import count_rejection, forget_growth, refuse
 from ..state import BACK, HOP
 from . import outcomes
 from .correction import secant_to_guard
 from .hop import hop, natural_step
 from .inside import locate
-from .restart import count_rejection, forget_growth, refuse
 from .smooth import EVALUATION_FAILED, smooth_step
 
 SHORTEST = 1e-10  # of dt: what a shorter hop shows of x'' is round-off

@@ -13,10 +13,10 @@ from ..evaluate import copy_state, eval_f, eval_h, in_tolerances
 from ..guards import hold
 from ..recorded import cap_leg
 from ..resolution import near_zero, shake
+from ..restart import new_leg, new_trial, post
 from ..state import HOP, MARGIN, NO_GUARD, SHOWN
 from . import outcomes
 from .crossing import flip, note
-from .restart import new_leg, new_trial, post
 
 
 @core

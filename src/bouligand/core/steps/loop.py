@@ -14,6 +14,7 @@ from ..compiler.tables import work
 from ..evaluate import copy_state, eval_h, in_tolerances
 from ..guards import arriving, first_arrival, rates, refine_arrival
 from ..resolution import on_surface
+from ..restart import know_rates, new_trial, no_landing, post, refuse, tried
 from ..state import NO_GUARD, SHOWN
 from . import outcomes
 from .accept import accept
@@ -23,7 +24,6 @@ from .landing import land_by_hop, step_smoothly
 from .leg import drift_to_stop, shortest
 from .missed import find_missed_touch, passed_before
 from .observers import MOST_INSIDE
-from .restart import know_rates, new_trial, no_landing, post, refuse, tried
 from .start import start
 
 # guards ahead from which on a spanning step is taken: MANY_AHEAD + MORE_OF_FEW // m^2 of m (with few guards, hops are cheap)

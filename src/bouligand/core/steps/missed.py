@@ -9,10 +9,10 @@ from ..compiler.jit import core
 from ..dips import any_on_the_way, mark_dips, mark_on_the_way
 from ..evaluate import eval_h
 from ..guards import bias_of_rates, rates
+from ..restart import refuse
 from ..state import BACK, HOP
 from . import outcomes
 from .inside import between
-from .restart import refuse
 from .search import FAILED, search_guards
 
 WINDING = 0.05  # of the way in a step: more than this off a cubic

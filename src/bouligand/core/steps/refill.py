@@ -4,9 +4,9 @@ from .. import codes
 from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import eval_f
+from ..restart import forget_rates
 from ..state import SWITCH
 from .crossing import note
-from .restart import forget_rates
 
 
 @core

@@ -6,6 +6,7 @@ from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import copy_state, eval_f
 from ..recorded import cap_at_break, catch_up, stand_at, use_parameters
+from ..restart import no_first_step
 from ..schemes import STIFF
 from ..state import BACK, HOP
 from ..stiff.step import replay
@@ -13,7 +14,6 @@ from ..unit import make_unit
 from . import outcomes
 from .dense import interpolate, prepare
 from .hop import hop
-from .restart import no_first_step
 from .smooth import EVALUATION_FAILED, smooth_step
 
 

@@ -10,8 +10,8 @@ from ..compiler.vectors import copy
 from ..dips import NEAR, ROUGH, lowest_of_halves, widened
 from ..evaluate import eval_h, nudge
 from ..guards import NEVER, bias_of_rates
+from ..restart import answered, forget_middle, post
 from .dense import interpolate, prepare
-from .restart import answered, forget_middle, post
 
 PLACES = 16  # at which a rough guard is looked at
 SOONEST = 1e-9  # the first place that is not the start

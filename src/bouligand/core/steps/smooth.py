@@ -7,12 +7,12 @@ from ..compiler.intrinsics import address, compact
 from ..compiler.jit import core
 from ..evaluate import count_f, eval_f, eval_fh, eval_h, failed, in_tolerances
 from ..guards import refine_arrival
+from ..restart import forget_growth
 from ..schemes import STIFF, table
 from ..schemes.step_size import step_factor
 from ..schemes.table import error_estimate, first_stages, later_stages, result, second_estimate
 from ..state import AT_HAND
 from ..stiff.asking import CHOOSE, STEP, ask, look_for_stiffness
-from .restart import forget_growth
 
 EVALUATION_FAILED = -1.0  # instead of an error estimate, as the next
 GIVEN_UP = 1e300  # rejected after two stages (a step that is not finite has the error inf)

@@ -9,10 +9,10 @@ from ..evaluate import blame, copy_state, eval_f, eval_h, in_tolerances, let_sta
 from ..guards import hold, hold_none
 from ..recorded import cap_leg, next_row, write_step
 from ..resolution import near_zero, shake
+from ..restart import after_crossing
 from ..schemes import table
 from ..state import AT_HAND, FOUND, NO_GUARD
 from ..unit import make_unit
-from .restart import after_crossing
 from .sleep import sleep_at_start
 
 

@@ -18,8 +18,8 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import blame, copy_state, count_anew, eval_f, eval_h, nudge
+from ..restart import post
 from ..state import FOUND, GIVEN
-from .restart import post
 from .sleep import sleep_at_start
 
 MOST_OPEN = 10  # number of open guards up to which all 2^k words are tried

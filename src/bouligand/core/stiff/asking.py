@@ -8,9 +8,9 @@ from .. import codes
 from ..compiler.intrinsics import call_entry, compact
 from ..compiler.jit import core
 from ..evaluate import in_tolerances
+from ..restart import post
 from ..schemes import table
 from ..state import AT_HAND, NO_GUARD
-from ..steps.restart import post
 
 LIMITED = 0.6  # of the longest stable step: from here on stability may limit explicit ones
 EVERY = 8  # steps between two looks, at first

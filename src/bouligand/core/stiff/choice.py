@@ -16,9 +16,9 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..compiler.tables import work
 from ..evaluate import restore_status
+from ..restart import answered
 from ..schemes import STIFF, table
 from ..state import AT_HAND
-from ..steps.restart import answered
 from .asking import EVERY, LIMITED, cheap
 from .jacobian import after_f, renew, step_number
 from .rate import measure_by_differences, measure_rate, natural_step

@@ -3,9 +3,9 @@
 A new field that must be reset on such an occasion is added here, not at the places where the occasion arises.
 """
 
-from ..compiler.intrinsics import compact
-from ..compiler.jit import core
-from ..evaluate import clear_bend
+from .compiler.intrinsics import compact
+from .compiler.jit import core
+from .evaluate import clear_bend
 
 
 @core(inline=True)
