@@ -27,18 +27,51 @@ True
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any, TypedDict
 
 from numba import njit
+from numba.core.registry import CPUDispatcher
 
-from .system.arguments import whole
+from .system.arguments import number, short, whole
+from .system.declarations import MOST
 from .system.jumps import SetState, sets
 
 __all__ = ["dead_zone", "limited_integrator", "relay", "saturation", "thresholds", "together"]
 
-compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = njit(error_model="numpy", nogil=True)
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiled when it is first called; where Python calls it, what is no number is refused by name."""
+    made = njit(error_model="numpy", nogil=True)(function)
+    if isinstance(made, CPUDispatcher):  # (not without the JIT)
+        made.__class__ = Block
+    out: Callable[..., Any] = made
+    return out
+
+
+class Block(CPUDispatcher):
+    """A compiled function of numbers. Compiled code that calls it never comes by here."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        try:
+            out = super().__call__(*arguments, **named)
+        except Exception:
+            self._refuse(arguments, named)
+            raise
+        if type(out[0] if type(out) is tuple else out) is not float:  # (Numba takes vectors and complex numbers, too)
+            self._refuse(arguments, named)
+        return out
+
+    def _refuse(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """Raise an error that names the argument that is no number."""
+        for name, value in {
+            **dict(zip(inspect.signature(self.py_func).parameters, arguments, strict=False)),
+            **named,
+        }.items():
+            if abs(number(name, value)) >= 2.0**63 and isinstance(value, int):
+                raise ValueError(f"{name} must be a float where it is so large; got {short(value)}")
 
 
 class Switches(TypedDict):
@@ -63,12 +96,19 @@ def thresholds(u: float, lo: float, hi: float) -> tuple[float, float]:
     -------
     tuple of two floats
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is no number, or the thresholds are not in order (also inside of f and h).
+
     Examples
     --------
     >>> from bouligand import blocks
     >>> blocks.thresholds(0.25, -1.0, 1.0)
     (1.25, -0.75)
     """
+    if not lo < hi:
+        raise ValueError("lo must be less than hi")
     return u - lo, u - hi
 
 
@@ -89,12 +129,19 @@ def saturation(u: float, lo: float, hi: float, above_lo: float, above_hi: float)
     -------
     float
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is no number, or the thresholds are not in order (also inside of f and h).
+
     Examples
     --------
     >>> from bouligand import blocks
     >>> [blocks.saturation(u, -1.0, 1.0, *signs) for u, signs in ((-3.0, (-1, -1)), (0.5, (1, -1)), (3.0, (1, 1)))]
     [-1.0, 0.5, 1.0]
     """
+    if not lo < hi:
+        raise ValueError("lo must be less than hi")
     if above_lo < 0.0:
         return lo + 0.0 * u  # (of the type of u, which may be a dual number)
     if above_hi > 0.0:
@@ -119,12 +166,19 @@ def dead_zone(u: float, lo: float, hi: float, above_lo: float, above_hi: float) 
     -------
     float
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is no number, or the thresholds are not in order (also inside of f and h).
+
     Examples
     --------
     >>> from bouligand import blocks
     >>> [blocks.dead_zone(u, -1.0, 1.0, *signs) for u, signs in ((-3.0, (-1, -1)), (0.5, (1, -1)), (3.0, (1, 1)))]
     [-2.0, 0.0, 2.0]
     """
+    if not lo < hi:
+        raise ValueError("lo must be less than hi")
     if above_lo < 0.0:
         return u - lo
     if above_hi > 0.0:
@@ -148,11 +202,16 @@ def limited_integrator(rate: float, above_lo: float, above_hi: float, scale: flo
     above_lo, above_hi : float
         The signs of the two guards, ``b[k]`` and ``b[k + 1]``.
     scale : float
-        The usual size of the rate. Rates of 1e-9 of it and less are taken for zero at the limits.
+        The usual size of the rate, positive. Rates of 1e-9 of it and less are taken for zero at the limits.
 
     Returns
     -------
     float
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is no number, or the scale is not positive (also inside of f).
 
     Examples
     --------
@@ -172,6 +231,8 @@ def limited_integrator(rate: float, above_lo: float, above_hi: float, scale: flo
     >>> bool(abs(sol.events.t - [math.pi / 6, math.pi / 2]).max() < 1e-8), bool(sol(1.0)[0] == 0.5)
     (True, True)
     """
+    if not scale > 0.0:
+        raise ValueError("scale must be positive")
     if above_lo < 0.0:
         return math.sqrt(rate * rate + scale * scale)
     if above_hi > 0.0:
@@ -222,14 +283,17 @@ def relay(below: str, above: str, state: str | int, low: float, high: float) -> 
     ['warm', 'cold', 'warm']
     """
     for name, guard in (("below", below), ("above", above)):
-        if not isinstance(guard, str):
-            raise TypeError(f"{name} must be the name of a guard; got {guard!r}")
+        if not isinstance(guard, str) or not guard:
+            raise TypeError(f"{name} must be the name of a guard; got {short(guard)}")
     if below == above:
         raise ValueError(f"below and above must be two guards; got {below!r} for both")
-    named = state if isinstance(state, str) else whole("state", state, 0)
+    named = state if isinstance(state, str) else whole("state", state, 0, MOST)
+    if named == "":
+        raise ValueError("state must be the name or the number of a state; got ''")
+    low, high = number("low", low), number("high", high)
     return {
         "direction": {below: -1, above: 1},
-        "jumps": {below: _sets(named, float(low)), above: _sets(named, float(high))},
+        "jumps": {below: _sets(named, low), above: _sets(named, high)},
     }
 
 
@@ -253,6 +317,8 @@ def together(*relays: Switches) -> Switches:
 
     Raises
     ------
+    TypeError
+        If something is not from `relay`.
     ValueError
         If two relays name the same guard.
 
@@ -264,9 +330,21 @@ def together(*relays: Switches) -> Switches:
     """
     both: Switches = {"direction": {}, "jumps": {}}
     for one in relays:
+        if (
+            not isinstance(one, dict)
+            or one.keys() != both.keys()
+            or not all(isinstance(part, dict) for part in one.values())
+        ):
+            raise TypeError(f"relays must be what blocks.relay returns; got {short(one)}")
         shared = sorted(both["jumps"].keys() & one["jumps"].keys())
         if shared:
-            raise ValueError(f"two relays have the same guard, {shared[0]!r}; every relay needs two guards of its own")
+            raise ValueError(
+                f"two of the relays have the same guard, {shared[0]!r}; every relay needs two guards of its own"
+            )
         both["direction"].update(one["direction"])
         both["jumps"].update(one["jumps"])
     return both
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

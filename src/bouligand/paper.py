@@ -7,13 +7,13 @@ what the paper's text means.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from .integration.stepper import Stepper
+from .system import words
 from .system.arguments import finite_numbers, number, numbers, one_of
 from .system.system import System
 
@@ -98,7 +98,7 @@ def integrate(
     """
     one_of("pool", pool, ("armed", "printed"))
     for what, function, arguments in (("f", f, "x, b"), ("h", h, "x"), ("Dh", Dh, "x")):
-        _called_as(what, function, arguments)
+        words.function(what, function, arguments)
     start = finite_numbers("x0", x0)
     if start.ndim != 1 or not start.size:
         raise ValueError(f"x0 must be a vector of one or more numbers; got shape {start.shape}")
@@ -127,18 +127,6 @@ def integrate(
     stepper._memory.s.options.pool = int(pool == "printed")
     solution = stepper.finish()
     return solution.t, solution.x
-
-
-def _called_as(name: str, function: Any, arguments: str) -> None:
-    """Raise a TypeError unless this is a function of so many arguments."""
-    if not callable(function):
-        raise TypeError(f"{name} must be a function {name}({arguments}); got {function!r}")
-    try:
-        inspect.signature(function).bind(*arguments.split(", "))
-    except TypeError:
-        raise TypeError(f"{name} is called as {name}({arguments}), but takes other arguments: {function!r}") from None
-    except ValueError:  # (there is no signature to look at)
-        pass
 
 
 def _first(name: str, function: Callable[[FloatArray], ArrayLike], x0: FloatArray) -> FloatArray:

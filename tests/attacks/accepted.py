@@ -1,6 +1,10 @@
 """Values of the zoo that an argument takes without a word, and why that is right: all others must be refused."""
 
+import sys
 from dataclasses import dataclass
+from typing import Any
+
+from . import zoo
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,12 @@ _BRIDGES = [
         "numbers are expressions, any text is the name of a guard, and there may be none",
     ),
 ]
+BLOCKS = {
+    "thresholds": "u lo hi",
+    "saturation": "u lo hi above_lo above_hi",
+    "dead_zone": "u lo hi above_lo above_hi",
+    "limited_integrator": "rate above_lo above_hi scale",
+}
 
 RULES: list[Rule] = [
     _rule("reversed span", "x0, atol, eps, guess", "two numbers: a value for each of two states, or guards"),
@@ -219,6 +229,43 @@ RULES: list[Rule] = [
     _rule("reversed span", "plot.mechanisms.spring: start, plot.mechanisms.spring: stop", "two numbers are a point"),
     _rule("one more, ten times as many", "plot.mechanisms.project: points", "any number of points"),
     *_BRIDGES,
+    _rule(
+        "True, 0, -1, 0.5, 1e300, NaN, infinity, -infinity",
+        ", ".join(f"blocks.{name}: {argument}" for name, arguments in BLOCKS.items() for argument in arguments.split()),
+        "called in f at every evaluation: any number, of which only the order of lo and hi is looked at",
+    ),
+    _rule("text, another name", "blocks.relay: below, blocks.relay: above", "any text is the name of a guard"),
+    _rule("text, 0", "blocks.relay: state", "any text is the name of a state, or a number"),
+    _rule("-1, 0, 0.5, huge, 1e300", "blocks.relay: low, blocks.relay: high", "any number is an output"),
+    _rule("text, empty text, another name", "models.Model: about, models.Model.unit: name", "any text"),
+    _rule("0.5, huge, 1e300", "models.Model: tf, models.Model: speed", "any positive number"),
+    _rule(
+        "text, empty text, empty list, name of nobody, another name",
+        "models.Model: gait",
+        "names of guards, which are looked for when the diagram is drawn",
+    ),
+    _rule(
+        "empty dict, dict of nobody, a key of nobody, text for a key, None for a key, object for a key, NaN for a key, "
+        "complex for a key, vector of 7 for a key, empty list for a key",
+        "models.Model: units, models.Model: cycle",
+        "units of any names; arguments of find_cycle, which looks at them",
+    ),
+    _rule(
+        "function of any, function that raises",
+        "models.Model: draw, models.Model: make, models.Model: start",
+        "build calls it",
+    ),
+    _rule(
+        ", ".join(f"a function that returns {what}" for what in zoo.RETURNS),
+        "models.Model: make",
+        "build calls it, and refuses what is no System",
+    ),
+    _rule(
+        "vector of 7, reversed span, one more, one less, ten times as many",
+        "models.Model: start",
+        "build, which makes the system, compares it with its states",
+    ),
+    _rule("0, empty list", "models.ball_row: order", "the number of a guard; no order"),
 ]
 
 
@@ -228,4 +275,14 @@ def reason(name, argument, label, call):
     for rule in RULES:
         if label in rule.values and ({argument, f"{plain}: {argument}"} & rule.arguments):
             return rule.reason
-    return None
+    return _declared(plain.removeprefix("models."), argument, label) if plain.startswith("models.") else None
+
+
+def _declared(model, argument, label):
+    """The reason for a value that is within the limits that a model declares."""
+    limit: Any = getattr(sys.modules.get(f"bouligand.models.{model}"), "LIMITS", {}).get(argument)
+    try:
+        limit.read(argument, zoo.ZOO[label]())
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+    return "within the limits that the model declares"

@@ -1,11 +1,13 @@
 """Saturation, dead zone, limited integrator and relay against closed forms; their derivatives; what is refused."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 import bouligand as bd
+from bouligand import blocks
 from bouligand.blocks import dead_zone, limited_integrator, relay, saturation, thresholds, together
 
 from ..helpers.systems import close
@@ -180,7 +182,7 @@ def test_relays_together():
 
 
 def test_what_is_refused():
-    with pytest.raises(ValueError, match="two relays have the same guard, 'warm'"):
+    with pytest.raises(ValueError, match="two of the relays have the same guard, 'warm'"):
         together(relay("cold", "warm", 1, 1.0, 0.0), relay("dry", "warm", 2, 1.0, 0.0))
     with pytest.raises(TypeError, match="above must be the name of a guard; got 3"):
         relay("cold", 3, 1, 1.0, 0.0)
@@ -188,3 +190,64 @@ def test_what_is_refused():
         relay("cold", "cold", 1, 1.0, 0.0)
     with pytest.raises(ValueError, match="state must be a whole number, at least 0; got -1"):
         relay("cold", "warm", -1, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("value", [None, "a", 1j, [1.0], np.ones(2), np.ones(2, dtype=complex), 10**30, object(), []])
+def test_what_is_no_number_is_refused_by_name(value):
+    good = {"u": 0.5, "lo": -1.0, "hi": 1.0, "above_lo": 1.0, "above_hi": -1.0}
+    for block, names in (
+        (blocks.thresholds, ("u", "lo", "hi")),
+        (blocks.saturation, tuple(good)),
+        (blocks.dead_zone, tuple(good)),
+    ):
+        for name in names:
+            arguments = {key: good[key] for key in names} | {name: value}
+            with pytest.raises((TypeError, ValueError), match=rf"^{name} must be"):
+                block(**arguments)
+            with pytest.raises((TypeError, ValueError), match=rf"^{name} must be"):
+                block(*arguments.values())
+    with pytest.raises((TypeError, ValueError), match=r"^rate must be"):
+        blocks.limited_integrator(value, 1.0, -1.0)
+
+
+def test_thresholds_are_in_order():
+    for lo, hi in ((1.0, 1.0), (1.0, -1.0), (math.nan, 1.0)):
+        with pytest.raises(ValueError, match="lo must be"):
+            blocks.thresholds(0.0, lo, hi)
+        with pytest.raises(ValueError, match="lo must be"):
+            blocks.saturation(0.0, lo, hi, 1.0, -1.0)
+        with pytest.raises(ValueError, match="lo must be"):
+            blocks.dead_zone(0.0, lo, hi, 1.0, -1.0)
+    with pytest.raises(ValueError, match="scale must be positive"):
+        blocks.limited_integrator(1.0, 1.0, -1.0, 0.0)
+
+
+@pytest.mark.parametrize("compile", [True, False])
+def test_thresholds_that_parameters_put_out_of_order_are_refused_inside_f_and_h(compile):
+    system = bd.System(
+        lambda t, x, b, p: (blocks.saturation(-4.0 * x[0], p[0], p[1], b[0], b[1]),),
+        lambda t, x, p: blocks.thresholds(-4.0 * x[0], p[0], p[1]),
+        n=1,
+        guards=("slowest", "fastest"),
+        params={"lo": -1.0, "hi": 1.0},
+        compile=compile,
+    )
+    assert abs(bd.solve(system, (0.0, 2.0), [2.0]).events.t[0] - 1.75) < 1e-6
+    with pytest.raises(ValueError, match="lo must be less than hi"):
+        bd.solve(system, (0.0, 2.0), [2.0], {"lo": 1.0})
+
+
+def test_relays_refuse_by_name():
+    good: dict[str, Any] = {"below": "cold", "above": "warm", "state": 1, "low": 1.0, "high": 0.0}
+    wrong: dict[str, list[Any]] = {
+        "below": [None, "", 5, "warm"], "above": [None, "", "cold"], "state": [None, "", -1, 0.5, 10**9], "low": ["a", math.nan],
+        "high": [None, math.inf],
+    }  # fmt: skip
+    for name, values in wrong.items():
+        for value in values:
+            with pytest.raises((TypeError, ValueError), match=name):
+                blocks.relay(**(good | {name: value}))
+    others: list[Any] = [None, {}, {"direction": {}, "jumps": None}, "relay"]
+    for value in others:
+        with pytest.raises(TypeError, match=r"relays must be what blocks\.relay returns"):
+            blocks.together(blocks.relay(**good), value)

@@ -23,6 +23,7 @@ from ..system.system import System
 from .admissible import POSITIVE, takes
 from .drawing import BODY, EDGE, contact_colour, frame, project
 from .hexapod import ACROSS, FEET, LENGTH, VIEW, WIDTH, hexapod
+from .hexapod import LIMITS as OF_THE_HEXAPOD
 from .hexapod import START as BODY_START
 from .model import Model
 
@@ -38,7 +39,7 @@ PHASE, LEG = -1.1, 0.175
 START = np.concatenate([BODY_START, PHASE + math.pi * (np.arange(6) // 3), np.full(6, LEG)])
 
 
-LIMITS = {"lag": POSITIVE, "leg": POSITIVE, "period": POSITIVE}
+LIMITS = {**OF_THE_HEXAPOD, "lag": POSITIVE, "leg": POSITIVE, "period": POSITIVE}
 
 
 @takes(LIMITS)

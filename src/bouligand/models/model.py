@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..system.arguments import vector, whole
+from ..system.arguments import finite_numbers, short, whole
+from ..system.declarations import MOST
 from ..system.system import System
-from .admissible import POSITIVE
+from ..system.words import function
+from .admissible import POSITIVE, VECTOR
 
 if TYPE_CHECKING:
     from .._typing import FloatArray
@@ -87,20 +87,24 @@ class Model:
             value = getattr(self, name)
             if not isinstance(value, kind) or isinstance(value, bytes):
                 raise TypeError(f"{name} of a Model must be {what}; got {value!r}")
-        for name in ("make", "draw"):
-            value = getattr(self, name)
-            if not callable(value) and not (name == "draw" and value is None):
-                raise TypeError(f"{name} of a Model must be a function; got {value!r}")
+        function("make of a Model", self.make, "" if self.size is None else "size")
+        if self.draw is not None:
+            function("draw of a Model", self.draw, "ax, t, x, b, p")
         for name, unit in self.units.items():
             if not isinstance(name, str) or not isinstance(unit, str):
                 raise TypeError(f"units of a Model must be texts, by name; got {unit!r} for {name!r}")
         for one in [self.gait] if isinstance(self.gait, str) else self.gait or ():
             if not isinstance(one, str | int):
                 raise TypeError(f"gait of a Model must have names, patterns or numbers of guards; got {one!r}")
-        if not callable(self.start):
-            vector("start of a Model", self.start)
+        for name in self.cycle:
+            if not isinstance(name, str):
+                raise TypeError(f"cycle of a Model must have names of arguments; got {name!r}")
+        if callable(self.start):
+            function("start of a Model", self.start, "size")
+        else:
+            VECTOR.read("start of a Model", self.start)
         if self.size is not None:
-            whole("size of a Model", self.size, 1)
+            whole("size of a Model", self.size, 1, MOST)
         for name in ("tf", "speed"):
             POSITIVE.read(f"{name} of a Model", getattr(self, name))
 
@@ -132,13 +136,24 @@ class Model:
         if self.size is None:
             if size is not None:
                 raise ValueError(f"there is no size to choose; got {size!r}")
-            return self.make(), np.array(self.start, dtype=float)
+            return self._checked(self.make(), self.start)
         count = self.size if size is None else whole("size", size, 1)
         try:
             system = self.make(count)
         except ValueError as error:
             raise ValueError(f"size = {count}: {error}") from None
-        return system, np.array(self.start(count) if callable(self.start) else self.start, dtype=float)
+        return self._checked(system, self.start(count) if callable(self.start) else self.start)
+
+    def _checked(self, system: Any, start: Any) -> tuple[System, FloatArray]:
+        """A system and a state of it, where both are."""
+        if not isinstance(system, System):
+            raise TypeError(f"make of a Model must return a System; got {short(system)}")
+        state = finite_numbers("start of a Model", start)
+        if state.shape != (system.n,):
+            raise ValueError(
+                f"start of a Model must have a value for each of the {system.n} states; got shape {state.shape}"
+            )
+        return system, state
 
     def unit(self, name: str) -> str:
         """Unit of a state or of the time, ``"t"``; empty where there is none.

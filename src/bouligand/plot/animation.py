@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..system.arguments import numbers, short
+from ..system import words
+from ..system.arguments import numbers, positive, short
 from . import given
 from .film import check_path, moments, save
 from .gait import contacts, select
@@ -81,17 +82,16 @@ def animate(
     'hopper.gif'
     """
     solution = given.trajectory_of("solution", solution)
-    draw = given.function("draw", draw, "ax, t, x, b, p")
+    draw = words.function("draw", draw, "ax, t, x, b, p")
     path = check_path(path, fps)
     times = moments(float(solution.t[0]), float(solution.t[-1]), fps, speed)
     if gait is not None and not isinstance(gait, bool):
         select(solution.system, gait, "gait")
-    if progress is not None and not isinstance(progress, bool | str):
-        raise TypeError(f"progress must be True, False or the title of the bar; got {short(progress)}")
+    progress = words.progress(progress)
     inches = numbers("size", size)
     if inches.shape != (2,) or not ((inches > 0.0) & (inches <= LARGEST)).all():
         raise ValueError(f"size must be the width and the height in inches, up to {LARGEST:g}; got {short(size)}")
-    if not given.positive("dpi", dpi) * inches.min() >= 2.0 or dpi > FINEST:
+    if not positive("dpi", dpi) * inches.min() >= 2.0 or dpi > FINEST:
         raise ValueError(f"dpi must give two pixels at least, and be at most {FINEST:g}; got {short(dpi)}")
     frames: Iterable[NDArray[np.uint8]] = _frames(solution, draw, times, gait, size, dpi)
     if progress:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..system.arguments import flag, instance, short
+from ..system.arguments import flag, instance, positive, short
 from . import given
 from .axes import new_axes, new_row
 
@@ -149,7 +149,7 @@ def perturbations(
     count, flow = given.count("count", count), flag("flow", flow)
     axes = new_row(ax, 2)
     if radius is not None:
-        radius = given.positive("radius", radius)
+        radius = positive("radius", radius)
     else:
         extent = np.ptp(solution.record.states[:, across], axis=0)
         radius = 0.01 * (float(extent.max()) or 1.0)
@@ -259,7 +259,7 @@ def fan(
         raise TypeError("plot.fan of a derivative needs the radius of the circle around the start")
     system, solution = B.system, B.solution
     across = given.plane("plane", system, plane)
-    radius, count = given.positive("radius", radius), given.count("count", count)
+    radius, count = positive("radius", radius), given.count("count", count)
     ax = new_axes(ax)
     start, span = solution(B.since), (B.since, B.t)
     for q, angle in enumerate(np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..solution.solution import Solution
-from ..system.arguments import index, instance, number, numbers, short, whole
+from ..system import words
+from ..system.arguments import index, instance, numbers, short, whole
 
 if TYPE_CHECKING:
     from ..system.system import System
@@ -52,12 +52,9 @@ def states(argument: str, system: System, names: Any) -> list[int]:
     """The numbers of several states; of all for None."""
     if names is None:
         return list(range(system.n))
-    if isinstance(names, str) or not isinstance(names, Iterable) or isinstance(names, Mapping):
+    if isinstance(names, str):
         raise TypeError(f"{argument} must be a sequence of names or numbers of states; got {short(names)}")
-    try:
-        listed = list(names)
-    except Exception:
-        raise TypeError(f"{argument} must be a sequence of names or numbers of states; got {short(names)}") from None
+    listed = words.listed(argument, names, "a sequence of names or numbers of states")
     if not listed:
         raise ValueError(f"{argument} must have at least one state; got none")
     return [state(argument, system, name) for name in listed]
@@ -74,14 +71,6 @@ def plane(argument: str, system: System, names: Any) -> list[int]:
 def count(argument: str, value: Any, least: int = 1) -> int:
     """How many points or curves are drawn."""
     return whole(argument, value, least, MOST)
-
-
-def positive(argument: str, value: Any) -> float:
-    """A positive number."""
-    out = number(argument, value)
-    if not out > 0.0:
-        raise ValueError(f"{argument} must be positive; got {short(value)}")
-    return out
 
 
 def colour(argument: str, value: Any) -> Any:
@@ -135,20 +124,3 @@ def table(argument: str, value: Any, name: str) -> tuple[Any, Any] | None:
         raise ValueError(
             f"{argument}[{name!r}] must have a value for each time; got shape {column.shape} for {t.shape}"
         ) from None
-
-
-def function(argument: str, value: Any, called_with: str) -> Callable[..., Any]:
-    """A function of these arguments."""
-    import inspect
-
-    if not callable(value) or isinstance(value, type):
-        raise TypeError(f"{argument} must be a function {argument}({called_with}); got {short(value)}")
-    try:
-        inspect.signature(value).bind(*called_with.split(", "))
-    except TypeError:
-        raise TypeError(
-            f"{argument} is called as {argument}({called_with}), but takes other arguments: {value!r}"
-        ) from None
-    except ValueError:  # (there is no signature to look at)
-        pass
-    return value
