@@ -173,3 +173,23 @@ def test_a_renamed_file_is_no_damaged_machine_code(tmp_path):
     assert said("second") == ""
     (tmp_path / "first.py").write_text("print('first runs')")
     assert said("second") == ""
+
+
+@pytest.mark.fresh
+@pytest.mark.skipif(not JIT, reason="nothing is compiled without the JIT")
+def test_nor_is_a_function_of_a_module_that_cannot_be_imported(tmp_path):
+    env = {**os.environ, "PYTHONPATH": str(SOURCE), "NUMBA_CACHE_DIR": str(tmp_path)}
+    code = (
+        "import types, bouligand as bd\n"
+        "made = types.ModuleType('in_no_file')\n"
+        "exec('def f(t, x, b, p):\\n    if x[0] < 0.0: raise ValueError(7)\\n    return (-x[0],)', vars(made))\n"
+        "bd.System(made.f, n=1)._bind()\n"
+        "print(made.f.__module__)"
+    )
+    files = []
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "in_no_file\n", "")
+        files.append({file: file.stat().st_mtime_ns for file in (tmp_path / "functions").iterdir()})
+    assert files[0]
+    assert files[0] == files[1]

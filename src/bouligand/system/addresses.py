@@ -74,7 +74,8 @@ class Keyed:
 
     def called(self, name: str) -> str:
         """What f, say, is called in that line."""
-        return f"{name} ({getattr(self.function, '__qualname__', type(self.function).__name__)})"
+        own = getattr(self.function, "__qualname__", type(self.function).__name__)
+        return name if own == name else f"{name} ({own})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Keyed) and other.key == self.key
