@@ -133,6 +133,14 @@ def test_nor_where_another_processor_or_other_settings_are_asked_for(in_this_pro
     assert code_of_loop() is not None
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes say nothing here")
+def test_what_is_easier_to_change_than_the_sources_is_not_used(in_this_process, capsys):
+    for file in in_this_process.iterdir():
+        file.chmod(0o666)
+    assert code_of_loop() is None
+    assert "others than its owner can write to it" in capsys.readouterr().err
+
+
 def test_a_description_that_cannot_be_read_is_none(in_this_process):
     (in_this_process / "made_for.json").write_text("{")
     assert code_of_loop() is None

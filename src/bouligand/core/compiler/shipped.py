@@ -16,6 +16,7 @@ from llvmlite import binding
 from numba import config
 
 from . import trusted
+from .notices import say
 from .places import Folder
 from .settings import settings
 
@@ -49,7 +50,10 @@ def why_not():
     """Why machine code in the package cannot be used: empty if it can, None if there is none."""
     try:
         made_for = json.loads(trusted.read(FOLDER / MADE_FOR, trusted.flaw_beside_source))
-    except (OSError, ValueError, trusted.UntrustedError):
+    except trusted.UntrustedError as error:
+        say(f"the machine code that came with the library, in {FOLDER}, is not used: {error}")
+        return None
+    except (OSError, ValueError):
         return None
     if others := [name for name, value in compiler().items() if made_for["compiler"].get(name) != value]:
         return f"another {' and '.join(others)}"
