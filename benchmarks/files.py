@@ -65,7 +65,7 @@ def _remarks(robot, heard):
     texts = " ".join(str(warning.message) for warning in heard)
     if len(robot.memory.couplings):
         yield f"{len(robot.memory.couplings)} joints follow others"
-    bristles = sum(row[3] >= 0 for row in robot.memory.losses)
+    bristles = int((robot.memory.losses["bristle"] >= 0).sum())
     if bristles:
         yield f"dry friction of {bristles} joints"
     for sign, remark in (

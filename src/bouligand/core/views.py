@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 
 from .state import Rows, Table
+from .state.layout import columns_of, record_of
 
 
 @cache
@@ -125,16 +126,19 @@ def _seen(kind, address, shape):
     if isinstance(kind, Table):
         return TableView(kind, address)
     if isinstance(kind, Rows):
-        return KeptRowsView(kind, _array(address, shape, kind.dtype))
+        return KeptRowsView(kind, array_at(address, shape, kind.dtype))
     if isinstance(kind, np.dtype):
         return record_view(kind)(memoryview((ctypes.c_char * kind.itemsize).from_address(address)))
     if isinstance(kind, list):
-        return _array(address, shape[:1], kind[0]).view(np.recarray)
-    dtype = np.int64 if kind in ("integers", "indices") else np.float64
-    return _array(address, shape if kind in ("matrix", "indices") else shape[:1], dtype)
+        item, dimensions = record_of(kind)
+        return array_at(address, shape[:dimensions], item).view(np.recarray)
+    name, _ = columns_of(kind)
+    dtype = np.int64 if name in ("integers", "indices") else np.float64
+    return array_at(address, shape if name in ("matrix", "indices") else shape[:1], dtype)
 
 
-def _array(address, shape, dtype):
+def array_at(address, shape, dtype):
+    """The array of that shape at an address."""
     dtype = np.dtype(dtype)
     if math.prod(shape) == 0:
         return np.empty(shape, dtype)

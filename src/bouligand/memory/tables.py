@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..core.state.layout import columns_of
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -63,6 +65,9 @@ class TableMemory:
         self.kind = table
         self._connect(np.zeros((len(table.places), 3), dtype=np.int64))
         for name, array in arrays.items():
+            kind, shape = table.fields[name], () if isinstance(array, TableMemory) else array.shape
+            if isinstance(kind, str) and columns_of(kind)[1] not in (None, *shape[1:]):
+                raise ValueError(f"the array {name} of the table {table.kind} must be a {kind}; got shape {shape}")
             self.put(name, array)
 
     def _connect(self, table: IntArray) -> None:

@@ -9,15 +9,13 @@ import pathlib
 
 from ...core.compiler import settings, sources
 from ...core.compiler.compiling import compiling
-from ...core.compiler.intrinsics import read, read_int, write
-from ...core.compiler.jit import core
+from ...core.compiler.tables import matrix_at, vector_at
 from ...core.compiler.wrapping import c_entry
-from . import layout as at
 from .coupled import couple, fold_columns, prepare_couplings, substituted
 from .guard_jacobian import guard_rows
 from .inputs import inputs_at, set_inputs
 from .joint_friction import add_joint_friction, speed_guards
-from .mechanics import is_here, note_here, position_rates, set_positions, set_velocities
+from .mechanics import clear, is_here, note_here, position_rates, set_positions, set_velocities
 from .running_cost import add_cost
 from .symbols import (
     acceleration,
@@ -31,85 +29,81 @@ from .symbols import (
     transmission,
     velocity,
 )
+from .table import NO_CONTROL, core, opened
 from .touching import contact_forces, guards
 
 _HERE = pathlib.Path(__file__).parent
 STAMP = sources.stamp_of(pathlib.Path(sources.__file__).parents[1], _HERE)
-USER_DATA = 3  # in the context
 
 
 @core
-def move_to(w, x):
+def move_to(r, x):
     """MuJoCo's data at a state: all that positions and velocities determine."""
-    model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
-    set_positions(w, x)
-    set_velocities(w, x)
+    model, data = r.mujoco.model, r.mujoco.data
+    set_positions(r, x)
+    set_velocities(r, x)
     kinematics(model, data)
     com_pos(model, data)
-    if read_int(w, at.HAS_TENDON) != 0:
+    if r.sizes.tendons != 0:
         tendon(model, data)
     make_inertia(model, data)
     factor_inertia(model, data)
-    if read_int(w, at.HAS_ACTUATORS) != 0:
+    if r.sizes.actuators != 0:
         transmission(model, data)
     velocity(model, data)
-    note_here(w, x)
+    note_here(r, x)
 
 
 @core
-def move_with_inputs(w, t, x, p):
+def move_with_inputs(r, t, x, p):
     """The same, with the inputs there: all that Jacobians in parameters need. Returns the status of a feedback function."""
-    if not is_here(w, x):
-        move_to(w, x)
-    if read_int(w, at.COUPLING_COUNT) != 0:
-        prepare_couplings(w)
-    return inputs_at(w, t, x, p, read_int(w, at.INPUTS)) if read_int(w, at.CONTROL) != at.NO_CONTROL else 0
+    if not is_here(r, x):
+        move_to(r, x)
+    if r.couplings.dofs.shape[0] != 0:
+        prepare_couplings(r)
+    return inputs_at(r, t, x, p, r.inputs) if r.control.kind != NO_CONTROL else 0
 
 
 @core
-def motion(w, t, x, b, p, dx):
+def motion(r, t, x, b, p, dx):
     """dx = f, with MuJoCo's data left at that state."""
-    model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
-    nq, nv, na = read_int(w, at.NQ), read_int(w, at.NV), read_int(w, at.NA)
-    if not is_here(w, x):
-        move_to(w, x)
-    applied = read_int(w, at.APPLIED)
+    model, data, applied, nq, nv = r.mujoco.model, r.mujoco.data, r.applied, r.sizes.nq, r.sizes.nv
+    if not is_here(r, x):
+        move_to(r, x)
     for i in range(nv):
-        write(applied, i, 0.0)
-    contact_forces(w, x, b, p, dx)
-    add_joint_friction(w, x, b, p, dx)
-    status = set_inputs(w, t, x, p)
+        applied[i] = 0.0
+    contact_forces(r, x, b, p, dx)
+    add_joint_friction(r, x, b, p, dx)
+    status = set_inputs(r, t, x, p)
     if status != 0:
         return status
-    if read_int(w, at.HAS_ACTUATORS) != 0:
-        act = read_int(w, at.ACT)
-        for i in range(na):
-            write(act, i, read(x, nq + nv + i))
+    if r.sizes.actuators != 0:
+        act = r.act
+        for i in range(act.shape[0]):
+            act[i] = x[nq + nv + i]
         actuation(model, data)
     acceleration(model, data)
-    position_rates(w, x, dx)
-    qacc = read_int(w, at.QACC)
-    if read_int(w, at.COUPLING_COUNT) != 0:
-        prepare_couplings(w)
-        couple(w, qacc, 1)
+    position_rates(r, x, dx)
+    qacc, act_dot = r.qacc, r.act_dot
+    if r.couplings.dofs.shape[0] != 0:
+        prepare_couplings(r)
+        couple(r, qacc)
     for i in range(nv):
-        write(dx, nq + i, read(qacc, i))
-    if na > 0:
-        rates = read_int(w, at.ACT_DOT)
-        for i in range(na):
-            write(dx, nq + nv + i, read(rates, i))
-    return add_cost(w, t, x, p, dx)
+        dx[nq + i] = qacc[i]
+    for i in range(act_dot.shape[0]):
+        dx[nq + nv + i] = act_dot[i]
+    return add_cost(r, t, x, p, dx)
 
 
 @core
-def look(w, x):
+def look(r, x):
     """MuJoCo's data at a state, as far as guards need it."""
-    if is_here(w, x):
+    if is_here(r, x):
         return
-    data, ropes = read_int(w, at.DATA), read_int(w, at.NEEDS_TENDON) != 0
-    model = read_int(w, at.MODEL if ropes else at.LIGHT_MODEL)
-    set_positions(w, x)
-    set_velocities(w, x)
+    data, ropes = r.mujoco.data, r.sizes.tendon_guards != 0
+    model = r.mujoco.model if ropes else r.mujoco.light_model
+    set_positions(r, x)
+    set_velocities(r, x)
     kinematics(model, data)
     if ropes:
         com_pos(model, data)
@@ -117,55 +111,55 @@ def look(w, x):
 
 
 def _f(t, x, b, p, dx, ctx):
-    w = read_int(ctx, USER_DATA)
-    return motion(w, t, substituted(w, x), b, p, dx)
+    r, n, m, count = opened(ctx)
+    return motion(r, t, vector_at(substituted(r, x), n), vector_at(b, m), vector_at(p, count), vector_at(dx, n))
 
 
 @core
-def h(w, x, p, out):
+def h(r, x, p, out):
     """All guards at a state."""
-    look(w, x)
-    guards(w, x, p, out)
-    speed_guards(w, x, out)
+    look(r, x)
+    guards(r, x, p, out)
+    speed_guards(r, x, out)
 
 
 def _h(t, x, p, out, ctx):
-    w = read_int(ctx, USER_DATA)
-    h(w, substituted(w, x), p, out)
+    r, n, m, count = opened(ctx)
+    h(r, vector_at(substituted(r, x), n), vector_at(p, count), vector_at(out, m))
     return 0
 
 
 def _fh(t, x, b, p, dx, out, ctx):
-    w = read_int(ctx, USER_DATA)
-    x = substituted(w, x)
-    status = motion(w, t, x, b, p, dx)
+    r, n, m, count = opened(ctx)
+    here, numbers, values = vector_at(substituted(r, x), n), vector_at(p, count), vector_at(out, m)
+    status = motion(r, t, here, vector_at(b, m), numbers, vector_at(dx, n))
     if status == 0:
-        guards(w, x, p, out)
-        speed_guards(w, x, out)
+        guards(r, here, numbers, values)
+        speed_guards(r, here, values)
     return status
 
 
 @core
-def guards_jacobian(w, x, p, out, n, m):
+def guards_jacobian(r, x, p, out):
     """Dh, with MuJoCo's data left at that state."""
-    for i in range(n * m):
-        write(out, i, 0.0)
-    if not is_here(w, x):
-        model, data = read_int(w, at.MODEL), read_int(w, at.DATA)
-        set_positions(w, x)
-        set_velocities(w, x)
+    clear(out, out.shape[0])
+    if not is_here(r, x):
+        model, data = r.mujoco.model, r.mujoco.data
+        set_positions(r, x)
+        set_velocities(r, x)
         kinematics(model, data)
         com_pos(model, data)
         com_vel(model, data)
-        if read_int(w, at.NEEDS_TENDON) != 0:
+        if r.sizes.tendon_guards != 0:
             tendon(model, data)
-    guard_rows(w, x, p, out, n)
+    guard_rows(r, x, p, out)
 
 
 def _Dh(t, x, p, out, ctx):
-    w, n, m = read_int(ctx, USER_DATA), read_int(ctx, 0), read_int(ctx, 1)
-    guards_jacobian(w, substituted(w, x), p, out, n, m)
-    fold_columns(w, out, m, n)
+    r, n, m, count = opened(ctx)
+    rows = matrix_at(out, m, n)
+    guards_jacobian(r, vector_at(substituted(r, x), n), vector_at(p, count), rows)
+    fold_columns(r, rows)
     return 0
 
 

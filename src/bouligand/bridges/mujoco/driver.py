@@ -11,25 +11,27 @@ import numpy as np
 from ...system.frozen import schedules_of
 from ...system.functions import UserFunction
 from ...system.schedule import Schedule
-from . import layout as at
+from . import table
 from .control import PD, Hold, Sinusoid, default_inputs
-from .inputs import PD_COLUMNS
 
 if TYPE_CHECKING:
-    from ..._typing import FloatArray, Function, IntArray
+    from ..._typing import FloatArray, Function, IntArray, RecordArray
 
 HINGE, SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
 
 
 class Driver:
-    """A control, made ready for a model: its kind, its table, its parameters and breakpoints."""
+    """A control, made ready for a model: its kind, its numbers, its parameters and breakpoints."""
 
     def __init__(
         self, model: mujoco.MjModel, control: Schedule | Hold | PD | Function | None, first_parameter: int
     ) -> None:
         self.torques = model.nu == 0
         self.names, self.dofs = _inputs(model)
-        self.kind, self.table, self.size = at.NO_CONTROL, np.zeros(1), 0
+        self.kind = table.NO_CONTROL
+        self.times: FloatArray = np.empty(0)  # at which constant inputs change,
+        self.schedule: FloatArray = np.empty((0, len(self.names)))  # and these
+        self.gaits: RecordArray = np.zeros(0, table.GAIT)
         self.params: dict[str, float] = {}
         self.breakpoints: FloatArray = np.empty(0)
         self.function: Any = None  # a UserFunction, for a feedback
@@ -45,7 +47,7 @@ class Driver:
         elif isinstance(control, PD):
             self._pursue(model, control, first_parameter)
         elif callable(control):
-            self.kind, self.function = at.FEEDBACK, UserFunction("control", control)
+            self.kind, self.function = table.FEEDBACK, UserFunction("control", control)
             self.breakpoints = np.unique([time for schedule in schedules_of(control) for time in schedule.times])
         else:
             raise TypeError(
@@ -53,11 +55,10 @@ class Driver:
             )
 
     def _hold(self, control: Hold, first_parameter: int) -> None:
-        self.kind, self.size = at.HOLD, max(len(control.times), 1)
-        self.table = control.times if len(control.times) else np.zeros(1)
-        self.breakpoints = control.times
-        values = default_inputs(control, (self.size, len(self.names)), self.names)
-        labels = [f"u{k}" for k in range(self.size)] if len(control.times) else ["u"]
+        self.kind, self.breakpoints = table.HOLD, control.times
+        self.times = control.times if len(control.times) else np.zeros(1)
+        values = default_inputs(control, (len(self.times), len(self.names)), self.names)
+        labels = [f"u{k}" for k in range(len(self.times))] if len(control.times) else ["u"]
         names = [f"{label}:{name}" for label in labels for name in self.names]
         self.params = dict(zip(names, values.ravel().tolist(), strict=True))
         self.held = slice(first_parameter, first_parameter + len(names))
@@ -80,14 +81,14 @@ class Driver:
             if (u < low - 1e-12).any() or (u > high + 1e-12).any():
                 worst = int(np.argmax(np.maximum(low - u, u - high).max(axis=0)))
                 raise ValueError(f"control: u of {self.names[worst]!r} leaves its range [{low[worst]}, {high[worst]}]")
-        self.kind, self.size, self.breakpoints = at.CONSTANT, len(control.times), control.times
-        self.table = np.concatenate([control.times, u.ravel()])
+        self.kind, self.breakpoints = table.CONSTANT, control.times
+        self.times, self.schedule = np.array(control.times, dtype=float), np.array(u, dtype=float)
 
     def _pursue(self, model: mujoco.MjModel, control: PD, first_parameter: int) -> None:
-        self.kind, self.size = at.PD, len(self.names)
+        self.kind = table.PD
         self.params = {"kp": float(control.kp), "kd": float(control.kd)}
-        table = np.zeros((len(self.names), PD_COLUMNS))
-        table[:, 2] = -1.0
+        self.gaits = np.zeros(len(self.names), table.GAIT)
+        self.gaits["kp"] = -1
         joints, factors = _driven_joints(model, self.torques)
         names = [_joint_name(model, joint) for joint in joints]
         for name, gait in _targets(control.target, list(dict.fromkeys(names))).items():
@@ -97,7 +98,7 @@ class Driver:
                 gait = Sinusoid(centre=float(gait))
             row = names.index(name)
             joint = joints[row]
-            table[row] = (
+            self.gaits[row] = (
                 model.jnt_qposadr[joint],
                 model.nq + model.jnt_dofadr[joint],
                 first_parameter,
@@ -108,7 +109,6 @@ class Driver:
                 gait.amplitude,
                 gait.phase,
             )
-        self.table = table.ravel()
 
 
 def _inputs(model: mujoco.MjModel) -> tuple[list[str], IntArray]:

@@ -1,43 +1,38 @@
 """Forces at the contacts of a robot, for pictures and curves: compiled when first asked for."""
 
-from ...core.compiler.intrinsics import read, read_int, write
-from . import layout as at
-from .compiled import USER_DATA, compile_entry
+from ...core.compiler.tables import matrix_at, vector_at
+from .compiled import compile_entry
 from .coupled import substituted
 from .mechanics import set_positions, set_velocities
+from .spatial import sum_of, three_of
 from .symbols import com_pos, com_vel, kinematics
-from .touching import closing, friction, normal_force, place
+from .table import LIMIT, opened
+from .touching import closing, friction, normal_force, place, pushes
 
 
 def _forces(t, x, b, p, out, ctx):
     """The force on body 1 of each contact, (contacts, 3): the same formulas as in f."""
-    w = read_int(ctx, USER_DATA)
-    x = substituted(w, x)
-    model, data, s = read_int(w, at.MODEL), read_int(w, at.DATA), read_int(w, at.SCRATCH)
-    set_positions(w, x)
-    set_velocities(w, x)
+    r, n, m, count = opened(ctx)
+    contacts, here, mode, numbers = r.contacts, vector_at(substituted(r, x), n), vector_at(b, m), vector_at(p, count)
+    rows = matrix_at(out, contacts.shape[0], 3)
+    model, data = r.mujoco.model, r.mujoco.data
+    set_positions(r, here)
+    set_velocities(r, here)
     kinematics(model, data)
     com_pos(model, data)
     com_vel(model, data)
-    contact, spot, row = read_int(w, at.CONTACTS), read_int(w, at.PLACES), out
-    for _ in range(read_int(w, at.CONTACT_COUNT)):
-        if read_int(contact, at.KIND) < at.LIMIT:
-            pull = read_int(contact, at.PULL)
-            fx, fy, fz = 0.0, 0.0, 0.0
-            if read(b, read_int(contact, at.TOUCH)) > 0.0 and (pull < 0 or read(b, pull) > 0.0):
-                place(w, x, contact, spot)
-                load = normal_force(contact, read(s, at.DEPTH), closing(w, contact, spot), p)
-                fx, fy, fz = friction(w, x, b, contact, spot, load, p, read_int(w, at.SOLVED))
-                fx, fy, fz = (
-                    fx + load * read(s, at.PUSH),
-                    fy + load * read(s, at.PUSH + 1),
-                    fz + load * read(s, at.PUSH + 2),
-                )
-            write(row, 0, fx)
-            write(row, 1, fy)
-            write(row, 2, fz)
-            row += 24
-        contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
+    row = 0
+    for k in range(contacts.shape[0]):
+        contact = contacts[k]
+        if contact.kind < LIMIT:
+            force = 0.0, 0.0, 0.0
+            if pushes(contact, mode):
+                place(r, here, contact)
+                load = normal_force(contact, r.placed.depth, closing(r, contact), numbers)
+                tangential = friction(r, here, mode, contact, load, numbers, r.rates)
+                force = sum_of(tangential, load, three_of(r.placed.push))
+            rows[row, 0], rows[row, 1], rows[row, 2] = force
+            row += 1
     return 0
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from . import layout as at
 from .features import name_of
+from .table import ACTUATOR
 
 if TYPE_CHECKING:
-    from ..._typing import FloatArray
+    from ..._typing import FloatArray, RecordArray
 
 _OFF = mujoco.mjtDisableBit
 _JOINT, _ACTUATOR = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_ACTUATOR
@@ -66,7 +66,7 @@ def _of_others(model: mujoco.MjModel) -> Iterator[str]:
 
 
 class Constants:
-    """Gravity and what compensates it, springs and dampers of each dof, and the rows of actuators (see ``layout``)."""
+    """Gravity and what compensates it, springs and dampers of each dof, and the actuators, all under their names in `table`."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
         off = int(model.opt.disableflags)
@@ -75,28 +75,28 @@ class Constants:
         self.stiffness: FloatArray = np.array(stiffness, dtype=float) * (not off & int(_OFF.mjDSBL_SPRING))
         self.damping: FloatArray = np.array(model.dof_damping, dtype=float) * (not off & int(_OFF.mjDSBL_DAMPER))
         self.compensated: FloatArray = np.array(model.body_mass * model.body_gravcomp, dtype=float)
-        rows = [] if missing(model) else [self._actuator(model, i) for i in range(model.nu)]
-        self.actuators: FloatArray = np.array(rows, dtype=float).reshape(-1, at.ACTUATOR_DOUBLES)
+        self.actuators: RecordArray = np.zeros(0 if missing(model) else model.nu, ACTUATOR)
+        for i, row in enumerate(self.actuators):
+            self._set_actuator(row, model, i)
 
     @staticmethod
-    def _actuator(model: mujoco.MjModel, i: int) -> FloatArray:
-        row, joint = np.zeros(at.ACTUATOR_DOUBLES), int(model.actuator_trnid[i, 0])
-        row[at.DRIVEN], row[at.DRIVEN_Q] = model.jnt_dofadr[joint], model.jnt_qposadr[joint]
-        row[at.GEAR] = model.actuator_gear[i, 0]
-        affine = model.actuator_gaintype[i] == int(mujoco.mjtGain.mjGAIN_AFFINE)
-        row[at.GAIN : at.GAIN + (3 if affine else 1)] = model.actuator_gainprm[i, : 3 if affine else 1]
+    def _set_actuator(row: np.void, model: mujoco.MjModel, i: int) -> None:
+        joint = int(model.actuator_trnid[i, 0])
+        row["dof"], row["place"] = model.jnt_dofadr[joint], model.jnt_qposadr[joint]
+        row["gear"] = model.actuator_gear[i, 0]
+        numbers = 3 if model.actuator_gaintype[i] == int(mujoco.mjtGain.mjGAIN_AFFINE) else 1
+        row["gain"][:numbers] = model.actuator_gainprm[i, :numbers]
         if model.actuator_biastype[i] == int(mujoco.mjtBias.mjBIAS_AFFINE):
-            row[at.BIAS : at.BIAS + 3] = model.actuator_biasprm[i, :3]
+            row["bias"] = model.actuator_biasprm[i, :3]
         clamped = not int(model.opt.disableflags) & int(_OFF.mjDSBL_CLAMPCTRL)
-        for where, limited, bounds in (
-            (at.INPUT_RANGE, model.actuator_ctrllimited[i] and clamped, model.actuator_ctrlrange[i]),
-            (at.FORCE_RANGE, model.actuator_forcelimited[i], model.actuator_forcerange[i]),
-            (at.JOINT_RANGE, model.jnt_actfrclimited[joint], model.jnt_actfrcrange[joint]),
+        for name, limited, bounds in (
+            ("input_range", model.actuator_ctrllimited[i] and clamped, model.actuator_ctrlrange[i]),
+            ("force_range", model.actuator_forcelimited[i], model.actuator_forcerange[i]),
+            ("joint_range", model.jnt_actfrclimited[joint], model.jnt_actfrcrange[joint]),
         ):
-            row[where : where + 2] = bounds if limited else (-np.inf, np.inf)
-        row[at.ACTIVATION] = -1
+            row[name] = bounds if limited else (-np.inf, np.inf)
+        row["activation"] = -1
         if model.actuator_dyntype[i] != int(mujoco.mjtDyn.mjDYN_NONE):
-            row[at.ACTIVATION] = model.nq + model.nv + model.actuator_actadr[i]
+            row["activation"] = model.nq + model.nv + model.actuator_actadr[i]
             if model.actuator_dyntype[i] != int(mujoco.mjtDyn.mjDYN_INTEGRATOR):
-                row[at.FOLLOWS] = 1.0 / max(model.actuator_dynprm[i, 0], mujoco.mjMINVAL)
-        return row
+                row["follows"] = 1.0 / max(model.actuator_dynprm[i, 0], mujoco.mjMINVAL)

@@ -2,182 +2,159 @@
 
 import math
 
-from ...core.compiler.intrinsics import call, read, read_int, write
-from ...core.compiler.jit import core
-from . import layout as at
-from .entries import COLUMNS, add_force, add_rate, displace, rows_for, step_of_difference, width_of_difference
-from .inputs import FACTOR, KD, KP, PD_COLUMNS, Q_INDEX, V_INDEX, interval, of_gait
+from ...core.compiler.intrinsics import call
+from .entries import add_force, add_rate, displace, rows_for, step_of_difference, width_of_difference
+from .inputs import held_now, of_gait
+from .table import FEEDBACK, HOLD, PD, core
 
 
 @core
-def add_joints(w, seeds):
+def add_joints(r, seeds):
     """Springs and dampers of joints. (Balls have no springs here: see `formulas`.)"""
-    stiffness, damping, column = read_int(w, at.STIFFNESS), read_int(w, at.DAMPING), read_int(w, at.COLUMN)
-    for k in range(read_int(w, at.NV)):
-        if read(stiffness, k) != 0.0:
-            add_force(w, seeds, read_int(column, k), k, -read(stiffness, k))
-        if read(damping, k) != 0.0:
-            add_force(w, seeds, read_int(w, at.NQ) + k, k, -read(damping, k))
+    stiffness, damping, column, nq = r.stiffness, r.damping, r.dof_column, r.sizes.nq
+    for k in range(stiffness.shape[0]):
+        if stiffness[k] != 0.0:
+            add_force(r, seeds, column[k], k, -stiffness[k])
+        if damping[k] != 0.0:
+            add_force(r, seeds, nq + k, k, -damping[k])
 
 
 @core(inline=True)
-def _inside(value, low, high):
-    return low < value < high
+def _inside(value, limits):
+    return limits[0] < value < limits[1]
+
+
+@core(inline=True)
+def _clipped(value, limits):
+    return min(max(value, limits[0]), limits[1])
 
 
 @core
-def _gain(w, i, x):
+def _gain(r, i, x):
     """Of actuator i: what drives it (input or activation), the gain on that, and the force, both before any limits."""
-    row = read_int(w, at.ACTUATORS) + 8 * at.ACTUATOR_DOUBLES * i
-    gear, dof = read(row, at.GEAR), int(read(row, at.DRIVEN))
-    length = gear * read(x, int(read(row, at.DRIVEN_Q)))
-    speed = gear * read(x, read_int(w, at.NQ) + dof)
-    act = int(read(row, at.ACTIVATION))
-    drive = read(x, act) if act >= 0 else _limited(w, i)
-    gain = read(row, at.GAIN) + read(row, at.GAIN + 1) * length + read(row, at.GAIN + 2) * speed
-    bias = read(row, at.BIAS) + read(row, at.BIAS + 1) * length + read(row, at.BIAS + 2) * speed
-    return drive, gain, gain * drive + bias
+    row = r.actuators[i]
+    gain, bias, gear = row.gain, row.bias, row.gear
+    length, speed = gear * x[row.place], gear * x[r.sizes.nq + row.dof]
+    drive = x[row.activation] if row.activation >= 0 else _clipped(r.inputs[i], row.input_range)
+    slope = gain[0] + gain[1] * length + gain[2] * speed
+    return drive, slope, slope * drive + (bias[0] + bias[1] * length + bias[2] * speed)
 
 
 @core
-def _limited(w, i):
-    """Input i, inside its limits."""
-    row = read_int(w, at.ACTUATORS) + 8 * at.ACTUATOR_DOUBLES * i
-    return min(max(read(read_int(w, at.INPUTS), i), read(row, at.INPUT_RANGE)), read(row, at.INPUT_RANGE + 1))
-
-
-@core
-def passed_on(w, i, x):
+def passed_on(r, i, x):
     """Of actuator i: gear, drive and gain if its force passes all limits, otherwise zeros."""
-    row = read_int(w, at.ACTUATORS) + 8 * at.ACTUATOR_DOUBLES * i
-    drive, gain, force = _gain(w, i, x)
-    if not _inside(force, read(row, at.FORCE_RANGE), read(row, at.FORCE_RANGE + 1)):
+    row = r.actuators[i]
+    drive, gain, force = _gain(r, i, x)
+    if not _inside(force, row.force_range):
         return 0.0, 0.0, 0.0
-    low, high = read(row, at.JOINT_RANGE), read(row, at.JOINT_RANGE + 1)
-    if high < math.inf:  # the sum over all actuators of that joint
-        total, dof = 0.0, read(row, at.DRIVEN)
-        for q in range(read_int(w, at.NU)):
-            other = read_int(w, at.ACTUATORS) + 8 * at.ACTUATOR_DOUBLES * q
-            if read(other, at.DRIVEN) == dof:
-                _, _, one = _gain(w, q, x)
-                one = min(max(one, read(other, at.FORCE_RANGE)), read(other, at.FORCE_RANGE + 1))
-                total += read(other, at.GEAR) * one
-        if not _inside(total, low, high):
+    if row.joint_range[1] < math.inf:  # the sum over all actuators of that joint
+        total = 0.0
+        for q in range(r.actuators.shape[0]):
+            other = r.actuators[q]
+            if other.dof == row.dof:
+                _, _, one = _gain(r, q, x)
+                total += other.gear * _clipped(one, other.force_range)
+        if not _inside(total, row.joint_range):
             return 0.0, 0.0, 0.0
-    return read(row, at.GEAR), drive, gain
+    return row.gear, drive, gain
 
 
 @core
-def add_actuators(w, seeds, x, out, stride):
-    """Actuators by lengths, speeds and activations; rows of the activations themselves in ``out`` (n, stride)."""
-    if read_int(w, at.HAS_ACTUATORS) == 0:
-        return
-    for i in range(read_int(w, at.NU)):
-        row = read_int(w, at.ACTUATORS) + 8 * at.ACTUATOR_DOUBLES * i
-        gear, drive, gain = passed_on(w, i, x)
-        dof, act = int(read(row, at.DRIVEN)), int(read(row, at.ACTIVATION))
-        by_length = read(row, at.GAIN + 1) * drive + read(row, at.BIAS + 1)
-        by_speed = read(row, at.GAIN + 2) * drive + read(row, at.BIAS + 2)
-        add_force(w, seeds, int(read(row, at.DRIVEN_Q)), dof, gear * gear * by_length)
-        add_force(w, seeds, read_int(w, at.NQ) + dof, dof, gear * gear * by_speed)
+def add_actuators(r, seeds, x, out):
+    """Actuators by lengths, speeds and activations; rows of the activations themselves in ``out``."""
+    for i in range(r.actuators.shape[0]):
+        row = r.actuators[i]
+        gear, drive, gain = passed_on(r, i, x)
+        dof, act = row.dof, row.activation
+        by_length = row.gain[1] * drive + row.bias[1]
+        by_speed = row.gain[2] * drive + row.bias[2]
+        add_force(r, seeds, row.place, dof, gear * gear * by_length)
+        add_force(r, seeds, r.sizes.nq + dof, dof, gear * gear * by_speed)
         if act >= 0:
-            add_force(w, seeds, act, dof, gear * gain)
-            add_rate(seeds, out, stride, act, act, -read(row, at.FOLLOWS))
+            add_force(r, seeds, act, dof, gear * gain)
+            add_rate(seeds, out, act, act, -row.follows)
 
 
 @core
-def input_weight(w, i, x):
+def input_weight(r, i, x):
     """What one unit of input i changes: the dof that it drives, the force there, the activation (or -1), the rate of that."""
-    row, dofs = read_int(w, at.ACTUATORS) + 8 * at.ACTUATOR_DOUBLES * i, read_int(w, at.INPUT_DOFS)
-    if dofs != 0:
-        return read_int(dofs, i), 1.0, -1, 0.0
-    dof, act = int(read(row, at.DRIVEN)), int(read(row, at.ACTIVATION))
-    given = read(read_int(w, at.INPUTS), i)
-    if not _inside(given, read(row, at.INPUT_RANGE), read(row, at.INPUT_RANGE + 1)):
-        return dof, 0.0, -1, 0.0
-    if act >= 0:
-        follows = read(row, at.FOLLOWS)
-        return dof, 0.0, act, follows if follows > 0.0 else 1.0
-    gear, _, gain = passed_on(w, i, x)
-    return dof, gear * gain, -1, 0.0
+    if r.input_dofs.shape[0] > 0:
+        return r.input_dofs[i], 1.0, -1, 0.0
+    row = r.actuators[i]
+    if not _inside(r.inputs[i], row.input_range):
+        return row.dof, 0.0, -1, 0.0
+    if row.activation >= 0:
+        return row.dof, 0.0, row.activation, row.follows if row.follows > 0.0 else 1.0
+    gear, _, gain = passed_on(r, i, x)
+    return row.dof, gear * gain, -1, 0.0
 
 
 @core
-def _add_input(w, seeds, i, x, column, value, out, stride):
-    """The effect of a change of input i by one state or parameter: on FORCES, or on the row of its activation in ``out``."""
-    dof, weight, act, rate = input_weight(w, i, x)
+def _add_input(r, seeds, i, x, column, value, out):
+    """What a change of input i by one state or parameter does: to ``r.forces``, or to the row of its activation in ``out``."""
+    dof, weight, act, rate = input_weight(r, i, x)
     if act >= 0:
-        add_rate(seeds, out, stride, act, column, rate * value)
+        add_rate(seeds, out, act, column, rate * value)
     else:
-        add_force(w, seeds, column, dof, weight * value)
+        add_force(r, seeds, column, dof, weight * value)
 
 
 @core
-def add_control(w, seeds, t, x, p, out, stride):
+def add_control(r, seeds, t, x, p, out):
     """The inputs by the state. Returns the status of a feedback function."""
-    kind = read_int(w, at.CONTROL)
-    if kind == at.PD:
-        table = read_int(w, at.CONTROL_TABLE)
-        for i in range(read_int(w, at.NU)):
-            row = table + 8 * PD_COLUMNS * i
-            if read(row, KP) >= 0.0:
-                factor = read(row, FACTOR)
-                by_angle, by_speed = -factor * read(p, int(read(row, KP))), -factor * read(p, int(read(row, KD)))
-                _add_input(w, seeds, i, x, int(read(row, Q_INDEX)), by_angle, out, stride)
-                _add_input(w, seeds, i, x, int(read(row, V_INDEX)), by_speed, out, stride)
-    elif kind == at.FEEDBACK:
-        return _vary(w, seeds, t, x, p, (x, read_int(w, at.N), True), out, stride)
+    kind = r.control.kind
+    if kind == PD:
+        for i in range(r.gaits.shape[0]):
+            gait = r.gaits[i]
+            if gait.kp >= 0:
+                by_angle, by_speed = -gait.factor * p[gait.kp], -gait.factor * p[gait.kd]
+                _add_input(r, seeds, i, x, gait.angle, by_angle, out)
+                _add_input(r, seeds, i, x, gait.speed, by_speed, out)
+    elif kind == FEEDBACK:
+        return _vary(r, seeds, t, x, p, (x, r.sizes.n, True), out)
     return 0
 
 
 @core
-def add_control_parameters(w, seeds, t, x, p, count, out, stride):
+def add_control_parameters(r, seeds, t, x, p, count, out):
     """The inputs by the parameters. Returns the status of a feedback function."""
-    kind = read_int(w, at.CONTROL)
-    if kind == at.PD:
-        table = read_int(w, at.CONTROL_TABLE)
-        for i in range(read_int(w, at.NU)):
-            row = table + 8 * PD_COLUMNS * i
-            if read(row, KP) >= 0.0:
-                wanted, speed = of_gait(t, row)
-                late, slow = wanted - read(x, int(read(row, Q_INDEX))), speed - read(x, int(read(row, V_INDEX)))
-                _add_input(w, seeds, i, x, int(read(row, KP)), read(row, FACTOR) * late, out, stride)
-                _add_input(w, seeds, i, x, int(read(row, KD)), read(row, FACTOR) * slow, out, stride)
-    elif kind == at.HOLD:
-        first = read_int(w, at.HELD)
-        here = first + held_now(w, t)
-        for i in range(read_int(w, at.NU)):
-            dof, weight, act, rate = input_weight(w, i, x)
+    kind = r.control.kind
+    if kind == PD:
+        for i in range(r.gaits.shape[0]):
+            gait = r.gaits[i]
+            if gait.kp >= 0:
+                wanted, speed = of_gait(t, gait)
+                late, slow = wanted - x[gait.angle], speed - x[gait.speed]
+                _add_input(r, seeds, i, x, gait.kp, gait.factor * late, out)
+                _add_input(r, seeds, i, x, gait.kd, gait.factor * slow, out)
+    elif kind == HOLD:
+        first = r.control.held
+        here = first + held_now(r, t)
+        for i in range(r.sizes.nu):
+            dof, weight, act, rate = input_weight(r, i, x)
             if act >= 0:
-                add_rate(seeds, out, stride, act, here + i, rate)
-            else:  # (FORCES has rows for the inputs of one interval only: see `parameter_rows`)
-                add_force(w, seeds, here + i if seeds[2] > 0 else first + i, dof, weight)
-    elif kind == at.FEEDBACK:
-        return _vary(w, seeds, t, x, p, (p, count, False), out, stride)
+                add_rate(seeds, out, act, here + i, rate)
+            else:  # (``r.forces`` has rows for the inputs of one interval only: see `parameter_rows`)
+                add_force(r, seeds, here + i if seeds.shape[0] > 0 else first + i, dof, weight)
+    elif kind == FEEDBACK:
+        return _vary(r, seeds, t, x, p, (p, count, False), out)
     return 0
 
 
 @core
-def held_now(w, t):
-    """Where the inputs of the present interval begin, among all that are held."""
-    return read_int(w, at.NU) * interval(t, read_int(w, at.CONTROL_TABLE), read_int(w, at.CONTROL_SIZE))
+def parameter_rows(r, count):
+    """Rows of ``r.forces`` for so many parameters. Of inputs that are held only those of the present interval have an effect."""
+    return r.control.held + r.sizes.nu if r.control.kind == HOLD else count
 
 
 @core
-def parameter_rows(w, count):
-    """Rows of FORCES for so many parameters. Of inputs that are held only those of the present interval have an effect."""
-    return read_int(w, at.HELD) + read_int(w, at.NU) if read_int(w, at.CONTROL) == at.HOLD else count
-
-
-@core
-def _vary(w, seeds, t, x, p, varied, out, stride):
+def _vary(r, seeds, t, x, p, varied, out):
     """A feedback function by central differences in ``varied``: the state or the parameters, their number, whether it is the
     state. It alone is called, not f."""
     source, count, is_state = varied
-    inputs, copy = read_int(w, at.NU), read_int(w, at.SHIFTED)
-    high, low = copy + 8 * count, copy + 8 * (count + inputs)
+    copy, low, high, inputs = r.varied, r.inputs_low, r.inputs_high, r.sizes.nu
     for i in range(count):
-        write(copy, i, read(source, i))
+        copy[i] = source[i]
     for row in range(rows_for(seeds, count)):
         step = step_of_difference(seeds, row, source, count)
         if step == 0.0:
@@ -186,15 +163,15 @@ def _vary(w, seeds, t, x, p, varied, out, stride):
             u = low if side == 0 else high
             displace(seeds, row, source, count, -step if side == 0 else step, copy)
             for i in range(inputs):
-                write(u, i, 0.0)
+                u[i] = 0.0
             arguments = (copy, p, u) if is_state else (x, copy, u)
-            status: int = call(read_int(w, at.CONTROL_FN), t, arguments, read_int(w, at.CONTROL_CTX))
+            status: int = call(r.control.function, t, arguments, r.control.context)
             if status != 0:
                 return status
         displace(seeds, row, source, count, 0.0, copy)
         over = 1.0 / width_of_difference(seeds, row, source, step)
         for i in range(inputs):
-            change = over * (read(high, i) - read(low, i))
+            change = over * (high[i] - low[i])
             if change != 0.0:
-                _add_input(w, COLUMNS, i, x, row, change, out, stride)
+                _add_input(r, r.columns, i, x, row, change, out)
     return 0

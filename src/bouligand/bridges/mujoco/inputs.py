@@ -2,91 +2,85 @@
 
 import math
 
-from ...core.compiler.intrinsics import call, read, read_int, write
-from ...core.compiler.jit import core
-from . import layout as at
+from ...core.compiler.intrinsics import call
+from .table import CONSTANT, HOLD, NO_CONTROL, PD, core
 
 
 @core
-def set_inputs(w, t, x, p):
+def set_inputs(r, t, x, p):
     """u into ctrl, or added to qfrc_applied where the file has no actuators. Returns the status of a feedback function."""
-    kind = read_int(w, at.CONTROL)
-    if kind == at.NO_CONTROL:
+    if r.control.kind == NO_CONTROL:
         return 0
-    u, count = read_int(w, at.INPUTS), read_int(w, at.NU)
-    status = inputs_at(w, t, x, p, u)
+    u, dofs, applied = r.inputs, r.input_dofs, r.applied
+    status = inputs_at(r, t, x, p, u)
     if status != 0:
         return status
-    dofs = read_int(w, at.INPUT_DOFS)
-    if dofs != 0:
-        applied = read_int(w, at.APPLIED)
-        for i in range(count):
-            dof = read_int(dofs, i)
-            write(applied, dof, read(applied, dof) + read(u, i))
+    for i in range(dofs.shape[0]):
+        applied[dofs[i]] += u[i]
     return 0
 
 
 @core
-def inputs_at(w, t, x, p, u):
+def inputs_at(r, t, x, p, u):
     """u, of any control but none. Returns the status of a feedback function."""
-    kind, count = read_int(w, at.CONTROL), read_int(w, at.NU)
-    table, size = read_int(w, at.CONTROL_TABLE), read_int(w, at.CONTROL_SIZE)
-    if kind == at.CONSTANT or kind == at.HOLD:
-        # (rows of inputs: behind the times in the table, or in p)
-        rows = table + 8 * size if kind == at.CONSTANT else p + 8 * read_int(w, at.HELD)
-        first = count * interval(t, table, size)
+    kind, count = r.control.kind, r.sizes.nu
+    if kind == CONSTANT:
+        row = interval(t, r.times)
         for i in range(count):
-            write(u, i, read(rows, first + i))
-    elif kind == at.PD:
-        _towards_gait(t, x, table, size, u, count, p)
+            u[i] = r.schedule[row, i]
+    elif kind == HOLD:
+        first = r.control.held + held_now(r, t)
+        for i in range(count):
+            u[i] = p[first + i]
+    elif kind == PD:
+        _towards_gait(r, t, x, u, p)
     else:
         for i in range(count):
-            write(u, i, 0.0)
-        status: int = call(read_int(w, at.CONTROL_FN), t, (x, p, u), read_int(w, at.CONTROL_CTX))
+            u[i] = 0.0
+        status: int = call(r.control.function, t, (x, p, u), r.control.context)
         return status
     return 0
 
 
 @core
-def interval(t, times, size):
+def interval(t, times):
     """The number of the interval that t lies in: number i begins at time i, the first also holds before its time."""
-    low, high = 0, size
+    low, high = 0, times.shape[0]
     while high - low > 1:
         middle = (low + high) // 2
-        if t >= read(times, middle):
+        if t >= times[middle]:
             low = middle
         else:
             high = middle
     return low
 
 
-# columns of an input's row in the table of a PD: indices of its angle and speed in x, of kp and kd in p, a factor from torque to
-# input, then a gait: frequency, and (centre, amplitude, phase)
-Q_INDEX, V_INDEX, KP, KD, FACTOR, FREQUENCY, CENTRE, AMPLITUDE, PHASE = range(9)
-PD_COLUMNS = 9
+@core
+def held_now(r, t):
+    """Where the inputs of the present interval begin, among all that are held."""
+    return r.sizes.nu * interval(t, r.times)
 
 
 @core(inline=True)
-def of_gait(t, row):
-    """The angle and the speed that a row of the table asks for. (A posture that is held needs no sines, a twentieth of f.)"""
-    amplitude = read(row, AMPLITUDE)
+def of_gait(t, gait):
+    """The angle and the speed that a gait asks for. (A posture that is held needs no sines, a twentieth of f.)"""
+    amplitude = gait.amplitude
     if amplitude == 0.0:
-        return read(row, CENTRE), 0.0
-    turn = 2.0 * math.pi * read(row, FREQUENCY)
-    angle = turn * t + read(row, PHASE)
-    return read(row, CENTRE) + amplitude * math.sin(angle), amplitude * turn * math.cos(angle)
+        return gait.centre, 0.0
+    turn = 2.0 * math.pi * gait.frequency
+    angle = turn * t + gait.phase
+    return gait.centre + amplitude * math.sin(angle), amplitude * turn * math.cos(angle)
 
 
 @core
-def _towards_gait(t, x, table, size, u, count, p):
+def _towards_gait(r, t, x, u, p):
     """``kp (q_gait - q) + kd (v_gait - v)`` for each input, with q_gait = centre + amplitude sin(2 pi frequency t + phase)."""
-    for i in range(count):
-        row = table + 8 * PD_COLUMNS * i
-        kp = read(row, KP)
-        if kp < 0.0:  # an input that is not held
-            write(u, i, 0.0)
+    for i in range(r.gaits.shape[0]):
+        gait = r.gaits[i]
+        if gait.kp < 0:  # an input that is not held
+            u[i] = 0.0
             continue
-        wanted, speed = of_gait(t, row)
-        torque = read(p, int(kp)) * (wanted - read(x, int(read(row, Q_INDEX))))
-        torque += read(p, int(read(row, KD))) * (speed - read(x, int(read(row, V_INDEX))))
-        write(u, i, read(row, FACTOR) * torque)
+        wanted, speed = of_gait(t, gait)
+        torque = p[gait.kp] * (wanted - x[gait.angle])
+        torque += p[gait.kd] * (speed - x[gait.speed])
+        u[i] = gait.factor * torque

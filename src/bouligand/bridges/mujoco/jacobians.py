@@ -1,17 +1,16 @@
 """The Jacobians of a robot that the core calls: Df, Dp_f, Dp_h and Dt_h, by formulas; and Dh, where two geoms touch. (For a few
 directions, `directions` has the product of Df and Dp_f with these.)
 
-FORCES gets a row for each state: the joint forces by which ``M qacc = forces`` is out of balance when that state changes and
-qacc does not. qacc then changes by M^-1 times that, with the factors of M that f has left in MuJoCo's data.
+``r.forces`` gets a row for each state: the joint forces by which ``M qacc = forces`` is out of balance when that state changes
+and qacc does not. qacc then changes by M^-1 times that, with the factors of M that f has left in MuJoCo's data.
 """
 
 from ...core.compiler.compiling import compiling
-from ...core.compiler.intrinsics import read, read_int, write
-from ...core.compiler.jit import core
+from ...core.compiler.intrinsics import address
+from ...core.compiler.tables import matrix_at, vector_at
 from ...core.state import DUAL
 from . import laws
-from . import layout as at
-from .compiled import USER_DATA, compile_entry, guards_jacobian, look, motion, move_with_inputs
+from .compiled import compile_entry, guards_jacobian, look, motion, move_with_inputs
 from .compiled import h as guards_of
 from .contact_jacobian import (
     add_contacts,
@@ -22,263 +21,271 @@ from .contact_jacobian import (
     any_pushes,
     arm,
     at_origin,
-    pushes,
-    three_of,
 )
 from .coupled import couple, fold_columns, substituted
 from .directions import along
-from .entries import COLUMNS
 from .guard_jacobian import add_closing_rows
-from .input_jacobian import add_actuators, add_control, add_control_parameters, add_joints, held_now, parameter_rows
+from .input_jacobian import add_actuators, add_control, add_control_parameters, add_joints, parameter_rows
+from .inputs import held_now
 from .joint_friction import add_joint_friction_parameters, add_joint_friction_slopes
 from .law_jacobian import column_of_law, force_by_parameter, force_slopes, normal_by_parameters, numbers_of_laws
 from .mechanics import clear, quaternion_product
 from .running_cost import cost_row
 from .smooth_jacobian import bodies, subtract_motion, velocities
+from .spatial import three_of
 from .sticking_jacobian import add_products, add_sticking_rows
 from .symbols import solve_inertia
-from .touching import closing, place, slip
+from .table import LIMIT, core, opened
+from .touching import closing, place, pushes, slip
 
 
 @core
-def _positions(w, x, out, n):
+def _positions(r, x, out):
     """The rows of q' in Df."""
-    nq, scalars, quats = read_int(w, at.NQ), read_int(w, at.SCALARS), read_int(w, at.QUATS)
-    for i in range(read_int(w, at.SCALAR_COUNT)):
-        write(out, n * read_int(scalars, 2 * i) + nq + read_int(scalars, 2 * i + 1), 1.0)
-    for i in range(read_int(w, at.QUAT_COUNT)):
-        j, v = read_int(quats, 2 * i), nq + read_int(quats, 2 * i + 1)
-        for c in range(4):  # q' = q (0, omega) / 2 is linear in q, and in omega
-            a, b = 0.5 * (c == 0), 0.5 * (c == 1)
-            g, d = 0.5 * (c == 2), 0.5 * (c == 3)
-            column = out + 8 * (n * j + j + c)
-            quaternion_product(a, b, g, d, read(x, v), read(x, v + 1), read(x, v + 2), column, n)
-        a, b, g, d = 0.5 * read(x, j), 0.5 * read(x, j + 1), 0.5 * read(x, j + 2), 0.5 * read(x, j + 3)
-        for c in range(3):
-            column = out + 8 * (n * j + v + c)
-            quaternion_product(a, b, g, d, 1.0 * (c == 0), 1.0 * (c == 1), 1.0 * (c == 2), column, n)
+    nq, scalars, quats = r.sizes.nq, r.scalars, r.quats
+    for i in range(scalars.shape[0]):
+        out[scalars[i, 0], nq + scalars[i, 1]] = 1.0
+    for i in range(quats.shape[0]):
+        j, k = quats[i, 0], nq + quats[i, 1]
+        for q in range(4):  # q' = q (0, omega) / 2 is linear in q, and in omega
+            a, b, c, d = 0.5 * (q == 0), 0.5 * (q == 1), 0.5 * (q == 2), 0.5 * (q == 3)
+            quaternion_product(a, b, c, d, x[k], x[k + 1], x[k + 2], out, j, j + q)
+        a, b, c, d = 0.5 * x[j], 0.5 * x[j + 1], 0.5 * x[j + 2], 0.5 * x[j + 3]
+        for q in range(3):
+            quaternion_product(a, b, c, d, 1.0 * (q == 0), 1.0 * (q == 1), 1.0 * (q == 2), out, j, k + q)
 
 
 @core
-def _lift(w, x):
-    """FORCES in the four coordinates of each quaternion, from three rows in tangent coordinates (see ``lift_row``)."""
-    forces, nv, quats = read_int(w, at.FORCES), read_int(w, at.NV), read_int(w, at.QUATS)
-    for i in range(read_int(w, at.QUAT_COUNT)):
-        j = read_int(quats, 2 * i)
-        a, b, c, d = read(x, j), read(x, j + 1), read(x, j + 2), read(x, j + 3)
+def _lift(r, x):
+    """``r.forces`` in the four coordinates of each quaternion, from three rows in tangent coordinates (see ``lift_row``)."""
+    quats = r.quats
+    for i in range(quats.shape[0]):
+        j = quats[i, 0]
+        a, b, c, d = x[j], x[j + 1], x[j + 2], x[j + 3]
         over = 2.0 / (a * a + b * b + c * c + d * d)
-        rows = forces + 8 * nv * j
-        for k in range(nv):
-            p, q, r = over * read(rows, k), over * read(rows, nv + k), over * read(rows, 2 * nv + k)
-            write(rows, k, -b * p - c * q - d * r)
-            write(rows, nv + k, a * p + c * r - d * q)
-            write(rows, 2 * nv + k, a * q + d * p - b * r)
-            write(rows, 3 * nv + k, a * r + b * q - c * p)
+        one, two, three, four = r.forces[j], r.forces[j + 1], r.forces[j + 2], r.forces[j + 3]
+        for k in range(one.shape[0]):
+            u, v, w = over * one[k], over * two[k], over * three[k]
+            one[k] = -b * u - c * v - d * w
+            two[k] = a * u + c * w - d * v
+            three[k] = a * v + d * u - b * w
+            four[k] = a * w + b * v - c * u
 
 
 @core
-def _solve_rows(w, rows):
-    """SOLVED = M^-1 of so many rows of FORCES. (Rows of zeros, as of a body that nothing touches, are not solved for.)"""
-    model, data, nv = read_int(w, at.MODEL), read_int(w, at.DATA), read_int(w, at.NV)
-    forces, solved = read_int(w, at.FORCES), read_int(w, at.SOLVED)
+def _solve_rows(r, rows):
+    """M^-1 of so many rows of ``r.forces``. (Rows of zeros, as of a body that nothing touches, are not solved for.)"""
+    forces, solved = r.forces, r.solved
     first = 0
     for i in range(rows + 1):
-        if i < rows and _any(forces + 8 * nv * i, nv):
+        if i < rows and _any(forces[i]):
             continue
         if i > first:
-            solve_inertia(model, data, solved + 8 * nv * first, forces + 8 * nv * first, i - first)
+            solve_inertia(r.mujoco.model, r.mujoco.data, address(solved[first]), address(forces[first]), i - first)
         if i < rows:
-            clear(solved + 8 * nv * i, nv)
+            for j in range(solved.shape[1]):
+                solved[i, j] = 0.0
         first = i + 1
 
 
 @core
-def _any(where, count):
+def _any(row):
     """Whether there is a number that is not zero."""
-    for i in range(count):
-        if read(where, i) != 0.0:
+    for i in range(row.shape[0]):
+        if row[i] != 0.0:
             return True
     return False
 
 
 @core
-def _accelerate(w, count, rows, first, shift, out):
-    """The rows of qacc in ``out`` (n, count): M^-1 of so many rows of FORCES, those from ``first`` on further right."""
-    solved, nq, nv = read_int(w, at.SOLVED), read_int(w, at.NQ), read_int(w, at.NV)
-    _solve_rows(w, rows)
-    couple(w, solved, rows)
-    for i in range(nv):
-        row = out + 8 * count * (nq + i)
+def _accelerate(r, rows, first, shift, out):
+    """The rows of qacc in ``out``: M^-1 of so many rows of ``r.forces``, those from ``first`` on further right."""
+    solved, nq = r.solved, r.sizes.nq
+    _solve_rows(r, rows)
+    if r.couplings.dofs.shape[0] != 0:
         for j in range(rows):
-            write(row, j + shift if j >= first else j, read(solved, nv * j + i))
+            couple(r, solved[j])
+    for i in range(solved.shape[1]):
+        row = out[nq + i]
+        for j in range(rows):
+            row[j + shift if j >= first else j] = solved[j, i]
 
 
 @core
-def _with_inputs(w, t, x, p, out, n):
-    """The rest, once FORCES has bodies, contacts and joints: dry friction of joints, actuators, control, what all of it does to
-    qacc, and the running cost."""
-    add_joint_friction_slopes(w, COLUMNS, x, p, out, n)
-    _lift(w, x)
+def _with_inputs(r, t, x, p, out):
+    """The rest, once ``r.forces`` has bodies, contacts and joints: dry friction of joints, actuators, control, what all of it
+    does to qacc, and the running cost."""
+    n = out.shape[0]
+    add_joint_friction_slopes(r, r.columns, x, p, out)
+    _lift(r, x)
     # (what follows are derivatives in x itself, not in tangent coordinates)
-    add_actuators(w, COLUMNS, x, out, n)
-    status = add_control(w, COLUMNS, t, x, p, out, n)
+    add_actuators(r, r.columns, x, out)
+    status = add_control(r, r.columns, t, x, p, out)
     if status == 0:
-        _accelerate(w, n, n, n, 0, out)
-        status = cost_row(w, COLUMNS, t, x, p, (x, n, True), out, n)
-        fold_columns(w, out, n, n)
+        _accelerate(r, n, n, 0, out)
+        status = cost_row(r, r.columns, t, x, p, (x, n, True), out)
+        fold_columns(r, out)
     return status
 
 
 def _Df(t, x, b, p, out, ctx):
-    w, n = read_int(ctx, USER_DATA), read_int(ctx, 0)
-    x = substituted(w, x)
-    status = motion(w, t, x, b, p, read_int(w, at.SOLVED))
+    r, n, m, count = opened(ctx)
+    here, mode, numbers, rows = (
+        vector_at(substituted(r, x), n),
+        vector_at(b, m),
+        vector_at(p, count),
+        matrix_at(out, n, n),
+    )
+    status = motion(r, t, here, mode, numbers, r.rates)
     if status != 0:
         return status
-    clear(out, n * n)
-    clear(read_int(w, at.FORCES), n * read_int(w, at.NV))
-    _positions(w, x, out, n)
-    velocities(w)
-    bodies(w)
-    add_contacts(w, x, b, p, out, n)
-    add_gravity_compensation(w)
-    subtract_motion(w)
-    add_joints(w, COLUMNS)
-    return _with_inputs(w, t, x, p, out, n)
+    clear(rows, n)
+    clear(r.forces, n)
+    _positions(r, here, rows)
+    velocities(r)
+    bodies(r)
+    add_contacts(r, here, mode, numbers, rows)
+    add_gravity_compensation(r)
+    subtract_motion(r)
+    add_joints(r, r.columns)
+    return _with_inputs(r, t, here, numbers, rows)
 
 
 def _A(t, x, b, p, out, ctx):
     """Df without what changes slowly, the inertia of the bodies in motion: for stiff steps, directly after f."""
-    w, n = read_int(ctx, USER_DATA), read_int(ctx, 0)
-    x = substituted(w, x)
-    clear(out, n * n)
-    clear(read_int(w, at.FORCES), n * read_int(w, at.NV))
-    _positions(w, x, out, n)
-    if any_pushes(w, b):
-        velocities(w)
-    add_contacts(w, x, b, p, out, n)
-    add_joints(w, COLUMNS)
-    return _with_inputs(w, t, x, p, out, n)
+    r, n, m, count = opened(ctx)
+    here, mode, numbers, rows = (
+        vector_at(substituted(r, x), n),
+        vector_at(b, m),
+        vector_at(p, count),
+        matrix_at(out, n, n),
+    )
+    clear(rows, n)
+    clear(r.forces, n)
+    _positions(r, here, rows)
+    if any_pushes(r, mode):
+        velocities(r)
+    add_contacts(r, here, mode, numbers, rows)
+    add_joints(r, r.columns)
+    return _with_inputs(r, t, here, numbers, rows)
 
 
 @core
-def _add_law_parameters(w, x, contact, spot, p, out, count):
-    """To FORCES the effect of the parameters of one contact that pushes; to ``out`` (n, count) that on its bristles."""
-    s, forces, nv = read_int(w, at.SCRATCH), read_int(w, at.FORCES), read_int(w, at.NV)
-    if read_int(contact, at.KIND) == at.LIMIT:
-        add_stop_parameters(w, COLUMNS, contact, spot, read(s, at.DEPTH), closing(w, contact, spot), p)
+def _add_law_parameters(r, x, contact, p, out):
+    """To ``r.forces`` the effect of the parameters of one contact that pushes; to ``out`` that on its bristles."""
+    forces = r.forces
+    if contact.kind == LIMIT:
+        add_stop_parameters(r, r.columns, contact, r.placed.depth, closing(r, contact), p)
         return
-    one, two = read_int(contact, at.BODY1), read_int(contact, at.BODY2)
-    slipping, where = slip(w, contact), three_of(s + 8 * at.WHERE)
-    load, e = force_slopes(w, x, contact, spot, slipping, p)
-    r1, r2 = arm(w, one, where), arm(w, two, where)
+    one, two = contact.body1, contact.body2
+    slipping, where = slip(r, contact), three_of(r.placed.where)
+    load, e = force_slopes(r, x, contact, slipping, p)
+    reach, reach_too = arm(r, one, where), arm(r, two, where)
     for which in range(numbers_of_laws(contact)):
         column = column_of_law(contact, which)
-        a, b, c, bend, bow = force_by_parameter(w, x, contact, spot, slipping, which, load, e, p)
-        if read_int(contact, at.FRICTION) == laws.LUGRE:
-            z = count * read_int(contact, at.BRISTLE) + column
-            write(out, z, bend)
-            write(out, z + count, bow)
-        add_to_chain(w, one, at_origin((a, b, c), r1), 1.0, forces + 8 * nv * column)
+        a, b, c, bend, bow = force_by_parameter(r, x, contact, slipping, which, load, e, p)
+        if contact.friction == laws.LUGRE:
+            out[contact.bristle, column] = bend
+            out[contact.bristle + 1, column] = bow
+        add_to_chain(r, one, at_origin((a, b, c), reach), 1.0, forces[column])
         if two != 0:
-            add_to_chain(w, two, at_origin((a, b, c), r2), -1.0, forces + 8 * nv * column)
+            add_to_chain(r, two, at_origin((a, b, c), reach_too), -1.0, forces[column])
 
 
 def _Dp_f(t, x, b, p, out, ctx):
-    w, n, count = read_int(ctx, USER_DATA), read_int(ctx, 0), read_int(ctx, 2)
-    x = substituted(w, x)
-    status = move_with_inputs(w, t, x, p)
+    r, n, m, count = opened(ctx)
+    here, mode, numbers = vector_at(substituted(r, x), n), vector_at(b, m), vector_at(p, count)
+    by_p = matrix_at(out, n, count)
+    status = move_with_inputs(r, t, here, numbers)
     if status != 0:
         return status
-    clear(out, n * count)
-    rows = parameter_rows(w, count)
-    clear(read_int(w, at.FORCES), rows * read_int(w, at.NV))
-    contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
-    for _ in range(read_int(w, at.CONTACT_COUNT)):
-        if pushes(contact, b):
-            place(w, x, contact, spot)
-            _add_law_parameters(w, x, contact, spot, p, out, count)
+    clear(by_p, n)
+    rows = parameter_rows(r, count)
+    clear(r.forces, rows)
+    for k in range(r.contacts.shape[0]):
+        contact = r.contacts[k]
+        if pushes(contact, mode):
+            place(r, here, contact)
+            _add_law_parameters(r, here, contact, numbers, by_p)
         else:
-            add_relaxation_parameters(COLUMNS, contact, x, p, out, count)
-        contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
-    add_joint_friction_parameters(w, COLUMNS, x, p, out, count)
-    status = add_control_parameters(w, COLUMNS, t, x, p, count, out, count)
+            add_relaxation_parameters(r.columns, contact, here, numbers, by_p)
+    add_joint_friction_parameters(r, r.columns, here, numbers, by_p)
+    status = add_control_parameters(r, r.columns, t, here, numbers, count, by_p)
     if status == 0:
-        shift = held_now(w, t) if rows < count else 0
-        _accelerate(w, count, rows, read_int(w, at.HELD), shift, out)
-        status = cost_row(w, COLUMNS, t, x, p, (p, count, False), out, count)
+        _accelerate(r, rows, r.control.held, held_now(r, t) if rows < count else 0, by_p)
+        status = cost_row(r, r.columns, t, here, numbers, (numbers, count, False), by_p)
     return status
 
 
 def _Dp_h(t, x, p, out, ctx):
-    w, m, count = read_int(ctx, USER_DATA), read_int(ctx, 1), read_int(ctx, 2)
-    clear(out, m * count)
-    _guards_by_parameters(w, substituted(w, x), p, out, count)
+    r, n, m, count = opened(ctx)
+    by_p = matrix_at(out, m, count)
+    clear(by_p, m)
+    _guards_by_parameters(r, vector_at(substituted(r, x), n), vector_at(p, count), by_p)
     return 0
 
 
 @core
-def _guards_by_parameters(w, x, p, out, count):
+def _guards_by_parameters(r, x, p, out):
     """Dp_h, whose memory has been cleared. (What parameters add to the slip of open contacts has no effect, and is left out.)"""
-    look(w, x)
-    contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
-    for _ in range(read_int(w, at.CONTACT_COUNT)):
-        pull, first = read_int(contact, at.PULL), read_int(contact, at.P_NORMAL)
+    look(r, x)
+    for k in range(r.contacts.shape[0]):
+        contact = r.contacts[k]
+        pull, first = contact.pull, contact.p_normal
         if pull >= 0:  # (depths do not depend on parameters)
-            place(w, x, contact, spot)
-            rate = closing(w, contact, spot)
-            if read_int(contact, at.NORMAL) == laws.SPRING:
-                by = normal_by_parameters(contact, read(read_int(w, at.SCRATCH), at.DEPTH), rate, p)
+            place(r, x, contact)
+            rate = closing(r, contact)
+            if contact.normal == laws.SPRING:
+                by = normal_by_parameters(contact, r.placed.depth, rate, p)
                 for q in range(3):
-                    write(out, count * pull + first + q, by[q])
+                    out[pull, first + q] = by[q]
             else:
-                write(out, count * pull + first + 1, rate)
-        contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
+                out[pull, first + 1] = rate
 
 
 def _Dt_h(t, x, p, out, ctx):
-    clear(out, read_int(ctx, 1))
+    _, _, m, _ = opened(ctx)
+    clear(matrix_at(out, 1, m), 1)
     return 0
 
 
 def _Dh_of_pairs(t, x, p, out, ctx):
     """Dh of robots with guards that are forces between two geoms."""
-    w, n = read_int(ctx, USER_DATA), read_int(ctx, 0)
-    x = substituted(w, x)
-    guards_jacobian(w, x, p, out, n, read_int(ctx, 1))
-    add_closing_rows(w, x, p, out, n)
-    fold_columns(w, out, read_int(ctx, 1), n)
+    r, n, m, count = opened(ctx)
+    here, numbers, rows = vector_at(substituted(r, x), n), vector_at(p, count), matrix_at(out, m, n)
+    guards_jacobian(r, here, numbers, rows)
+    add_closing_rows(r, here, numbers, rows)
+    fold_columns(r, rows)
     return 0
 
 
 def _h_dual(t, times, states, parameters, out, ctx):
     """h of dual numbers, of robots with friction that sticks exactly: the values, then Dh and Dp_h times the tangents."""
-    w, n, m, count = read_int(ctx, USER_DATA), read_int(ctx, 0), read_int(ctx, 1), read_int(ctx, 2)
-    x, rows = read_int(w, at.SHIFTED), read_int(w, at.GUARD_ROWS)
-    p = rows + 8 * m * (n + count)
-    h = p + 8 * count
+    r, n, m, count = opened(ctx)
+    of_x, of_p, of_h = matrix_at(states, n, DUAL), matrix_at(parameters, count, DUAL), matrix_at(out, m, DUAL)
+    x, p, h, rows, by_p = r.varied, r.guard_p, r.guard_h, r.guards_by_x, r.guards_by_p
     by_parameters = False
     for i in range(n):
-        write(x, i, read(states, DUAL * i))
+        x[i] = of_x[i, 0]
     for i in range(count):
-        write(p, i, read(parameters, DUAL * i))
+        p[i] = of_p[i, 0]
         for q in range(1, DUAL):
-            by_parameters = by_parameters or read(parameters, DUAL * i + q) != 0.0
-    here = substituted(w, x)
-    guards_of(w, here, p, h)
+            by_parameters = by_parameters or of_p[i, q] != 0.0
+    here = vector_at(substituted(r, address(x)), n)
+    guards_of(r, here, p, h)
     for k in range(m):
-        write(out, DUAL * k, read(h, k))
+        of_h[k, 0] = h[k]
         for q in range(1, DUAL):
-            write(out, DUAL * k + q, 0.0)
-    guards_jacobian(w, here, p, rows, n, m)
-    add_closing_rows(w, here, p, rows, n)
-    add_sticking_rows(w, here, rows, n)
-    fold_columns(w, rows, m, n)
-    add_products(rows, m, n, states, out)
+            of_h[k, q] = 0.0
+    guards_jacobian(r, here, p, rows)
+    add_closing_rows(r, here, p, rows)
+    add_sticking_rows(r, here, rows)
+    fold_columns(r, rows)
+    add_products(rows, of_x, of_h)
     if by_parameters:
-        clear(rows + 8 * m * n, m * count)
-        _guards_by_parameters(w, here, p, rows + 8 * m * n, count)
-        add_products(rows + 8 * m * n, m, count, parameters, out)
+        clear(by_p, m)
+        _guards_by_parameters(r, here, p, by_p)
+        add_products(by_p, of_p, of_h)
     return 0
 
 

@@ -9,10 +9,8 @@ the sign of the mode; where the joint sticks, the core slides on that guard.
 
 import math
 
-from ...core.compiler.intrinsics import read, read_int, write
-from ...core.compiler.jit import core
-from . import layout as at
 from .entries import add_force, add_rate
+from .table import core
 
 
 @core(inline=True)
@@ -23,80 +21,75 @@ def _speed(v, soft):
 
 
 @core
-def _bristle(w, row, x, p):
+def _bristle(r, row, x, p):
     """Of a dof with a bristle: v, |v| and its slope, z, z', 1/deflection, the damping at rest and at v."""
-    v, z = read(read_int(w, at.QVEL), int(read(row, at.LOSS_DOF))), read(x, int(read(row, at.LOSS_BRISTLE)))
-    first = read_int(w, at.LOSS_PARAMETERS)
-    stiff = 1.0 / read(p, first)
-    damping = 2.0 * read(p, first + 1) * math.sqrt(read(row, at.LOSS_INERTIA) * stiff / read(row, at.LOSS))
-    fast, slope = _speed(v, read(row, at.LOSS_SPEED))
+    v, z = r.qvel[row.dof], x[row.bristle]
+    first = r.sizes.friction_parameters
+    stiff = 1.0 / p[first]
+    damping = 2.0 * p[first + 1] * math.sqrt(row.inertia * stiff / row.loss)
+    fast, slope = _speed(v, row.speed)
     return fast, slope, z, v - stiff * fast * z, stiff, damping, damping / (1.0 + damping * fast)
 
 
 @core
-def add_joint_friction(w, x, b, p, dx):
+def add_joint_friction(r, x, b, p, dx):
     """The friction to qfrc_applied, and the rates of bristles to dx."""
-    row, applied, qvel = read_int(w, at.LOSSES), read_int(w, at.APPLIED), read_int(w, at.QVEL)
-    for _ in range(read_int(w, at.LOSS_COUNT)):
-        dof, loss, soft = int(read(row, at.LOSS_DOF)), read(row, at.LOSS), read(row, at.LOSS_SPEED)
-        bristle, guard = int(read(row, at.LOSS_BRISTLE)), int(read(row, at.LOSS_GUARD))
-        if guard >= 0:
-            force = read(b, guard)
-        elif bristle < 0:
-            v = read(qvel, dof)
+    applied, qvel = r.applied, r.qvel
+    for k in range(r.losses.shape[0]):
+        row = r.losses[k]
+        if row.guard >= 0:
+            force = b[row.guard]
+        elif row.bristle < 0:
+            v, soft = qvel[row.dof], row.speed
             force = v / math.sqrt(v * v + soft * soft)
         else:
-            _, _, z, rate, stiff, _, damping = _bristle(w, row, x, p)
+            _, _, z, rate, stiff, _, damping = _bristle(r, row, x, p)
             force = stiff * z + damping * rate
-            write(dx, bristle, rate)
-        write(applied, dof, read(applied, dof) - loss * force)
-        row += 8 * at.LOSS_DOUBLES
+            dx[row.bristle] = rate
+        applied[row.dof] -= row.loss * force
 
 
 @core
-def speed_guards(w, x, out):
+def speed_guards(r, x, out):
     """The guards of joints that stick exactly: their speeds."""
-    row, nq = read_int(w, at.LOSSES), read_int(w, at.NQ)
-    for _ in range(read_int(w, at.LOSS_COUNT)):
-        guard = int(read(row, at.LOSS_GUARD))
-        if guard >= 0:
-            write(out, guard, read(x, nq + int(read(row, at.LOSS_DOF))))
-        row += 8 * at.LOSS_DOUBLES
+    for k in range(r.losses.shape[0]):
+        row = r.losses[k]
+        if row.guard >= 0:
+            out[row.guard] = x[r.sizes.nq + row.dof]
 
 
 @core
-def add_joint_friction_slopes(w, seeds, x, p, out, stride):
-    """How it changes with the state: to FORCES, and to the rows of bristles in ``out`` (n, stride)."""
-    row, qvel, nq = read_int(w, at.LOSSES), read_int(w, at.QVEL), read_int(w, at.NQ)
-    for _ in range(read_int(w, at.LOSS_COUNT)):
-        dof, loss, soft = int(read(row, at.LOSS_DOF)), read(row, at.LOSS), read(row, at.LOSS_SPEED)
-        bristle = int(read(row, at.LOSS_BRISTLE))
+def add_joint_friction_slopes(r, seeds, x, p, out):
+    """How it changes with the state: to ``r.forces``, and to the rows of bristles in ``out``."""
+    qvel, nq = r.qvel, r.sizes.nq
+    for k in range(r.losses.shape[0]):
+        row = r.losses[k]
+        dof, loss, soft, bristle = row.dof, row.loss, row.speed, row.bristle
         if bristle < 0:
-            square = read(qvel, dof) ** 2 + soft * soft
-            add_force(w, seeds, nq + dof, dof, -loss * soft * soft / (square * math.sqrt(square)))
+            square = qvel[dof] ** 2 + soft * soft
+            add_force(r, seeds, nq + dof, dof, -loss * soft * soft / (square * math.sqrt(square)))
         else:
-            fast, slope, z, rate, stiff, _, damping = _bristle(w, row, x, p)
+            fast, slope, z, rate, stiff, _, damping = _bristle(r, row, x, p)
             rate_by_v, rate_by_z = 1.0 - stiff * slope * z, -stiff * fast
             change = damping * rate_by_v - damping * damping * slope * rate
-            add_force(w, seeds, nq + dof, dof, -loss * change)
-            add_force(w, seeds, bristle, dof, -loss * (stiff + damping * rate_by_z))
-            add_rate(seeds, out, stride, bristle, nq + dof, rate_by_v)
-            add_rate(seeds, out, stride, bristle, bristle, rate_by_z)
-        row += 8 * at.LOSS_DOUBLES
+            add_force(r, seeds, nq + dof, dof, -loss * change)
+            add_force(r, seeds, bristle, dof, -loss * (stiff + damping * rate_by_z))
+            add_rate(seeds, out, bristle, nq + dof, rate_by_v)
+            add_rate(seeds, out, bristle, bristle, rate_by_z)
 
 
 @core
-def add_joint_friction_parameters(w, seeds, x, p, out, stride):
-    """How it changes with deflection and damping: to FORCES, and to the rows of bristles in ``out`` (n, stride)."""
-    row, first = read_int(w, at.LOSSES), read_int(w, at.LOSS_PARAMETERS)
-    for _ in range(read_int(w, at.LOSS_COUNT)):
-        dof, loss, bristle = int(read(row, at.LOSS_DOF)), read(row, at.LOSS), int(read(row, at.LOSS_BRISTLE))
+def add_joint_friction_parameters(r, seeds, x, p, out):
+    """How it changes with deflection and damping: to ``r.forces``, and to the rows of bristles in ``out``."""
+    first = r.sizes.friction_parameters
+    for k in range(r.losses.shape[0]):
+        row = r.losses[k]
+        dof, loss, bristle = row.dof, row.loss, row.bristle
         if bristle >= 0:
-            fast, _, z, rate, stiff, at_rest, damping = _bristle(w, row, x, p)
+            fast, _, z, rate, stiff, at_rest, damping = _bristle(r, row, x, p)
             by_rest = (damping / at_rest) ** 2 * rate  # of the force, by the damping at rest
             rate_by_stiff = -fast * z
             by_stiff = z + damping * rate_by_stiff + by_rest * 0.5 * at_rest / stiff
-            add_force(w, seeds, first, dof, loss * by_stiff * stiff * stiff)
-            add_force(w, seeds, first + 1, dof, -loss * by_rest * at_rest / read(p, first + 1))
-            add_rate(seeds, out, stride, bristle, first, -rate_by_stiff * stiff * stiff)
-        row += 8 * at.LOSS_DOUBLES
+            add_force(r, seeds, first, dof, loss * by_stiff * stiff * stiff)
+            add_force(r, seeds, first + 1, dof, -loss * by_rest * at_rest / p[first + 1])
+            add_rate(seeds, out, bristle, first, -rate_by_stiff * stiff * stiff)

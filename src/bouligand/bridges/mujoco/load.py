@@ -177,7 +177,7 @@ def load(
         states = [*_state_names(mj), *table.bristles, *(["cost"] if cost is not None else [])]
         rate = None if cost is None else UserFunction("cost", cost)
         sizes = len(states), len(table.params), table.loss_parameters
-        memory = Memory(mj, table.rows, table.places, driver, table.losses, *sizes, rate)
+        memory = Memory(mj, table.rows, driver, table.losses, *sizes, rate)
         memory.try_out(memory.neutral(), np.array(list(table.params.values()), dtype=float))
         memory()  # evaluates it once through MuJoCo's binding, where errors are exceptions (compiled code would end the process)
         _, quats = coordinates(mj)

@@ -1,6 +1,6 @@
-"""The memory that the compiled functions work in: an mjData and a block of addresses for each integration.
+"""The memory that the compiled functions work in: an mjData and a table of arrays (see `table`) for each integration.
 
-MuJoCo's model and the tables of contacts and coordinates are shared and never written to after they were made.
+MuJoCo's model and the arrays of contacts and coordinates are shared and never written to after they were made.
 """
 
 from __future__ import annotations
@@ -13,81 +13,121 @@ import numpy as np
 
 from ...core.state import MOST_ALONG
 from ...errors import PerformanceWarning
+from ...memory.tables import TableMemory
 from ...system.caught import Failures
 from ...system.reasons import name_error, undefined_name, why
 from ...system.warning import warn_user
-from . import layout as at
 from .couplings import Couplings
 from .formulas import Constants
 from .hostile import RobotFileWarning
 from .own_models import light_copy, place_few_geoms, smooth_copy
+from .table import (
+    BODY,
+    BODY_ALONG,
+    BOTH_BALLS,
+    CONTACT,
+    CONTROL,
+    COUPLINGS,
+    DOF,
+    DOF_ALONG,
+    FIRST_BALL,
+    LOSS,
+    MUJOCO,
+    NO_CONTROL,
+    PAIR,
+    PLACED,
+    ROBOT,
+    SIZES,
+    SLOPES,
+    TENDON,
+)
 
 if TYPE_CHECKING:
-    from ..._typing import FloatArray, IntArray
+    from numpy.typing import NDArray
+
+    from ..._typing import FloatArray, IntArray, RecordArray
     from .driver import Driver
 
 BALL = int(mujoco.mjtGeom.mjGEOM_SPHERE)
 ROUND = (BALL, int(mujoco.mjtGeom.mjGEOM_CAPSULE))
 CORE = 1e-3  # of its radius: to that a round geom that touches another is shrunk
 _QUIET = np.ones(len(mujoco.mjtWarning.__members__) - 1, dtype=np.int32).tobytes()  # counts of warnings, after none
+# integers of MuJoCo's model, under their names in the table
+INTEGERS = {
+    "body_root": "body_rootid",
+    "body_parent": "body_parentid",
+    "dof_parent": "dof_parentid",
+    "dof_body": "dof_bodyid",
+    "dof_joint": "dof_jntid",
+    "joint_kind": "jnt_type",
+    "joint_dof": "jnt_dofadr",
+    "tendon_first": "ten_J_rowadr",
+    "tendon_number": "ten_J_rownnz",
+    "tendon_dofs": "ten_J_colind",
+}
 
 
 class Memory:
-    """``memory()`` makes a block: its address, and what keeps it alive. It can be pickled; blocks are made anew."""
+    """``memory()`` makes a table: its address, and what keeps it alive. It can be pickled; tables are made anew."""
 
     def __init__(
         self,
         model: mujoco.MjModel,
-        rows: Sequence[IntArray],
-        places: Sequence[FloatArray],
+        contacts: Sequence[np.void],
         driver: Driver,
-        losses: Sequence[Sequence[float]],
+        losses: Sequence[tuple[float, ...]],
         n: int,
         parameters: int,
         loss_parameters: int = 0,
         cost: Any = None,
     ) -> None:
         self.model = smooth_copy(model)
-        self.rows = np.ascontiguousarray(rows, dtype=np.int64).reshape(-1, at.CONTACT_INTS)
-        self.places = np.ascontiguousarray(places, dtype=float).reshape(-1, at.CONTACT_DOUBLES)
+        self.contacts: RecordArray = np.array(contacts, dtype=CONTACT)
         self.driver = driver
         self.cost = cost  # the UserFunction of a running cost, whose state is the last
-        self.losses = np.ascontiguousarray(losses, dtype=float).reshape(-1, at.LOSS_DOUBLES)
+        self.losses: RecordArray = np.array(losses, dtype=LOSS)
         self.loss_parameters = loss_parameters
         self.couplings = Couplings(model)
         self.sizes = {"n": n, "m": len(driver.names), "p": parameters}
-        self.sticks = bool((self.rows[:, at.SLIPS :] >= 0).any() or (self.losses[:, at.LOSS_GUARD] >= 0).any())
+        self.sticks = bool((self.contacts["slips"] >= 0).any() or (self.losses["guard"] >= 0).any())
         self.scalars, self.quats = coordinates(model)
-        self.last_dof = _last_dofs(model)
-        self.first_dof = np.arange(model.nv, dtype=np.int64)
-        for _, dof in self.quats:
-            self.first_dof[dof : dof + 3] = dof
-        self.columns = np.zeros(
-            model.nv, dtype=np.int64
-        )  # (a quaternion has a fourth one, after those of its three dofs)
-        self.columns[self.scalars[:, 1]] = self.scalars[:, 0]
-        for q, dof in self.quats:
-            self.columns[dof : dof + 3] = range(q, q + 3)
+        self.integers = self._integers(model)
         self.constants = Constants(self.model)
-        for number, row in enumerate(self.rows):
-            if row[at.KIND] == at.PAIR:
-                self._shrink(row, self.places[number])
-        place_few_geoms(self.model, self.rows)
+        for contact in self.contacts:
+            if contact["kind"] == PAIR:
+                self._shrink(contact)
+        place_few_geoms(self.model, self.contacts)
         self.light = light_copy(self.model)
         self._bound: dict[str, tuple[int, object]] = {}  # functions of the user
         self.failures = Failures()
 
-    def _shrink(self, row: IntArray, place: FloatArray) -> None:
-        first, second = (int(self.model.geom_type[row[column]]) == BALL for column in (at.GEOM1, at.GEOM2))
-        row[at.BALLS] = 0 if not first else 2 if second else 1
-        for column, pad in ((at.GEOM1, at.PAD), (at.GEOM2, at.PAD + 1)):
-            geom = int(row[column])
-            if row[at.BALLS] == 2:
-                place[pad] = self.original_radius(geom)
+    def _integers(self, model: mujoco.MjModel) -> dict[str, IntArray]:
+        """The integers of the model that the compiled functions need, with 64 bits."""
+        first_of, columns = np.arange(model.nv, dtype=np.int64), np.zeros(model.nv, dtype=np.int64)
+        columns[self.scalars[:, 1]] = self.scalars[:, 0]
+        for q, dof in self.quats:
+            first_of[dof : dof + 3] = dof
+            columns[dof : dof + 3] = range(q, q + 3)  # (its fourth column is after those of its three dofs)
+        return {
+            **{name: np.array(getattr(model, theirs), dtype=np.int64) for name, theirs in INTEGERS.items()},
+            "body_last_dof": _last_dofs(model),
+            "dof_first": first_of,
+            "dof_column": columns,
+            "scalars": self.scalars,
+            "quats": self.quats,
+        }
+
+    def _shrink(self, contact: np.void) -> None:
+        geoms = int(contact["geom1"]), int(contact["geom2"])
+        first, second = (int(self.model.geom_type[geom]) == BALL for geom in geoms)
+        contact["balls"] = 0 if not first else BOTH_BALLS if second else FIRST_BALL
+        for geom, pads in zip(geoms, (contact["pads"][:1], contact["pads"][1:]), strict=True):
+            if contact["balls"] == BOTH_BALLS:
+                pads[:] = self.original_radius(geom)
             elif int(self.model.geom_type[geom]) in ROUND:
                 full = self.original_radius(geom)
                 self.model.geom_size[geom, 0] = CORE * full
-                place[pad] = (1.0 - CORE) * full
+                pads[:] = (1.0 - CORE) * full
 
     def original_radius(self, geom: int) -> float:
         """The radius of a round geom before it was shrunk."""
@@ -156,129 +196,114 @@ class Memory:
         counts = data.warning.number
         counts[:] = 1
         mujoco.mj_forward(model, data)  # raises an exception here if MuJoCo cannot compute the model
-        block = np.zeros(at.BLOCK_SIZE, dtype=np.int64)
-        scratch = np.zeros(at.ROW + 2 * model.nv)
-        inputs = np.zeros(max(len(self.driver.names), 1))
-        sizes = np.array([self.sizes["n"], self.sizes["m"], self.sizes["p"], 0], dtype=np.int64)
-        arrays = {
-            at.QPOS: data.qpos,
-            at.QVEL: data.qvel,
-            at.ACT: data.act,
-            at.ACT_DOT: data.act_dot,
-            at.CTRL: data.ctrl,
-            at.APPLIED: data.qfrc_applied,
-            at.QACC: data.qacc_smooth,
-            at.XPOS: data.xpos,
-            at.XMAT: data.xmat,
-            at.COM: data.subtree_com,
-            at.CVEL: data.cvel,
-            at.CDOF: data.cdof,
-            at.BODY_ROOT: model.body_rootid,
-            at.DOF_PARENT: model.dof_parentid,
-            at.SCALARS: self.scalars,
-            at.QUATS: self.quats,
-            at.BODY_LAST_DOF: self.last_dof,
-            at.DOF_FIRST: self.first_dof,
-            at.DOF_JOINT: model.dof_jntid,
-            at.JOINT_KIND: model.jnt_type,
-            at.JOINT_DOF: model.jnt_dofadr,
-            at.JOINT_AXIS: data.xaxis,
-            at.JOINT_ANCHOR: data.xanchor,
-            at.CONTACTS: self.rows,
-            at.PLACES: self.places,
-            at.SCRATCH: scratch,
-            at.HERE: np.zeros(model.nq + model.nv + 1),
-            **_tendons(model, data),
-            at.LOSSES: self.losses,
-            at.COUPLINGS: self.couplings.rows,
-            at.COUPLING_OFFSETS: self.couplings.offsets,
-            at.COUPLED: self.couplings.dofs,
-            at.COUPLING_W: np.zeros((len(self.couplings), model.nv)),
-            at.COUPLING_S: np.zeros((len(self.couplings), len(self.couplings))),
-            at.COUPLING_Z: np.zeros(len(self.couplings)),
-            at.SUBSTITUTED: np.zeros(self.sizes["n"]),
-            at.CONTROL_TABLE: self.driver.table,
-            at.CONTROL_CTX: sizes,
-            at.COST_CTX: sizes,
-            at.INPUTS: inputs if self.driver.torques else data.ctrl,
-            **self._for_jacobians(data),
-        }
-        if self.driver.torques and self.driver.kind != at.NO_CONTROL:
-            arrays[at.INPUT_DOFS] = self.driver.dofs
-        for slot, array in arrays.items():
-            block[slot] = array.ctypes.data
-        numbers = {
-            at.MODEL: model._address,
-            at.LIGHT_MODEL: self.light._address,
-            at.DATA: data._address,
-            at.N: self.sizes["n"],
-            at.NQ: model.nq,
-            at.NV: model.nv,
-            at.NA: model.na,
-            at.NU: len(self.driver.names),
-            at.HAS_TENDON: model.ntendon,
-            at.HAS_ACTUATORS: model.nu,
-            at.SCALAR_COUNT: len(self.scalars),
-            at.QUAT_COUNT: len(self.quats),
-            at.CONTACT_COUNT: len(self.rows),
-            at.NBODY: model.nbody,
-            at.HAS_COMPENSATION: int(self.constants.compensated.any()),
-            at.NEEDS_TENDON: int((self.rows[:, at.KIND] == at.TENDON).any()),
-            at.LOSS_COUNT: len(self.losses),
-            at.LOSS_PARAMETERS: self.loss_parameters,
-            at.COUPLING_COUNT: len(self.couplings),
-            at.CONTROL: self.driver.kind,
-            at.CONTROL_SIZE: self.driver.size,
-            at.CONTROL_FN: self.address_of(self.driver.function),
-            at.HELD: self.driver.held.start,
-            at.COST: -1 if self.cost is None else self.sizes["n"] - 1,
-            at.COST_FN: self.address_of(self.cost),
-        }
-        for slot, number in numbers.items():
-            block[slot] = number
-        piece = block.ctypes.data, (data, counts, block, arrays, self)
+        names, parameters = self.driver.names, self.sizes["p"]
+        context = np.array([self.sizes["n"], len(names), parameters, 0], dtype=np.int64)
+        table = TableMemory(
+            ROBOT,
+            mujoco=_record(
+                MUJOCO, model=model._address, data=data._address, light_model=self.light._address, complete=0
+            ),
+            sizes=self._sizes(),
+            control=self._control(context),
+            contacts=self.contacts,
+            placed=_record(PLACED),
+            losses=self.losses,
+            couplings=self._couplings(),
+            here=np.zeros(model.nq + model.nv),
+            rates=np.zeros(self.sizes["n"]),
+            **_of_mujoco(model, data),
+            **self.integers,
+            **vars(self.constants),
+            **self._inputs(data),
+            **self._for_jacobians(),
+        )
+        piece = table.address, (data, counts, table, context, self)
         self.after_use(piece)
         return piece
 
-    def _for_jacobians(self, data: mujoco.MjData) -> dict[int, Any]:
-        """What only ``jacobians`` needs."""
-        model, n, inputs = self.model, self.sizes["n"], len(self.driver.names)
-        parameters = self.sizes["p"]
+    def _sizes(self) -> RecordArray:
+        model = self.model
+        return _record(
+            SIZES,
+            n=self.sizes["n"],
+            nq=model.nq,
+            nv=model.nv,
+            na=model.na,
+            nu=len(self.driver.names),
+            tendons=model.ntendon,
+            actuators=model.nu,
+            tendon_guards=bool((self.contacts["kind"] == TENDON).any()),
+            compensated=bool(self.constants.compensated.any()),
+            friction_parameters=self.loss_parameters,
+        )
+
+    def _control(self, context: IntArray) -> RecordArray:
+        return _record(
+            CONTROL,
+            kind=self.driver.kind,
+            function=self.address_of(self.driver.function),
+            context=context.ctypes.data,
+            held=self.driver.held.start,
+            cost=-1 if self.cost is None else self.sizes["n"] - 1,
+            cost_function=self.address_of(self.cost),
+        )
+
+    def _inputs(self, data: mujoco.MjData) -> dict[str, NDArray[Any]]:
+        driver = self.driver
+        on_joints = driver.torques and driver.kind != NO_CONTROL
+        return {
+            "inputs": np.zeros(max(len(driver.names), 1)) if driver.torques else data.ctrl,
+            "input_dofs": driver.dofs if on_joints else np.zeros(0, dtype=np.int64),
+            "times": driver.times,
+            "schedule": driver.schedule,
+            "gaits": driver.gaits,
+        }
+
+    def _couplings(self) -> TableMemory:
+        count, nv = self.couplings.rows.shape
+        return TableMemory(
+            COUPLINGS,
+            J=self.couplings.rows,
+            offsets=self.couplings.offsets,
+            dofs=self.couplings.dofs,
+            W=np.zeros((count, nv)),
+            S=np.zeros((count, count)),
+            z=np.zeros(count),
+            x=np.zeros(self.sizes["n"]),
+        )
+
+    def _for_jacobians(self) -> dict[str, NDArray[Any]]:
+        """What only Jacobians work in."""
+        model, n, inputs, parameters = self.model, self.sizes["n"], len(self.driver.names), self.sizes["p"]
         held = self.driver.held
         rows = max(n, MOST_ALONG, parameters if held.stop == held.start else held.start + inputs)
+        guards = self._guards() if self.sticks else 0
         return {
-            at.CDOF_DOT: data.cdof_dot,
-            at.CINERT: data.cinert,
-            at.CRB: data.crb,
-            at.BODY_CENTRE: data.xipos,
-            at.GEOM_POS: data.geom_xpos,
-            at.GEOM_MAT: data.geom_xmat,
-            at.GEOM_REACH: model.geom_rbound,
-            at.BODY_PARENT: model.body_parentid,
-            at.DOF_BODY: model.dof_bodyid,
-            at.GRAVITY: self.constants.gravity,
-            at.STIFFNESS: self.constants.stiffness,
-            at.DAMPING: self.constants.damping,
-            at.ACTUATORS: self.constants.actuators,
-            at.COMPENSATED: self.constants.compensated,
-            at.COLUMN: self.columns,
-            at.BODY_WORK: np.zeros((model.nbody, at.BODY_DOUBLES)),
-            at.DOF_WORK: np.zeros((model.nv, at.DOF_DOUBLES)),
-            at.LAW_WORK: np.zeros(at.LAW_DOUBLES),
-            at.MARKS: np.zeros(model.nv),
-            at.FORCES: np.zeros((rows, model.nv)),
-            at.SOLVED: np.zeros((rows, model.nv)),
-            at.GUARD_ROWS: np.zeros(self._guards() * (n + parameters + 1) + parameters if self.sticks else 1),
-            at.SHIFTED: np.zeros(max(n, parameters) + 2 * inputs + 1),
-            at.ALONG_X: np.zeros((MOST_ALONG, n)),
-            at.ALONG_Q: np.zeros((MOST_ALONG, model.nv)),
-            at.ALONG_DOFS: np.zeros((MOST_ALONG, model.nv, at.ALONG_DOF_DOUBLES)),
-            at.ALONG_BODIES: np.zeros((MOST_ALONG, model.nbody, at.ALONG_BODY_DOUBLES)),
+            "bodies": np.zeros(model.nbody, BODY),
+            "dofs": np.zeros(model.nv, DOF),
+            "slopes": _record(SLOPES),
+            "marks": np.zeros(model.nv, dtype=np.int64),
+            "contact_rows": np.zeros((2, model.nv)),
+            "forces": np.zeros((rows, model.nv)),
+            "solved": np.zeros((rows, model.nv)),
+            "guards_by_x": np.zeros((guards, n)),
+            "guards_by_p": np.zeros((guards, parameters)),
+            "guard_p": np.zeros(parameters),
+            "guard_h": np.zeros(guards),
+            "varied": np.zeros(max(n, parameters)),
+            "inputs_low": np.zeros(inputs),
+            "inputs_high": np.zeros(inputs),
+            "cost_rate": np.zeros(1),
+            "columns": np.zeros((0, 0)),
+            "along_x": np.zeros((MOST_ALONG, n)),
+            "along_q": np.zeros((MOST_ALONG, model.nv)),
+            "dofs_along": np.zeros((MOST_ALONG, model.nv), DOF_ALONG),
+            "bodies_along": np.zeros((MOST_ALONG, model.nbody), BODY_ALONG),
         }
 
     def _guards(self) -> int:
-        used = self.rows[:, [at.TOUCH, at.PULL, at.SLIPS, at.SLIPS + 1]]
-        return 1 + int(max(used.max(initial=-1), self.losses[:, at.LOSS_GUARD].max(initial=-1)))
+        used = (self.contacts["touch"], self.contacts["pull"], self.contacts["slips"], self.losses["guard"])
+        return 1 + max(int(numbers.max(initial=-1)) for numbers in used)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_bound": {}, "light": None}
@@ -288,14 +313,39 @@ class Memory:
         self.light = light_copy(self.model)
 
 
-def _tendons(model: mujoco.MjModel, data: mujoco.MjData) -> dict[int, Any]:
-    """The lengths of tendons, and how these change with the pose."""
+def _record(dtype: np.dtype[np.void], /, **numbers: float) -> RecordArray:
+    """One record with these numbers."""
+    record: RecordArray = np.zeros(1, dtype)
+    for name, number in numbers.items():
+        record[name] = number
+    return record
+
+
+def _of_mujoco(model: mujoco.MjModel, data: mujoco.MjData) -> dict[str, FloatArray]:
+    """MuJoCo's own arrays, under their names in the table."""
     return {
-        at.TENDON_LENGTH: data.ten_length,
-        at.TENDON_SLOPES: data.ten_J,
-        at.TENDON_FIRST: model.ten_J_rowadr,
-        at.TENDON_NUMBER: model.ten_J_rownnz,
-        at.TENDON_DOFS: model.ten_J_colind,
+        "qpos": data.qpos,
+        "qvel": data.qvel,
+        "qacc": data.qacc_smooth,
+        "act": data.act,
+        "act_dot": data.act_dot,
+        "applied": data.qfrc_applied,
+        "xpos": data.xpos,
+        "xmat": data.xmat,
+        "com": data.subtree_com,
+        "cvel": data.cvel,
+        "cdof": data.cdof,
+        "cdof_dot": data.cdof_dot,
+        "cinert": data.cinert,
+        "crb": data.crb,
+        "body_centre": data.xipos,
+        "geom_pos": data.geom_xpos,
+        "geom_mat": data.geom_xmat,
+        "geom_reach": model.geom_rbound,
+        "joint_axis": data.xaxis,
+        "joint_anchor": data.xanchor,
+        "tendon_length": data.ten_length,
+        "tendon_slopes": data.ten_J,
     }
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from . import layout as at
 from .contacts import Place
 from .couplings import Couplings, wraps
 from .features import name_of
 from .laws import ExactCoulomb, FrictionLaw, JointFriction, LuGre, NormalLaw, Stops, friction_of
+from .table import CONTACT, LIMIT, PAIR, POINT, TENDON
 
 if TYPE_CHECKING:
-    from ..._typing import FloatArray, IntArray
+    from ..._typing import FloatArray
 
 Law = NormalLaw | FrictionLaw | Stops | JointFriction
 _JOINT, _TENDON = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_TENDON
@@ -35,8 +35,7 @@ class Table:
         self.model, self.law, self.friction = model, law, friction
         self.normal, self.offset = normal, offset
         self.along, self.across = _directions(normal)
-        self.rows: list[IntArray] = []
-        self.places: list[FloatArray] = []
+        self.rows: list[np.void] = []
         self.guards: list[str] = []
         self.bristles: list[str] = []
         self.params: dict[str, float] = {}
@@ -64,35 +63,38 @@ class Table:
                 f"contact {place.name!r} has friction and adhesion=True: friction is proportional to the normal force, and would "
                 "accelerate the slip while that pulls; use adhesion=False"
             )
-        row, spot = np.zeros(at.CONTACT_INTS, dtype=np.int64), np.zeros(at.CONTACT_DOUBLES)
-        row[at.TOUCH] = self._guard(f"{place.name} touches")
-        row[at.PULL] = self._guard(f"{place.name} pushes") if law.has_pull_guard else -1
-        row[at.BODY1] = place.body
-        row[at.NORMAL], row[at.P_NORMAL] = law.kind, self._parameters(law, self.law, place.name)
+        row = self._row()
+        row["touch"] = self._guard(f"{place.name} touches")
+        row["pull"] = self._guard(f"{place.name} pushes") if law.has_pull_guard else -1
+        row["body1"] = place.body
+        row["normal"], row["p_normal"] = law.kind, self._parameters(law, self.law, place.name)
         if place.geoms is None:
-            row[at.KIND] = at.POINT
-            spot[at.AT : at.AT + 3], spot[at.RADIUS] = place.point, place.radius
-            spot[at.AXIS : at.AXIS + 3], spot[at.OFFSET] = self.normal, self.offset
-            spot[at.ALONG : at.ALONG + 3], spot[at.ACROSS : at.ACROSS + 3] = self.along, self.across
+            row["kind"] = POINT
+            row["point"], row["radius"] = place.point, place.radius
+            row["axis"], row["offset"], row["ways"] = self.normal, self.offset, (self.along, self.across)
         else:
             if isinstance(friction, LuGre | ExactCoulomb):
                 raise ValueError(
                     f"contact {place.name!r}: {type(friction).__name__} is for contacts with the floor; give it a Coulomb of "
                     "its own"
                 )
-            row[at.KIND] = at.PAIR
-            row[at.GEOM1], row[at.GEOM2] = place.geoms
-            row[at.BODY2] = self.model.geom_bodyid[place.geoms[1]]
+            row["kind"] = PAIR
+            row["geom1"], row["geom2"] = place.geoms
+            row["body2"] = self.model.geom_bodyid[place.geoms[1]]
         if friction is not None:
-            row[at.FRICTION], row[at.P_FRICTION] = friction.kind, self._parameters(friction, usual, place.name)
+            row["friction"], row["p_friction"] = friction.kind, self._parameters(friction, usual, place.name)
         if isinstance(friction, LuGre):
-            row[at.BRISTLE] = self._size + len(self.bristles)
+            row["bristle"] = self._size + len(self.bristles)
             self.bristles += [f"bristle:{place.name}:along", f"bristle:{place.name}:across"]
-        row[at.SLIPS : at.SLIPS + 2] = self._slips(place) if isinstance(friction, ExactCoulomb) else -1
-        while_pushing = tuple(self.guards[k] for k in (row[at.TOUCH], row[at.PULL]) if k >= 0)
-        self.active_while |= {self.guards[k]: while_pushing for k in row[at.SLIPS : at.SLIPS + 2] if k >= 0}
+        row["slips"] = self._slips(place) if isinstance(friction, ExactCoulomb) else -1
+        while_pushing = tuple(self.guards[k] for k in (row["touch"], row["pull"]) if k >= 0)
+        self.active_while |= {self.guards[k]: while_pushing for k in row["slips"] if k >= 0}
+
+    def _row(self) -> np.void:
+        """One more contact, in which all numbers are zero."""
+        row: np.void = np.zeros(1, CONTACT)[0]
         self.rows.append(row)
-        self.places.append(spot)
+        return row
 
     def _slips(self, place: Place) -> list[int]:
         """Of friction that sticks exactly: the guards of the slip in the two directions, -1 for one in which nothing moves."""
@@ -122,7 +124,7 @@ class Table:
             dof = int(model.jnt_dofadr[joint])
             for sign, bound in zip((-1.0, 1.0), model.jnt_range[joint], strict=True):
                 row = self._add_limit(joint_name(model, joint), sign, bound, 1.0 / model.dof_invweight0[dof])
-                row[at.KIND], row[at.DOF], row[at.QADR] = at.LIMIT, dof, model.jnt_qposadr[joint]
+                row["kind"], row["dof"], row["place"] = LIMIT, dof, model.jnt_qposadr[joint]
         for tendon in map(int, tendons):
             in_space = np.any(wraps(model, tendon) != int(mujoco.mjtWrap.mjWRAP_JOINT))
             for sign, bound in zip((-1.0, 1.0), model.tendon_range[tendon], strict=True):
@@ -131,16 +133,13 @@ class Table:
                 row = self._add_limit(
                     name_of(model, _TENDON, tendon), sign, bound, 1.0 / model.tendon_invweight0[tendon]
                 )
-                row[at.KIND], row[at.ROPE] = at.TENDON, tendon
+                row["kind"], row["tendon"] = TENDON, tendon
 
-    def _add_limit(self, name: str, sign: float, bound: float, inertia: float) -> IntArray:
-        row, spot = np.zeros(at.CONTACT_INTS, dtype=np.int64), np.zeros(at.CONTACT_DOUBLES)
-        row[at.PULL], row[at.P_NORMAL] = -1, self._of_stops
-        row[at.SLIPS : at.SLIPS + 2] = -1
-        row[at.TOUCH] = self._guard(f"{name} beyond its {'lower' if sign < 0 else 'upper'} limit")
-        spot[at.SIGN], spot[at.BOUND], spot[at.INERTIA] = sign, bound, inertia
-        self.rows.append(row)
-        self.places.append(spot)
+    def _add_limit(self, name: str, sign: float, bound: float, inertia: float) -> np.void:
+        row = self._row()
+        row["pull"], row["p_normal"], row["slips"] = -1, self._of_stops, -1
+        row["touch"] = self._guard(f"{name} beyond its {'lower' if sign < 0 else 'upper'} limit")
+        row["sign"], row["bound"], row["inertia"] = sign, bound, inertia
         return row
 
     def add_exact_joint_friction(self) -> None:

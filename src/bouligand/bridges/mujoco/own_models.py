@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from . import layout as at
+from .table import PAIR
 
 if TYPE_CHECKING:
-    from ..._typing import IntArray
+    from ..._typing import RecordArray
 
 
 def smooth_copy(model: mujoco.MjModel) -> mujoco.MjModel:
@@ -26,11 +26,12 @@ def smooth_copy(model: mujoco.MjModel) -> mujoco.MjModel:
     return model
 
 
-def place_few_geoms(model: mujoco.MjModel, rows: IntArray) -> None:
+def place_few_geoms(model: mujoco.MjModel, contacts: RecordArray) -> None:
     """Let the kinematics leave geoms at their bodies' frames that nothing here depends on. (Pictures have another model.)"""
     if model.opt.density > 0.0 or model.opt.viscosity > 0.0:
         return  # (forces of a fluid act on geoms)
-    needed = {int(geom) for row in rows if row[at.KIND] == at.PAIR for geom in row[[at.GEOM1, at.GEOM2]]}
+    pairs = contacts[contacts["kind"] == PAIR]
+    needed = {int(geom) for name in ("geom1", "geom2") for geom in pairs[name]}
     on_geoms = (int(mujoco.mjtWrap.mjWRAP_SPHERE), int(mujoco.mjtWrap.mjWRAP_CYLINDER))
     needed |= {int(geom) for kind, geom in zip(model.wrap_type, model.wrap_objid, strict=True) if kind in on_geoms}
     for geom in set(range(model.ngeom)) - needed:

@@ -12,7 +12,6 @@ import numpy as np
 from ..._made import Made
 from ...system.arguments import finite_numbers, number, short
 from ...system.system import System
-from . import layout as at
 from .control import shaped_inputs
 from .forces import entry as compute_forces
 from .formulas import missing
@@ -130,10 +129,9 @@ class Robot(TangentCoordinates, System, metaclass=Made, by="bridges.mujoco.load"
     def touching(self, b: ArrayLike) -> BoolArray:
         """Which contacts push in the mode b, (contacts,) of bool."""
         b = self._mode(b)
-        rows = self.memory.rows[: len(self.places)]
-        return np.array(
-            [b[row[at.TOUCH]] > 0 and (row[at.PULL] < 0 or b[row[at.PULL]] > 0) for row in rows], dtype=bool
-        )
+        contacts = self.memory.contacts[: len(self.places)]
+        touch, pull = contacts["touch"], contacts["pull"]
+        return np.asarray((b[touch] > 0) & ((pull < 0) | (b[pull] > 0)))
 
     def forces(self, x: ArrayLike, b: ArrayLike, p: Parameters | None = None, t: float = 0.0) -> FloatArray:
         """The forces at the contacts in a state and mode, in N and in the world's axes.

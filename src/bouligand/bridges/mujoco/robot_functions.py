@@ -10,7 +10,7 @@ import numpy as np
 
 from ...system.functions import SHAPES, UserFunction
 from . import compiled, jacobians
-from . import layout as at
+from .table import PAIR
 
 if TYPE_CHECKING:
     from ..._typing import FloatArray
@@ -62,7 +62,7 @@ def low_level(memory: Memory, has_guards: bool, sticks: bool = False) -> dict[st
     entries = compiled.entries()
     if not has_guards or sticks:
         return {name: callable_of(name, entries[name]) for name in ("f", "h")}
-    of_pairs = (memory.rows[:, at.KIND] == at.PAIR) & (memory.rows[:, at.PULL] >= 0)
+    of_pairs = (memory.contacts["kind"] == PAIR) & (memory.contacts["pull"] >= 0)
     if of_pairs.any():
         entries = {**entries, "Dh": jacobians.entry("Dh")}
     return {name: callable_of(name, entry) for name, entry in entries.items()}

@@ -15,45 +15,34 @@ I, B and F are sums over all bodies that a dof moves: of the inertia, of the for
 with I the rotational inertia about the frame's origin, c mass times centre, P the linear momentum: twelve numbers a body.
 """
 
-from ...core.compiler.intrinsics import read, read_int, read_int32, write
-from ...core.compiler.jit import core
-from . import layout as at
-from .spatial import cross, dot, inertia_times, keep, of_force, of_motion, plus, vector
-
-_STILL = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+from .spatial import STILL, cross, dot, inertia_times, keep, of_force, of_motion, plus, three_of, vector
+from .table import core
 
 
 @core(inline=True)
 def falling(gravity):
     """The acceleration of the world, with gravity."""
-    return 0.0, 0.0, 0.0, -read(gravity, 0), -read(gravity, 1), -read(gravity, 2)
+    return 0.0, 0.0, 0.0, -gravity[0], -gravity[1], -gravity[2]
 
 
 @core
-def velocities(w):
-    """Velocity and acceleration before and after the joint of each dof, into DOF_WORK."""
-    cdof, rates = read_int(w, at.CDOF), read_int(w, at.CDOF_DOT)
-    qvel, qacc, gravity = read_int(w, at.QVEL), read_int(w, at.QACC), read_int(w, at.GRAVITY)
-    parents, first_of, work = read_int(w, at.DOF_PARENT), read_int(w, at.DOF_FIRST), read_int(w, at.DOF_WORK)
-    still = falling(gravity)
-    for k in range(read_int(w, at.NV)):
-        row, axis = work + 8 * at.DOF_DOUBLES * k, cdof + 48 * k
-        before, last = read_int32(parents, read_int(first_of, k)), read_int32(parents, k)
-        v = a = _STILL
-        u, c = _STILL, still
+def velocities(r):
+    """Velocity and acceleration before and after the joint of each dof."""
+    cdof, rates, qvel, qacc, dofs = r.cdof, r.cdof_dot, r.qvel, r.qacc, r.dofs
+    parents, first_of, still = r.dof_parent, r.dof_first, falling(r.gravity)
+    for k in range(dofs.shape[0]):
+        dof, axis, speed = dofs[k], vector(cdof[k]), qvel[k]
+        before, last = parents[first_of[k]], parents[k]
+        v, a = STILL, still
+        u, c = STILL, still
         if last >= 0:
-            one = work + 8 * at.DOF_DOUBLES * last
-            u, c = vector(one + 8 * at.V_AFTER), vector(one + 8 * at.A_AFTER)
+            u, c = vector(dofs[last].v_after), vector(dofs[last].a_after)
         if before >= 0:
-            one = work + 8 * at.DOF_DOUBLES * before
-            v, a = vector(one + 8 * at.V_AFTER), vector(one + 8 * at.A_AFTER)
-        else:
-            a = still
-        speed = read(qvel, k)
-        keep(row + 8 * at.V_BEFORE, v)
-        keep(row + 8 * at.A_BEFORE, a)
-        keep(row + 8 * at.V_AFTER, plus(u, speed, vector(axis)))
-        keep(row + 8 * at.A_AFTER, plus(plus(c, read(qacc, k), vector(axis)), speed, vector(rates + 48 * k)))
+            v, a = vector(dofs[before].v_after), vector(dofs[before].a_after)
+        keep(dof.v_before, v)
+        keep(dof.a_before, a)
+        keep(dof.v_after, plus(u, speed, axis))
+        keep(dof.a_after, plus(plus(c, qacc[k], axis), speed, vector(rates[k])))
 
 
 @core(inline=True)
@@ -64,56 +53,58 @@ def force_and_momentum(inertia, v, a):
 
 
 @core
-def bodies(w):
-    """Force and velocity products of each body alone, into BODY_WORK."""
-    cinert, cvel = read_int(w, at.CINERT), read_int(w, at.CVEL)
-    last_of, work, dofs = read_int(w, at.BODY_LAST_DOF), read_int(w, at.BODY_WORK), read_int(w, at.DOF_WORK)
-    for i in range(1, read_int(w, at.NBODY)):
-        row, inertia = work + 8 * at.BODY_DOUBLES * i, cinert + 80 * i
-        last = read_int(last_of, i)
+def bodies(r):
+    """Force and velocity products of each body alone."""
+    cinert, cvel, last_of, dofs = r.cinert, r.cvel, r.body_last_dof, r.dofs
+    for i in range(1, r.bodies.shape[0]):
+        body, inertia, last = r.bodies[i], cinert[i], last_of[i]
+        force, gyration, products = body.force, body.gyration, body.momentum
         if last < 0:  # fixed to the world
-            for q in range(at.BODY_DOUBLES):
-                write(row, q, 0.0)
+            keep(force, STILL)
+            for q in range(9):
+                gyration[q] = 0.0
+            for q in range(3):
+                products[q] = 0.0
             continue
-        v, a = vector(cvel + 48 * i), vector(dofs + 8 * (at.DOF_DOUBLES * last + at.A_AFTER))
-        force, momentum = force_and_momentum(inertia, v, a)
-        keep(row + 8 * at.FORCE, force)
-        xx, yy, zz = read(inertia, 0), read(inertia, 1), read(inertia, 2)
-        xy, xz, yz = read(inertia, 3), read(inertia, 4), read(inertia, 5)
+        v, a = vector(cvel[i]), vector(dofs[last].a_after)
+        moving, momentum = force_and_momentum(inertia, v, a)
+        keep(force, moving)
+        xx, yy, zz, xy, xz, yz = vector(inertia)
         half = 0.5 * (xx + yy + zz)
-        cx, cy, cz = read(inertia, 6), read(inertia, 7), read(inertia, 8)
-        level = 2.0 * (cx * v[3] + cy * v[4] + cz * v[5])
+        level = 2.0 * (inertia[6] * v[3] + inertia[7] * v[4] + inertia[8] * v[5])
         turn = (v[0], v[1], v[2])
         for q in range(3):  # column q of G
             column = (xx - half, xy, xz) if q == 0 else (xy, yy - half, yz) if q == 1 else (xz, yz, zz - half)
-            one, c = cross(turn, column), 2.0 * read(inertia, 6 + q)
-            write(row, at.GYRATION + q, 2.0 * one[0] - c * v[3] + (level if q == 0 else 0.0))
-            write(row, at.GYRATION + 3 + q, 2.0 * one[1] - c * v[4] + (level if q == 1 else 0.0))
-            write(row, at.GYRATION + 6 + q, 2.0 * one[2] - c * v[5] + (level if q == 2 else 0.0))
-            write(row, at.MOMENTUM + q, momentum[3 + q])
+            one, c = cross(turn, column), 2.0 * inertia[6 + q]
+            gyration[q] = 2.0 * one[0] - c * v[3] + (level if q == 0 else 0.0)
+            gyration[3 + q] = 2.0 * one[1] - c * v[4] + (level if q == 1 else 0.0)
+            gyration[6 + q] = 2.0 * one[2] - c * v[5] + (level if q == 2 else 0.0)
+            products[q] = momentum[3 + q]
 
 
 @core
-def _sum_up(w):
-    """BODY_WORK of each body and of all that hang on it."""
-    work, parents = read_int(w, at.BODY_WORK), read_int(w, at.BODY_PARENT)
-    for i in range(read_int(w, at.NBODY) - 1, 0, -1):
-        parent = read_int32(parents, i)
-        if parent > 0:
-            row, above = work + 8 * at.BODY_DOUBLES * i, work + 8 * at.BODY_DOUBLES * parent
-            for q in range(at.BODY_DOUBLES):
-                write(above, q, read(above, q) + read(row, q))
+def _sum_up(r):
+    """The sums of each body and of all that hang on it."""
+    for i in range(r.bodies.shape[0] - 1, 0, -1):
+        if r.body_parent[i] > 0:
+            body, above = r.bodies[i], r.bodies[r.body_parent[i]]
+            for q in range(6):
+                above.force[q] += body.force[q]
+            for q in range(9):
+                above.gyration[q] += body.gyration[q]
+            for q in range(3):
+                above.momentum[q] += body.momentum[q]
 
 
 @core(inline=True)
-def _products(row, s):
-    """B s, of a row of BODY_WORK."""
-    g, p = row + 8 * at.GYRATION, row + 8 * at.MOMENTUM
-    pull = cross((s[0], s[1], s[2]), (read(p, 0), read(p, 1), read(p, 2)))
+def _products(body, s):
+    """B s, of a body and all that hang on it."""
+    g = body.gyration
+    pull = cross((s[0], s[1], s[2]), three_of(body.momentum))
     return (
-        read(g, 0) * s[0] + read(g, 1) * s[1] + read(g, 2) * s[2],
-        read(g, 3) * s[0] + read(g, 4) * s[1] + read(g, 5) * s[2],
-        read(g, 6) * s[0] + read(g, 7) * s[1] + read(g, 8) * s[2],
+        g[0] * s[0] + g[1] * s[1] + g[2] * s[2],
+        g[3] * s[0] + g[4] * s[1] + g[5] * s[2],
+        g[6] * s[0] + g[7] * s[1] + g[8] * s[2],
         2.0 * pull[0],
         2.0 * pull[1],
         2.0 * pull[2],
@@ -121,61 +112,55 @@ def _products(row, s):
 
 
 @core
-def _prepare_dofs(w):
-    """What each dof's axis makes of speeds and angles before it, into DOF_WORK."""
-    cdof, rates, crb = read_int(w, at.CDOF), read_int(w, at.CDOF_DOT), read_int(w, at.CRB)
-    bodies_of, first_of, qvel = read_int(w, at.DOF_BODY), read_int(w, at.DOF_FIRST), read_int(w, at.QVEL)
-    work, nv = read_int(w, at.DOF_WORK), read_int(w, at.NV)
+def _prepare_dofs(r):
+    """What each dof's axis makes of speeds and angles before it."""
+    cdof, rates, crb, qvel, dofs = r.cdof, r.cdof_dot, r.crb, r.qvel, r.dofs
+    bodies_of, first_of = r.dof_body, r.dof_first
+    nv = dofs.shape[0]
     for k in range(nv):
-        row, s, rate = work + 8 * at.DOF_DOUBLES * k, vector(cdof + 48 * k), vector(rates + 48 * k)
-        v, a, body = vector(row + 8 * at.V_BEFORE), vector(row + 8 * at.A_BEFORE), read_int32(bodies_of, k)
-        own, first = _STILL, read_int(first_of, k)
+        row, s, rate = dofs[k], vector(cdof[k]), vector(rates[k])
+        v, a, body = vector(row.v_before), vector(row.a_before), bodies_of[k]
+        own, first = STILL, first_of[k]
         dof = first
-        while dof < nv and read_int(first_of, dof) == first:
-            own = plus(own, read(qvel, dof), vector(cdof + 48 * dof))
+        while dof < nv and first_of[dof] == first:
+            own = plus(own, qvel[dof], vector(cdof[dof]))
             dof += 1
-        keep(row + 8 * at.BY_SPEED, plus(of_motion(own, s), 2.0, rate))
-        keep(row + 8 * at.BY_ANGLE, plus(of_motion(a, s), -1.0, of_motion(rate, v)))
-        keep(row + 8 * at.INERTIAL, inertia_times(crb + 80 * body, s))
-        sums = read_int(w, at.BODY_WORK) + 8 * at.BODY_DOUBLES * body
-        g, p = sums + 8 * at.GYRATION, sums + 8 * at.MOMENTUM
-        pull = cross((read(p, 0), read(p, 1), read(p, 2)), (s[3], s[4], s[5]))
+        keep(row.by_speed, plus(of_motion(own, s), 2.0, rate))
+        keep(row.by_angle, plus(of_motion(a, s), -1.0, of_motion(rate, v)))
+        keep(row.inertial, inertia_times(crb[body], s))
+        g, p, gyral = r.bodies[body].gyration, three_of(r.bodies[body].momentum), row.gyral
+        pull = cross(p, (s[3], s[4], s[5]))
         for q in range(3):
-            twist = read(g, q) * s[0] + read(g, 3 + q) * s[1] + read(g, 6 + q) * s[2]
-            write(row, at.GYRAL + q, twist + 2.0 * pull[q])
+            twist = g[q] * s[0] + g[3 + q] * s[1] + g[6 + q] * s[2]
+            gyral[q] = twist + 2.0 * pull[q]
 
 
 @core
-def subtract_motion(w):
-    """Subtract d tau from FORCES. Forces of contacts have been subtracted from those in BODY_WORK."""
-    _sum_up(w)
-    _prepare_dofs(w)
-    cdof, rates, crb = read_int(w, at.CDOF), read_int(w, at.CDOF_DOT), read_int(w, at.CRB)
-    parents, first_of, bodies_of = read_int(w, at.DOF_PARENT), read_int(w, at.DOF_FIRST), read_int(w, at.DOF_BODY)
-    column, forces, work = read_int(w, at.COLUMN), read_int(w, at.FORCES), read_int(w, at.DOF_WORK)
-    nq, nv = read_int(w, at.NQ), read_int(w, at.NV)
-    for k in range(nv):
-        row, body = work + 8 * at.DOF_DOUBLES * k, read_int32(bodies_of, k)
-        s, rate = vector(cdof + 48 * k), vector(rates + 48 * k)
-        sums, inertia = read_int(w, at.BODY_WORK) + 8 * at.BODY_DOUBLES * body, crb + 80 * body
-        by_speed = plus(inertia_times(inertia, vector(row + 8 * at.BY_SPEED)), 1.0, _products(sums, s))
-        by_angle = plus(inertia_times(inertia, vector(row + 8 * at.BY_ANGLE)), 1.0, _products(sums, rate))
-        carried = plus(by_angle, 1.0, of_force(s, vector(sums + 8 * at.FORCE)))
-        mass = vector(row + 8 * at.INERTIAL)
-        spin0, spin1, spin2 = read(row, at.GYRAL), read(row, at.GYRAL + 1), read(row, at.GYRAL + 2)
-        angle_row, speed_row = forces + 8 * nv * read_int(column, k), forces + 8 * nv * (nq + k)
-        j, first = k, read_int(first_of, k)
+def subtract_motion(r):
+    """Subtract d tau from ``r.forces``. Forces of contacts have been subtracted from those of the bodies."""
+    _sum_up(r)
+    _prepare_dofs(r)
+    cdof, rates, crb, dofs, forces = r.cdof, r.cdof_dot, r.crb, r.dofs, r.forces
+    parents, first_of, bodies_of, column, nq = r.dof_parent, r.dof_first, r.dof_body, r.dof_column, r.sizes.nq
+    for k in range(dofs.shape[0]):
+        row, body, inertia = dofs[k], r.bodies[bodies_of[k]], crb[bodies_of[k]]
+        s, rate = vector(cdof[k]), vector(rates[k])
+        by_speed = plus(inertia_times(inertia, vector(row.by_speed)), 1.0, _products(body, s))
+        by_angle = plus(inertia_times(inertia, vector(row.by_angle)), 1.0, _products(body, rate))
+        carried = plus(by_angle, 1.0, of_force(s, vector(body.force)))
+        mass, first = vector(row.inertial), first_of[k]
+        spin0, spin1, spin2 = three_of(row.gyral)
+        angle_row, speed_row = forces[column[k]], forces[nq + k]
+        j = k
         while j >= 0:
-            axis = vector(cdof + 48 * j)
-            write(angle_row, j, read(angle_row, j) - dot(axis, carried if j < first else by_angle))
-            write(speed_row, j, read(speed_row, j) - dot(axis, by_speed))
+            axis = vector(cdof[j])
+            angle_row[j] -= dot(axis, carried if j < first else by_angle)
+            speed_row[j] -= dot(axis, by_speed)
             if j < k:  # the force of dof k by dof j, which is before it
-                one, rate_j = work + 8 * at.DOF_DOUBLES * j, rates + 48 * j
-                angles = dot(mass, vector(one + 8 * at.BY_ANGLE))
-                angles += spin0 * read(rate_j, 0) + spin1 * read(rate_j, 1) + spin2 * read(rate_j, 2)
-                speeds = dot(mass, vector(one + 8 * at.BY_SPEED)) + spin0 * axis[0] + spin1 * axis[1] + spin2 * axis[2]
-                target = forces + 8 * nv * read_int(column, j)
-                write(target, k, read(target, k) - angles)
-                target = forces + 8 * nv * (nq + j)
-                write(target, k, read(target, k) - speeds)
-            j = read_int32(parents, j)
+                one, rate_j = dofs[j], rates[j]
+                angles = dot(mass, vector(one.by_angle))
+                angles += spin0 * rate_j[0] + spin1 * rate_j[1] + spin2 * rate_j[2]
+                speeds = dot(mass, vector(one.by_speed)) + spin0 * axis[0] + spin1 * axis[1] + spin2 * axis[2]
+                forces[column[j], k] -= angles
+                forces[nq + j, k] -= speeds
+            j = parents[j]

@@ -1,24 +1,47 @@
-"""Compiled: algebra of spatial vectors (rotation first, then translation), as tuples of six numbers."""
+"""Compiled: algebra of spatial vectors (rotation first, then translation), as tuples of six numbers, and of tuples of three."""
 
-from ...core.compiler.intrinsics import read, write
-from ...core.compiler.jit import core
+from .table import core
 
 STILL = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @core(inline=True)
-def vector(at):
-    return read(at, 0), read(at, 1), read(at, 2), read(at, 3), read(at, 4), read(at, 5)
+def vector(a):
+    """The six numbers of an array."""
+    return a[0], a[1], a[2], a[3], a[4], a[5]
 
 
 @core(inline=True)
-def keep(at, a):
-    write(at, 0, a[0])
-    write(at, 1, a[1])
-    write(at, 2, a[2])
-    write(at, 3, a[3])
-    write(at, 4, a[4])
-    write(at, 5, a[5])
+def keep(out, a):
+    """Six numbers into an array."""
+    out[0] = a[0]
+    out[1] = a[1]
+    out[2] = a[2]
+    out[3] = a[3]
+    out[4] = a[4]
+    out[5] = a[5]
+
+
+@core(inline=True)
+def three_of(a):
+    """The first three numbers of an array."""
+    return a[0], a[1], a[2]
+
+
+@core(inline=True)
+def sum_of(a, scale, b):
+    """a + scale b, of three numbers each."""
+    return a[0] + scale * b[0], a[1] + scale * b[1], a[2] + scale * b[2]
+
+
+@core(inline=True)
+def times(matrix, v):
+    """A (3, 3) matrix in memory times a vector."""
+    return (
+        matrix[0, 0] * v[0] + matrix[0, 1] * v[1] + matrix[0, 2] * v[2],
+        matrix[1, 0] * v[0] + matrix[1, 1] * v[1] + matrix[1, 2] * v[2],
+        matrix[2, 0] * v[0] + matrix[2, 1] * v[1] + matrix[2, 2] * v[2],
+    )
 
 
 @core(inline=True)
@@ -77,14 +100,14 @@ def of_force(v, f):
 
 
 @core(inline=True)
-def inertia_times(at, v):
-    """The momentum of a velocity; ``at`` has MuJoCo's ten numbers: Ixx Iyy Izz Ixy Ixz Iyz, mass * centre, mass."""
-    x, y, z, mass = read(at, 6), read(at, 7), read(at, 8), read(at, 9)
-    xy, xz, yz = read(at, 3), read(at, 4), read(at, 5)
+def inertia_times(inertia, v):
+    """The momentum of a velocity; MuJoCo's ten numbers are Ixx Iyy Izz Ixy Ixz Iyz, mass * centre, mass."""
+    x, y, z, mass = inertia[6], inertia[7], inertia[8], inertia[9]
+    xy, xz, yz = inertia[3], inertia[4], inertia[5]
     return (
-        read(at, 0) * v[0] + xy * v[1] + xz * v[2] - z * v[4] + y * v[5],
-        xy * v[0] + read(at, 1) * v[1] + yz * v[2] + z * v[3] - x * v[5],
-        xz * v[0] + yz * v[1] + read(at, 2) * v[2] - y * v[3] + x * v[4],
+        inertia[0] * v[0] + xy * v[1] + xz * v[2] - z * v[4] + y * v[5],
+        xy * v[0] + inertia[1] * v[1] + yz * v[2] + z * v[3] - x * v[5],
+        xz * v[0] + yz * v[1] + inertia[2] * v[2] - y * v[3] + x * v[4],
         z * v[1] - y * v[2] + mass * v[3],
         x * v[2] - z * v[0] + mass * v[4],
         y * v[0] - x * v[1] + mass * v[5],

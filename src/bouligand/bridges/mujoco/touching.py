@@ -2,237 +2,228 @@
 
 import math
 
-from ...core.compiler.intrinsics import read, read_int, write
-from ...core.compiler.jit import core
+from ...core.compiler.intrinsics import address
 from . import laws
-from . import layout as at
 from .mechanics import point_velocity, pull_tendon, push_body, tendon_speed
+from .spatial import three_of
 from .symbols import geom_distance
+from .table import BOTH_BALLS, LIMIT, POINT, TENDON, core
 
 FAR = 1e10  # m: MuJoCo's distances saturate there, so never
 
 
 @core
-def _between_balls(w, contact, spot):
+def _between_balls(r, contact):
     """`place` for two balls: along the line through their centres."""
-    s, centres = read_int(w, at.SCRATCH), read_int(w, at.GEOM_POS)
-    one, two = centres + 24 * read_int(contact, at.GEOM1), centres + 24 * read_int(contact, at.GEOM2)
+    s, pads = r.placed, contact.pads
+    one, two = r.geom_pos[contact.geom1], r.geom_pos[contact.geom2]
     size = 0.0
     for i in range(3):
-        size += (read(one, i) - read(two, i)) ** 2
+        size += (one[i] - two[i]) ** 2
     size = math.sqrt(size)
     for i in range(3):
-        normal = (read(one, i) - read(two, i)) / size
-        write(s, at.PUSH + i, normal)
-        between = 0.5 * (read(one, i) + read(two, i))
-        write(s, at.WHERE + i, between + 0.5 * (read(spot, at.PAD + 1) - read(spot, at.PAD)) * normal)
-    write(s, at.DEPTH, read(spot, at.PAD) + read(spot, at.PAD + 1) - size)
+        normal = (one[i] - two[i]) / size
+        s.push[i] = normal
+        s.where[i] = 0.5 * (one[i] + two[i]) + 0.5 * (pads[1] - pads[0]) * normal
+    s.depth = pads[0] + pads[1] - size
 
 
 @core
-def place(w, x, contact, spot):
-    """Into the scratch: how deep a contact is pressed (negative in the air), the direction of the push on body 1, and where."""
-    s = read_int(w, at.SCRATCH)
-    kind = read_int(contact, at.KIND)
-    if kind == at.LIMIT:
-        write(s, at.DEPTH, read(spot, at.SIGN) * (read(x, read_int(contact, at.QADR)) - read(spot, at.BOUND)))
+def place(r, x, contact):
+    """Into ``r.placed``: how deep a contact is pressed (negative in the air), the direction of the push on body 1, and where."""
+    s = r.placed
+    kind = contact.kind
+    if kind == LIMIT:
+        s.depth = contact.sign * (x[contact.place] - contact.bound)
         return
-    if kind == at.TENDON:
-        length = read(read_int(w, at.TENDON_LENGTH), read_int(contact, at.ROPE))
-        write(s, at.DEPTH, read(spot, at.SIGN) * (length - read(spot, at.BOUND)))
+    if kind == TENDON:
+        s.depth = contact.sign * (r.tendon_length[contact.tendon] - contact.bound)
         return
-    if kind == at.POINT:
-        body = read_int(contact, at.BODY1)
-        home, turn = read_int(w, at.XPOS) + 24 * body, read_int(w, at.XMAT) + 72 * body
-        radius, depth = read(spot, at.RADIUS), read(spot, at.OFFSET) + read(spot, at.RADIUS)
+    if kind == POINT:
+        home, turn, point, axis = r.xpos[contact.body1], r.xmat[contact.body1], contact.point, contact.axis
+        radius, depth = contact.radius, contact.offset + contact.radius
         for i in range(3):
-            normal, value = read(spot, at.AXIS + i), read(home, i)
+            normal, value = axis[i], home[i]
             for j in range(3):
-                value += read(turn, 3 * i + j) * read(spot, at.AT + j)
+                value += turn[3 * i + j] * point[j]
             depth -= normal * value
-            write(s, at.PUSH + i, normal)
-            write(s, at.WHERE + i, value - radius * normal)
-        write(s, at.DEPTH, depth)
+            s.push[i] = normal
+            s.where[i] = value - radius * normal
+        s.depth = depth
         return
-    if read_int(contact, at.BALLS) == 2:
-        _between_balls(w, contact, spot)
+    if contact.balls == BOTH_BALLS:
+        _between_balls(r, contact)
         return
     # two geoms, of which the round ones were shrunk to a core: between the cores there is a distance, and with it a
     # direction, also while the geoms themselves are pressed together
-    first, second = read_int(contact, at.GEOM1), read_int(contact, at.GEOM2)
-    apart: float = geom_distance(read_int(w, at.MODEL), read_int(w, at.DATA), first, second, FAR, s + 8 * at.SEGMENT)
+    ends, pads = s.segment, contact.pads
+    apart: float = geom_distance(r.mujoco.model, r.mujoco.data, contact.geom1, contact.geom2, FAR, address(ends))
     sign = -1.0 if apart < 0.0 else 1.0
     size = 0.0
     for i in range(3):
-        size += (read(s, at.SEGMENT + i) - read(s, at.SEGMENT + 3 + i)) ** 2
+        size += (ends[i] - ends[3 + i]) ** 2
     size = math.sqrt(size)
     for i in range(3):
-        one, two = read(s, at.SEGMENT + i), read(s, at.SEGMENT + 3 + i)
+        one, two = ends[i], ends[3 + i]
         normal = sign * (one - two) / size
-        write(s, at.PUSH + i, normal)
-        write(s, at.WHERE + i, 0.5 * (one + two) + 0.5 * (read(spot, at.PAD + 1) - read(spot, at.PAD)) * normal)
-    write(s, at.DEPTH, read(spot, at.PAD) + read(spot, at.PAD + 1) - apart)
+        s.push[i] = normal
+        s.where[i] = 0.5 * (one + two) + 0.5 * (pads[1] - pads[0]) * normal
+    s.depth = pads[0] + pads[1] - apart
 
 
 @core
-def slip(w, contact):
+def slip(r, contact):
     """The velocity of body 1 against body 2 at a contact that has been placed."""
-    s = read_int(w, at.SCRATCH)
-    x, y, z = read(s, at.WHERE), read(s, at.WHERE + 1), read(s, at.WHERE + 2)
-    vx, vy, vz = point_velocity(w, read_int(contact, at.BODY1), x, y, z)
-    if read_int(contact, at.BODY2) != 0:
-        ux, uy, uz = point_velocity(w, read_int(contact, at.BODY2), x, y, z)
+    x, y, z = three_of(r.placed.where)
+    vx, vy, vz = point_velocity(r, contact.body1, x, y, z)
+    if contact.body2 != 0:
+        ux, uy, uz = point_velocity(r, contact.body2, x, y, z)
         vx, vy, vz = vx - ux, vy - uy, vz - uz
     return vx, vy, vz
 
 
 @core
-def closing(w, contact, spot):
+def closing(r, contact):
     """How fast a contact that has been placed is pressed deeper."""
-    if read_int(contact, at.KIND) == at.LIMIT:
-        return read(spot, at.SIGN) * read(read_int(w, at.QVEL), read_int(contact, at.DOF))
-    if read_int(contact, at.KIND) == at.TENDON:
-        return read(spot, at.SIGN) * tendon_speed(w, read_int(contact, at.ROPE))
-    s = read_int(w, at.SCRATCH)
-    vx, vy, vz = slip(w, contact)
-    return -(read(s, at.PUSH) * vx + read(s, at.PUSH + 1) * vy + read(s, at.PUSH + 2) * vz)
+    if contact.kind == LIMIT:
+        return contact.sign * r.qvel[contact.dof]
+    if contact.kind == TENDON:
+        return contact.sign * tendon_speed(r, contact.tendon)
+    vx, vy, vz = slip(r, contact)
+    a, b, c = three_of(r.placed.push)
+    return -(a * vx + b * vy + c * vz)
 
 
 @core
 def normal_force(contact, depth, rate, p):
     """The push along the normal. Smooth in depth and rate on both sides of depth = 0."""
-    i = read_int(contact, at.P_NORMAL)
-    if read_int(contact, at.NORMAL) == laws.SPRING:
-        return read(p, i + 2) + read(p, i) * depth + read(p, i + 1) * rate
-    load = read(p, i) * math.copysign(math.fabs(depth) ** read(p, i + 2), depth)
-    return load * (1.0 + read(p, i + 1) * rate)
+    i = contact.p_normal
+    if contact.normal == laws.SPRING:
+        return p[i + 2] + p[i] * depth + p[i + 1] * rate
+    load = p[i] * math.copysign(math.fabs(depth) ** p[i + 2], depth)
+    return load * (1.0 + p[i + 1] * rate)
 
 
 @core
 def pull_guard(contact, depth, rate, p):
     """Positive while the contact pushes: the force itself, or (Hunt-Crossley) the factor of it that changes its sign."""
-    if read_int(contact, at.NORMAL) == laws.SPRING:
+    if contact.normal == laws.SPRING:
         return normal_force(contact, depth, rate, p)
-    return 1.0 + read(p, read_int(contact, at.P_NORMAL) + 1) * rate
+    return 1.0 + p[contact.p_normal + 1] * rate
 
 
 @core
-def guards(w, x, p, out):
+def pushes(contact, b):
+    """Whether a contact is active in a mode: it touches, and does not pull."""
+    return b[contact.touch] > 0.0 and (contact.pull < 0 or b[contact.pull] > 0.0)
+
+
+@core
+def guards(r, x, p, out):
     """All guards, of data whose kinematics (and velocities, if a guard is a force) are up to date."""
-    contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
-    for _ in range(read_int(w, at.CONTACT_COUNT)):
-        place(w, x, contact, spot)
-        depth = read(read_int(w, at.SCRATCH), at.DEPTH)
-        write(out, read_int(contact, at.TOUCH), depth)
-        pull = read_int(contact, at.PULL)
-        if pull >= 0:
-            write(out, pull, pull_guard(contact, depth, closing(w, contact, spot), p))
-        if read_int(contact, at.FRICTION) == laws.EXACT_COULOMB:
-            _slip_guards(w, contact, spot, out)
-        contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
+    for k in range(r.contacts.shape[0]):
+        contact = r.contacts[k]
+        place(r, x, contact)
+        depth = r.placed.depth
+        out[contact.touch] = depth
+        if contact.pull >= 0:
+            out[contact.pull] = pull_guard(contact, depth, closing(r, contact), p)
+        if contact.friction == laws.EXACT_COULOMB:
+            _slip_guards(r, contact, out)
 
 
 @core
-def _slip_guards(w, contact, spot, out):
+def _slip_guards(r, contact, out):
     """The guards of friction that sticks exactly: the slip in both directions."""
-    vx, vy, vz = slip(w, contact)
+    vx, vy, vz = slip(r, contact)
     for q in range(2):
-        guard, way = read_int(contact, at.SLIPS + q), spot + 8 * (at.ALONG + 3 * q)
+        guard, way = contact.slips[q], contact.ways[q]
         if guard >= 0:
-            write(out, guard, vx * read(way, 0) + vy * read(way, 1) + vz * read(way, 2))
+            out[guard] = vx * way[0] + vy * way[1] + vz * way[2]
 
 
 @core
-def push(w, contact, fx, fy, fz):
+def push(r, contact, fx, fy, fz):
     """A force on body 1 where the contact is, and its opposite on body 2."""
-    s, out = read_int(w, at.SCRATCH), read_int(w, at.APPLIED)
-    x, y, z = read(s, at.WHERE), read(s, at.WHERE + 1), read(s, at.WHERE + 2)
-    push_body(w, read_int(contact, at.BODY1), x, y, z, fx, fy, fz, out)
-    if read_int(contact, at.BODY2) != 0:
-        push_body(w, read_int(contact, at.BODY2), x, y, z, -fx, -fy, -fz, out)
+    out = r.applied
+    x, y, z = three_of(r.placed.where)
+    push_body(r, contact.body1, x, y, z, fx, fy, fz, out)
+    if contact.body2 != 0:
+        push_body(r, contact.body2, x, y, z, -fx, -fy, -fz, out)
 
 
 @core
-def stop(w, contact, spot, depth, rate, p):
+def stop(r, contact, depth, rate, p):
     """The force of a limit, of a joint or of a tendon, against what goes beyond it."""
-    i, applied = read_int(contact, at.P_NORMAL), read_int(w, at.APPLIED)
-    force = -read(spot, at.SIGN) * read(spot, at.INERTIA) * read(p, i) * depth * (1.0 + read(p, i + 1) * rate)
-    if read_int(contact, at.KIND) == at.LIMIT:
-        dof = read_int(contact, at.DOF)
-        write(applied, dof, read(applied, dof) + force)
+    i, applied = contact.p_normal, r.applied
+    force = -contact.sign * contact.inertia * p[i] * depth * (1.0 + p[i + 1] * rate)
+    if contact.kind == LIMIT:
+        applied[contact.dof] += force
     else:
-        pull_tendon(w, read_int(contact, at.ROPE), force, applied)
+        pull_tendon(r, contact.tendon, force, applied)
 
 
 @core
-def contact_forces(w, x, b, p, dx):
+def contact_forces(r, x, b, p, dx):
     """The forces of all contacts that touch (and do not pull) to qfrc_applied, and the rates of bristles to dx."""
-    contact, spot = read_int(w, at.CONTACTS), read_int(w, at.PLACES)
-    s = read_int(w, at.SCRATCH)
-    for _ in range(read_int(w, at.CONTACT_COUNT)):
-        pull = read_int(contact, at.PULL)
-        active = read(b, read_int(contact, at.TOUCH)) > 0.0 and (pull < 0 or read(b, pull) > 0.0)
-        if active:
-            place(w, x, contact, spot)
-            depth, rate = read(s, at.DEPTH), closing(w, contact, spot)
-            if read_int(contact, at.KIND) >= at.LIMIT:
-                stop(w, contact, spot, depth, rate, p)
+    for k in range(r.contacts.shape[0]):
+        contact = r.contacts[k]
+        if pushes(contact, b):
+            place(r, x, contact)
+            depth, rate = r.placed.depth, closing(r, contact)
+            if contact.kind >= LIMIT:
+                stop(r, contact, depth, rate, p)
             else:
                 force = normal_force(contact, depth, rate, p)
-                fx, fy, fz = friction(w, x, b, contact, spot, force, p, dx)
-                n0, n1, n2 = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
-                push(w, contact, fx + force * n0, fy + force * n1, fz + force * n2)
-        elif read_int(contact, at.FRICTION) == laws.LUGRE:  # in the air bristles relax
-            i, relax = read_int(contact, at.BRISTLE), read(p, read_int(contact, at.P_FRICTION) + 6)
-            write(dx, i, -read(x, i) / relax)
-            write(dx, i + 1, -read(x, i + 1) / relax)
-        contact, spot = contact + 8 * at.CONTACT_INTS, spot + 8 * at.CONTACT_DOUBLES
+                fx, fy, fz = friction(r, x, b, contact, force, p, dx)
+                n0, n1, n2 = three_of(r.placed.push)
+                push(r, contact, fx + force * n0, fy + force * n1, fz + force * n2)
+        elif contact.friction == laws.LUGRE:  # in the air bristles relax
+            i, relax = contact.bristle, p[contact.p_friction + 6]
+            dx[i] = -x[i] / relax
+            dx[i + 1] = -x[i + 1] / relax
 
 
 @core
-def _opposed(b, contact, spot, most):
+def _opposed(b, contact, most):
     """Friction of this size against the sign of the slip, along and across."""
     fx, fy, fz = 0.0, 0.0, 0.0
     for q in range(2):
-        guard, way = read_int(contact, at.SLIPS + q), spot + 8 * (at.ALONG + 3 * q)
+        guard, way = contact.slips[q], contact.ways[q]
         if guard >= 0:
-            size = -most * read(b, guard)
-            fx, fy, fz = fx + size * read(way, 0), fy + size * read(way, 1), fz + size * read(way, 2)
+            size = -most * b[guard]
+            fx, fy, fz = fx + size * way[0], fy + size * way[1], fz + size * way[2]
     return fx, fy, fz
 
 
 @core
-def friction(w, x, b, contact, spot, force, p, dx):
+def friction(r, x, b, contact, force, p, dx):
     """The tangential force of a contact with that normal force; of bristles also their rates."""
-    law = read_int(contact, at.FRICTION)
+    law = contact.friction
     if law == laws.NO_FRICTION:
         return 0.0, 0.0, 0.0
-    s, i = read_int(w, at.SCRATCH), read_int(contact, at.P_FRICTION)
+    i = contact.p_friction
     if law == laws.EXACT_COULOMB:
-        return _opposed(b, contact, spot, read(p, i) * force)
-    vx, vy, vz = slip(w, contact)
+        return _opposed(b, contact, p[i] * force)
+    vx, vy, vz = slip(r, contact)
     if law == laws.COULOMB:
-        n0, n1, n2 = read(s, at.PUSH), read(s, at.PUSH + 1), read(s, at.PUSH + 2)
+        n0, n1, n2 = three_of(r.placed.push)
         normal = n0 * vx + n1 * vy + n2 * vz
         vx, vy, vz = vx - normal * n0, vy - normal * n1, vz - normal * n2
-        over = -read(p, i) * force / math.sqrt(vx * vx + vy * vy + vz * vz + read(p, i + 1) ** 2)
+        over = -p[i] * force / math.sqrt(vx * vx + vy * vy + vz * vz + p[i + 1] ** 2)
         return over * vx, over * vy, over * vz
-    along, across = spot + 8 * at.ALONG, spot + 8 * at.ACROSS
-    u = vx * read(along, 0) + vy * read(along, 1) + vz * read(along, 2)
-    v = vx * read(across, 0) + vy * read(across, 1) + vz * read(across, 2)
-    stribeck, square = read(p, i + 2), u * u + v * v
-    level = read(p, i + 1) + (read(p, i) - read(p, i + 1)) * math.exp(-square / (stribeck * stribeck))
+    along, across = contact.ways[0], contact.ways[1]
+    u = vx * along[0] + vy * along[1] + vz * along[2]
+    v = vx * across[0] + vy * across[1] + vz * across[2]
+    stribeck, square = p[i + 2], u * u + v * v
+    level = p[i + 1] + (p[i] - p[i + 1]) * math.exp(-square / (stribeck * stribeck))
     soft = 0.01 * stribeck  # the speed below which |v| is rounded off
-    fade = read(p, i + 3) * square / (math.sqrt(square + soft * soft) * level)
-    z = read_int(contact, at.BRISTLE)
-    bend, bow = read(x, z), read(x, z + 1)
+    fade = p[i + 3] * square / (math.sqrt(square + soft * soft) * level)
+    z = contact.bristle
+    bend, bow = x[z], x[z + 1]
     rate, rise = u - fade * bend, v - fade * bow
-    write(dx, z, rate)
-    write(dx, z + 1, rise)
-    one = -force * (read(p, i + 3) * bend + read(p, i + 4) * rate + read(p, i + 5) * u)
-    two = -force * (read(p, i + 3) * bow + read(p, i + 4) * rise + read(p, i + 5) * v)
-    return (
-        one * read(along, 0) + two * read(across, 0),
-        one * read(along, 1) + two * read(across, 1),
-        one * read(along, 2) + two * read(across, 2),
-    )
+    dx[z] = rate
+    dx[z + 1] = rise
+    one = -force * (p[i + 3] * bend + p[i + 4] * rate + p[i + 5] * u)
+    two = -force * (p[i + 3] * bow + p[i + 4] * rise + p[i + 5] * v)
+    return one * along[0] + two * across[0], one * along[1] + two * across[1], one * along[2] + two * across[2]

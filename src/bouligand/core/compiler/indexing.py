@@ -2,7 +2,8 @@
 
 Numba unpacks an array into memory and packs what it found again, some forty instructions for an ``x[i]``, of which LLVM leaves
 four: to write, to parse and to remove them took a good part of the time that the core takes to compile. The items are the
-same, negative indices included. See `compiling` for when this is done.
+same, negative indices included, unless the function is marked as one without any (`jit.core`). See `compiling` for when this is
+done.
 """
 
 import contextlib
@@ -49,7 +50,7 @@ def _indices(kind):
 
 def _is_simple(context, array, index):
     """Whether this index is one or a row of a contiguous array, which needs no check and no counting of references."""
-    if type(array) is not types.Array or array.layout != "C" or context.enable_boundscheck:
+    if type(array) not in (types.Array, types.NestedArray) or array.layout != "C" or context.enable_boundscheck:
         return False
     kinds = _indices(index)
     items = isinstance(array.dtype, types.Number | types.Boolean | types.Record)
@@ -59,13 +60,13 @@ def _is_simple(context, array, index):
 
 def _place(lower, array, value, index_type, index):
     """Where the items begin that an index stands for, and the lengths of the axes that are left."""
-    context, builder = lower.context, lower.builder
+    context, builder, natural = lower.context, lower.builder, getattr(lower.func_ir.func_id.func, "natural", False)
     shape = cgutils.unpack_tuple(builder, field(context, builder, array, value, "shape"), array.ndim)
     values = cgutils.unpack_tuple(builder, index) if isinstance(index_type, types.BaseTuple) else [index]
     place = None
     for axis, (kind, number) in enumerate(zip(_indices(index_type), values, strict=True)):
         number = context.cast(builder, number, kind, types.intp if kind.signed else types.uintp)
-        if kind.signed and not (isinstance(kind, types.Literal) and kind.literal_value >= 0):
+        if kind.signed and not natural and not (isinstance(kind, types.Literal) and kind.literal_value >= 0):
             behind = builder.add(number, shape[axis])
             number = builder.select(builder.icmp_signed("<", number, _INT(0)), behind, number)
         place = number if place is None else builder.add(builder.mul(place, shape[axis]), number)

@@ -16,17 +16,19 @@ from .settings import JIT
 from .sources import STAMP
 
 
-def core(function=None, *, entry=False, inline=False, fastmath=False):
+def core(function=None, *, entry=False, inline=False, fastmath=False, natural=False):
     """Compile a function of the core: no GIL, NumPy's error model (a division by zero is inf).
 
     Only an ``entry``, which Python calls, is cached on disk and has a wrapper for Python; the others are compiled into
     it. Without Numba's runtime (``_nrt``): the core never allocates, and counting references to its workspace would
-    cost more than the arithmetic on it.
+    cost more than the arithmetic on it. In a ``natural`` one no index is negative, which saves a comparison for each (see
+    `indexing`).
     """
 
     def decorate(function):
         if not JIT:
             return function
+        function.natural = natural
         options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath, "_nrt": False, "no_cfunc_wrapper": True}
         # (the core has no expressions of whole arrays, which rewriting is for)
         options["no_rewrites"] = True

@@ -12,7 +12,8 @@ from numba.extending import intrinsic, lower_getattr_generic, models, register_m
 from numba.np.numpy_support import from_dtype
 
 from ..state import BLOCK, WORK, Rows, Table
-from ..views import KeptRowsView, TableView
+from ..state.layout import columns_of, record_of
+from ..views import KeptRowsView, TableView, array_at
 from .indexing import field, view
 from .intrinsics import INT64
 from .jit import JIT
@@ -59,8 +60,9 @@ def _new_type(kind):
     if isinstance(kind, np.dtype):
         return from_dtype(kind)
     if isinstance(kind, list):
-        return types.Array(from_dtype(kind[0]), 1, "C")
-    return _ARRAYS[kind]
+        item, dimensions = record_of(kind)
+        return types.Array(from_dtype(item), dimensions, "C")
+    return _ARRAYS[columns_of(kind)[0]]
 
 
 @register_model(TableType)
@@ -107,7 +109,8 @@ def _table_entry(context, builder, kind, value, name):
 
 def _loaded(context, builder, kind, address, name):
     """An entry of the table at an address."""
-    entry = _type(kind.table.fields[name])
+    of_entry = kind.table.fields[name]
+    entry = _type(of_entry)
     row = builder.inttoptr(builder.add(address, INT64(24 * kind.table.places[name])), INT64.as_pointer())
 
     def pointer(to):
@@ -122,6 +125,8 @@ def _loaded(context, builder, kind, address, name):
         rows = context.make_helper(builder, entry)
         rows.data, rows.width = pointer(context.get_value_type(types.CPointer(entry.item))), sizes[1]
         return rows._getvalue()
+    if isinstance(of_entry, str) and (columns := columns_of(of_entry)[1]) is not None:
+        sizes[1] = INT64(columns)  # (so that places in it are multiples of a constant)
     data = pointer(context.get_data_type(entry.dtype).as_pointer())
     return view(context, builder, entry, data, sizes[: entry.ndim])
 
@@ -146,7 +151,7 @@ def _row(context, builder, kind, value, name):
     return view(context, builder, types.Array(kind.item, len(shape), "C"), data, shape)
 
 
-def _opener(table):
+def opener(table):
     """A compiled function from an address to the table that is there."""
     if not JIT:
         return lambda address: TableView(table, address)
@@ -161,8 +166,8 @@ def _opener(table):
     return opened
 
 
-work = _opener(WORK)
-block = _opener(BLOCK)
+work = opener(WORK)
+block = opener(BLOCK)
 
 
 def rows_of(rows):
@@ -182,3 +187,32 @@ def rows_of(rows):
         return RowsType(rows)(matrix), codegen
 
     return named
+
+
+def _placer(kind, dtype):
+    """A compiled function from an address, and the lengths of the axes, to the array that is there."""
+    if not JIT:
+        return lambda address, *shape: array_at(address, shape, dtype)
+
+    def placed(context, builder, signature, args):
+        data = builder.inttoptr(args[0], context.get_data_type(kind.dtype).as_pointer())
+        return view(context, builder, kind, data, args[1:])
+
+    if kind.ndim == 1:
+
+        @intrinsic
+        def array(typingctx, address, length):
+            return kind(types.int64, types.int64), placed
+
+    else:
+
+        @intrinsic
+        def array(typingctx, address, rows, columns):
+            return kind(types.int64, types.int64, types.int64), placed
+
+    return array
+
+
+vector_at = _placer(_ARRAYS["vector"], np.float64)
+integers_at = _placer(_ARRAYS["integers"], np.int64)
+matrix_at = _placer(_ARRAYS["matrix"], np.float64)

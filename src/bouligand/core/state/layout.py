@@ -32,9 +32,22 @@ class Rows:
             self.places[name] = self.places[of][0] + place, count
 
 
+def record_of(kind):
+    """The dtype of an array of records that is written as ``[dtype]`` or ``[[dtype]]``, and the number of its axes."""
+    (inner,) = kind
+    return (inner[0], 2) if isinstance(inner, list) else (inner, 1)
+
+
+def columns_of(kind):
+    """The name of such a kind of array, and the number of its columns if that is fixed."""
+    name, _, columns = kind.partition(" x ")
+    return name, int(columns) if columns else None
+
+
 class Table:
-    """Names of arrays, each with its kind: "vector", "integers", "matrix", "indices" (a matrix of integers), a dtype (one
-    record), [dtype] (an array of records), `Rows`, or another table.
+    """Names of arrays, each with its kind: "vector", "integers", "matrix", "indices" (a matrix of integers), each of
+    these two also with a fixed number of columns, "matrix x 3", a dtype (one record), [dtype] (an array of records), [[dtype]] (a
+    matrix of records), `Rows`, or another table.
 
     Compiled code passes the ``kept`` arrays along with the address; all others are loaded from the table when they are used.
     """
