@@ -355,7 +355,7 @@ def robots() -> mj.Robot:
     assert_type(robot, mj.Robot)
     assert_type(robot.x(qpos=[0.0, 0.0, 0.3, 1.0, 0.0, 0.0, 0.0]), Array)
     assert_type(robot.energy(robot.neutral()), Array)
-    assert_type(robot.touching([1, 1]), NDArray[np.bool_])
+    assert_type(robot.touching([1]), NDArray[np.bool_])
     assert_type(robot.inputs, tuple[str, ...])
     assert_type(robot.tangent(np.eye(robot.n), robot.neutral(), robot.neutral()), Array)
     assert_type(mj.LuGre(0.9, 0.7).rate(mass=1.0, force=10.0), float)
