@@ -64,7 +64,7 @@ def with_array(**changed):
         (with_field("events", "record", 10**15), "belongs to a step that is not there"),
         (with_field("events", "record", 10**3, -1), "belongs to a step that is not there"),
         (with_field("events", "record", 0, -1), "not in the order of the steps"),
-        (with_field("events", "t", 2.1), "outside the trajectory"),
+        (with_field("events", "t", 0.1), "outside its step"),
         (with_field("events", "sign", 2.0), "the sign of an event"),
         (with_field("events", "shown", 3), "shape"),
         (with_field("events", "jumped", 2), "belongs to one that is not there"),

@@ -121,6 +121,11 @@ def corner_here(walk: Walk) -> TrajectoryCorner | None:
     units = [guards[q - first : q - first + w] for q, w in places]
     if begun:
         units = [events["guard"][q : q + w][~begins_to_slide(events[q : q + w])].tolist() for q, w in places]
+        if not all(units):
+            begins = f"{events['t'][last - 1]:.10g}"
+            raise DerivativeError(
+                f"at or before t = {begins} the trajectory begins to stay on a guard that it does not cross"
+            )
     middle = int(events["record"][wanted if first <= wanted < last else places[len(places) // 2][0]])
     if at.near_end and walk.stretch.at_break(walk.stretch.end):
         return corner_before_break(walk, first, last)

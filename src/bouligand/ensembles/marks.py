@@ -36,11 +36,11 @@ class Marks:
     def read(self, number: int) -> Json | None:
         """What the mark of a block says: None if it is not there, nothing if it is damaged."""
         file = self.folder(number) / metadata.FILE
-        if not file.exists():
-            return None
         try:
+            if not file.exists():
+                return None
             attributes = metadata.read_json(file).get("attributes")
-        except StoreError:
+        except (OSError, StoreError):  # (it is there, and cannot be read)
             return {}
         if not isinstance(attributes, dict) or not metadata.is_sealed(attributes) or not _is_mark(attributes):
             return {}

@@ -104,6 +104,11 @@ def solve_many(
         An argument is wrong; the message names it.
     StoreError, StoreMismatchError
         The store cannot be used, or holds the results of another problem.
+
+    Warns
+    -----
+    StoreWarning
+        Blocks of the store are damaged. Reading them is a StoreError; ``ens.verify(repair=True)`` removes them.
     ExecutorError
         The executor's workers were killed again and again, or it takes no tasks any more.
 

@@ -134,14 +134,19 @@ def _events(events: NDArray[Any], steps: NDArray[Any], m: int) -> None:
     }
     for name, values in known.items():
         _need(_is_one_of(events[name], values), f"the {name} of an event has an unknown value")
-    jumped, follows = events["jumped"], np.diff(row, prepend=-1) == 0
-    _need(not jumped[events["shown"] == MARGIN].any(), "a near-grazing changes the word")
-    _need(bool(follows[jumped == WITH_CROSSING].all()), "an event belongs to one that is not there")
+    jumped, shown = events["jumped"], events["shown"]
+    follows = (np.diff(row, prepend=-1) == 0) & (np.diff(t, prepend=np.nan) == 0.0)
+    _need(not jumped[shown == MARGIN].any(), "a near-grazing changes the word")
+    begins_to_stay = (shown == SWITCH) & (events["sign"] == 0.0) & (jumped == 0)
+    belongs = (jumped == WITH_CROSSING) | begins_to_stay  # to the crossing at the same instant
+    _need(bool(follows[belongs].all()), "an event belongs to one that is not there")
     finite = np.isfinite(events["residual"]).all() and not np.isnan(events["effect"]).any()
     _need(bool(finite), "an event has numbers that are not finite")
-    # (a near-grazing may be noted a little outside its step)
-    inside = (t >= steps["t"][0]) & (t <= steps["t"][-1])
-    _need(bool(inside.all()), "an event is outside the trajectory")
+    times = steps["t"]
+    # (a near-grazing may be noted a little outside its step, and an event at the start just after it)
+    first = np.where(shown == MARGIN, times[0], times[np.maximum(row - 1, 0)])
+    last = np.where(shown == MARGIN, times[-1], np.maximum(times[row], np.nextafter(times[0], np.inf)))
+    _need(bool(((t >= first) & (t <= last)).all()), "an event is outside its step")
 
 
 def _need(holds: bool, otherwise: str) -> None:
