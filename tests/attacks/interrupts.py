@@ -106,22 +106,22 @@ def session(cache: pathlib.Path | None, right: str, after: float = -1.0, at: int
     return "interrupted" in lines, "" if right in lines else f"answers {lines[-2:]}"
 
 
-def first_uses(count: int, rng: random.Random) -> list[str]:
-    """Ctrl-C spread over a cold first use (a fifth of them), a warm one, and its imports."""
+def first_uses(count: int, cold: int, rng: random.Random, given: pathlib.Path | None = None) -> list[str]:
+    """Ctrl-C spread over a cold first use (so many of them), a warm one, and its imports. ``given``: where compiled code is."""
     wrong, came = [], 0
     with tempfile.TemporaryDirectory() as place:
-        warm = pathlib.Path(place) / "warm"
+        warm = given or pathlib.Path(place) / "warm"
         right, cold_time, _ = undisturbed(warm)
         again, warm_time, imports = undisturbed(warm)
         assert again == right
         for number in tqdm(range(count), desc="first uses"):
             share = rng.random()
             cache = warm
-            if number % 5 == 0:
+            if number < cold:
                 cache = pathlib.Path(place) / f"cold{number}"
                 moment = f"cold, after {share * cold_time:.2f} of {cold_time:.1f} s"
                 interrupted, text = session(cache, right, after=share * cold_time)
-            elif number % 5 < 3:
+            elif number % 2 == 0:
                 moment = f"warm, after {share * warm_time:.2f} of {warm_time:.1f} s"
                 interrupted, text = session(cache, right, after=share * warm_time)
             else:
@@ -132,7 +132,7 @@ def first_uses(count: int, rng: random.Random) -> list[str]:
             if text:
                 wrong.append(f"Ctrl-C {number} ({moment}): {text}")
                 tqdm.write(wrong[-1])
-    print(f"{count} Ctrl-C in first uses, {came} while it ran: {len(wrong)} broken sessions")
+    print(f"{count} Ctrl-C in first uses ({cold} cold), {came} while it ran: {len(wrong)} broken sessions")
     return wrong
 
 
@@ -235,6 +235,8 @@ def at_many_events(events: int, times: int, rng: random.Random) -> list[str]:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Ctrl-C at any moment, and forks while threads compile.")
     parser.add_argument("--count", type=int, default=100, help="Ctrl-C in first uses")
+    parser.add_argument("--cold", type=int, default=20, help="of these, with nothing compiled before")
+    parser.add_argument("--cache", type=pathlib.Path, help="a folder of compiled code for the others")
     parser.add_argument("--forks", type=int, default=20)
     parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--times", type=int, default=20, help="Ctrl-C at many events")
@@ -247,7 +249,7 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.only in (None, "forks"):
         wrong += forks(chosen.forks, 0.15)
     if chosen.only in (None, "uses"):
-        wrong += first_uses(chosen.count, rng)
+        wrong += first_uses(chosen.count, chosen.cold, rng, chosen.cache)
     print("\n".join(wrong))
     return 1 if wrong else 0
 
