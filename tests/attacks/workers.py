@@ -30,7 +30,7 @@ from tqdm import tqdm
 import bouligand as bd
 from tests.attacks.stores import contents
 
-COUNT, BLOCK = 6000, 150
+COUNT, BLOCK = 2000, 50
 HOPPER, SPAN, OPTIONS = bd.models.hopper(), (0.0, 2.0), {"max_step": 1e-3}
 X0 = np.column_stack([1.5 + np.random.default_rng(6).random(COUNT), np.zeros(COUNT)])
 
