@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 
 from .affine import Leg, Problem
 from .exact import follow, generator, rows
+from .moments import departures, misses, sliders, ties
 from .stacks import stacks
 
 METHODS = ("auto", "auto", "dopri5", "dop853", "bosh3")
@@ -208,6 +209,6 @@ KINDS = {
     kind.__name__.replace("_", "-"): kind
     for kind in (
         plain, sums, spans, observers, one_sided, terminal, breakpoints, starts, ends, constant_ends, corners, dips, combined,
-        stacks,
+        stacks, ties, sliders, departures, misses,
     )
 }  # fmt: skip
