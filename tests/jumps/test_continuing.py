@@ -6,6 +6,8 @@ from numpy.testing import assert_allclose
 
 import bouligand as bd
 
+from ..attacks.fuzz import made
+
 TIGHT = {"rtol": 1e-9, "atol": 1e-11}
 table = bd.System(
     lambda t, x, b, p: (x[1], -9.81),
@@ -86,3 +88,12 @@ def test_what_is_refused():
     )
     with pytest.raises(ValueError, match="b0 is 0 for guard 'line', on which no trajectory stays"):
         bd.solve(mixed, (0.0, 1.0), [1.0, 0.0], b0=[1, 0])
+
+
+@pytest.mark.parametrize("seed", [23, *range(1, 9)])
+def test_a_moving_table_on_which_a_ball_comes_to_rest(seed):
+    """h is known to the digits of t there, where the table moves fast, not only to those of the state."""
+    thrown = made("departures", seed)
+    for rtol in (1e-4, 1e-7, 1e-10):
+        end = bd.solve(thrown.system, thrown.span, thrown.x0, thrown.p, rtol=rtol, atol=0.01 * rtol).x[-1]
+        assert_allclose(end, thrown.tight(thrown.x0), atol=300 * rtol)

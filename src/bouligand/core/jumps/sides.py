@@ -11,7 +11,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import blame, eval_f, eval_h
 from ..guards import hold, hold_none, rates
-from ..resolution import near_zero, shake
+from ..resolution import near_zero, shaken_h
 from ..restart import after_jump, know_rates
 from ..sliding.contacts import rates_of_contacts
 from ..state import FIRED, FIRES_NEXT, SHOWN, SWITCH, WAITS
@@ -32,8 +32,7 @@ def settle_sides(w, change, together):
     s, v, g = w.s, w.v, w.g
     for k in range(g.width):
         g.h_middle[k] = g.h[k]  # (before the jump)
-    shake(v)
-    if eval_h(w, s.now.t, v.x, g.h) or eval_h(w, s.now.t, v.x_trial, g.h_trial):
+    if eval_h(w, s.now.t, v.x, g.h) or shaken_h(w, s.now.t):
         return s.run.status
     hold_none(s)
     total, through = 0.0, -1

@@ -5,8 +5,8 @@ import math
 from .. import codes
 from ..compiler.intrinsics import address, call, compact
 from ..compiler.jit import core
-from ..evaluate import eval_h, failed, nudge
-from ..resolution import round_off, shake
+from ..evaluate import failed, nudge
+from ..resolution import round_off, shaken_h
 from .field import NOT_AFFINE_STATUS, TURNS_STATUS
 
 SHORT = 1e-12  # of the time: flights that are shorter than that are not resolved
@@ -32,8 +32,7 @@ def rates_of_contacts(w):
         if g.rest[k] != 0.0 and g.b[k] != 0.0:
             g.hdot[k] = g.slow[k]
             g.slow[k] = abs(g.h_trial[k] - g.hdot[k])
-    shake(v)
-    if eval_h(w, t, v.x_trial, g.h_trial):
+    if shaken_h(w, t):
         return True
     for k in range(g.width):
         g.unsure[k] = max(abs(g.h[k]), round_off(g, k))

@@ -9,7 +9,7 @@ from ..compiler.intrinsics import compact
 from ..compiler.jit import core
 from ..evaluate import eval_h, nudge
 from ..guards import hold
-from ..resolution import round_off, shake
+from ..resolution import round_off, shaken_h
 
 RESOLVED = 0.01  # of the tolerance: a guard that is nearer than that is one that the state is on
 
@@ -67,8 +67,7 @@ def wake(w):
         return True
     for k in range(g.width):
         g.unsure[k] = RESOLVED * abs(g.h_trial[k] - g.h[k])
-    shake(v)
-    if eval_h(w, s.now.t, v.x_trial, g.h_trial):
+    if shaken_h(w, s.now.t):
         return True
     for k in range(g.width):
         if g.woken[k] > 0.0:
