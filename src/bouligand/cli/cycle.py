@@ -75,6 +75,11 @@ def run(arguments):
         raise CommandError(
             f"{arguments.model}: give --section (a guard: {', '.join(system.guards[:8])}; or phase), or --period if it is forced"
         )
+    states = ("period", *system.states)
+    if arguments.show not in states:
+        raise CommandError(f"--show: one of {', '.join(states)}; got {arguments.show!r}")
+    if arguments.picture:
+        outputs.check_picture(arguments.picture)
     show = not arguments.quiet
     try:
         cycle = find_cycle(
@@ -137,9 +142,6 @@ def _draw(cycle, branch, arguments):
         plot.cycle(cycle, axes=axes)
     else:
         figure, ax = plt.subplots(figsize=(6.4, 4.8), layout="constrained")
-        try:
-            plot.branch(branch, arguments.show, ax=ax)
-        except ValueError as error:
-            raise CommandError(f"--show: {error}") from error
+        plot.branch(branch, arguments.show, ax=ax)
     outputs.save_picture(figure, arguments.picture)
     plt.close(figure)

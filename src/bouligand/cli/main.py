@@ -12,7 +12,10 @@ from .. import __version__
 from .._optional import MissingExtraError
 from ..reporting.results import ResultsError
 from . import cycle, reproduce, run, sweep, warm
+from .checks import check
 from .errors import CommandError
+
+MOST = 2000  # characters of a message
 
 
 def parser():
@@ -36,15 +39,24 @@ def main(command_line=None):
         os.environ.setdefault("MUJOCO_GL", "egl")  # MuJoCo reads it when imported, and then renders without a screen
     with ctrl_c_noted() as pressed:
         try:
+            check(arguments)
             return arguments.run(arguments)
         except BaseException as error:
             if pressed or isinstance(error, KeyboardInterrupt):
                 print(f"\nbouligand: {arguments.interrupted.format(out=arguments.out)}", file=sys.stderr)
                 return 130
-            if not isinstance(error, CommandError | MissingExtraError | ResultsError):
+            of_a_file = (
+                isinstance(error, OSError) and error.filename is not None
+            )  # (it is full, too long, no folder, ...)
+            if not of_a_file and not isinstance(error, CommandError | MissingExtraError | ResultsError | MemoryError):
                 raise
-            print(f"bouligand: {error}", file=sys.stderr)
+            print(f"bouligand: {shortened(str(error) or 'there is not enough memory')}", file=sys.stderr)
             return error.status if isinstance(error, CommandError) else 1
+
+
+def shortened(text):
+    """A message that fits some lines, also where a path in it is very long."""
+    return text if len(text) <= MOST else f"{text[: MOST // 2]} ... {text[-MOST // 4 :]}"
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from ..reporting.machine import versions
 from ..reporting.results import write_json
 from .errors import CommandError
 
+PICTURES = (".png", ".svg", ".pdf")
 SUMMARY = "run.json"  # a folder that has this file was made by `bouligand run`, and may be replaced
 
 
@@ -35,6 +36,14 @@ def check_place(folder):
             pass
     except OSError as error:
         raise CommandError(f"cannot write results to {folder}: {error.strerror}", 1) from error
+
+
+def check_picture(name):
+    """Raise unless a picture can be written to a file of this name: before anything is computed."""
+    path = pathlib.Path(name)
+    if path.suffix not in PICTURES or name.endswith(("/", "\\")) or path.is_dir():
+        raise CommandError(f"--picture: the name of a file that ends with .png, .svg or .pdf; got {name!r}")
+    check_place(path.absolute().parent)
 
 
 @contextmanager

@@ -3,8 +3,6 @@
 import pathlib
 import sys
 
-import numpy as np
-
 from .._optional import MissingExtraError, need
 from . import figures, outputs, robot_files
 from .errors import CommandError
@@ -94,13 +92,7 @@ def run(arguments):
 
 
 def _check(arguments):
-    """Errors in the options before anything is computed. What needs a package that is missing is left out, with a line."""
-    for name in ("tf", "rtol", "atol", "fps", "speed", "points"):
-        value = getattr(arguments, name)
-        if value is not None and not (np.isfinite(value) and value > 0):
-            raise CommandError(f"--{name} must be positive; got {value:g}")
-    if arguments.fps > 100:
-        raise CommandError(f"--fps must not be above 100; got {arguments.fps:g}")
+    """What needs a package that is missing is left out, with a line."""
     if not arguments.no_figures or not arguments.no_animation:
         try:
             need("matplotlib", "plot").use("agg")

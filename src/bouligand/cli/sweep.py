@@ -1,7 +1,6 @@
 """``bouligand sweep MODEL --over k=100:1000:50``: many trajectories over a grid; a table of outcomes, a store, a picture."""
 
 import contextlib
-import pathlib
 
 import numpy as np
 
@@ -13,6 +12,8 @@ from . import outputs, robot_files
 from .assignments import assignments
 from .errors import CommandError
 from .ready_models import ReadyModel
+
+MOST = 10_000_000  # values of one axis
 
 
 def add_command(commands):
@@ -69,11 +70,16 @@ def run(arguments):
     axes = dict(_axis(text) for text in arguments.over)
     x0 = simulation.initial_state(assignments("--x0", arguments.x0, system.states, "state"))
     changed = assignments("--p", arguments.p, system.params, "parameter")
+    known = ("events", "t", "status", *system.states)
+    if arguments.show not in known:
+        raise CommandError(f"--show: one of {', '.join(known)}; got {arguments.show!r}")
+    if arguments.resume and arguments.store is None:
+        raise CommandError("--resume continues a store; give --store too")
     if arguments.picture:
         need("matplotlib", "plot").use("agg")
         if sum(len(values) > 1 for values in axes.values()) != 2:
             raise CommandError("--picture: a map is over two names; give --over twice, with several values each")
-        _check_picture(arguments, system)
+        outputs.check_picture(arguments.picture)
     try:
         with _executor(arguments) as executor:
             ens = solve_many(
@@ -117,6 +123,8 @@ def _axis(text):
     try:
         if ":" in values:
             first, last, count = values.split(":")
+            if int(count) > MOST:
+                raise CommandError(f"--over {text}: at most {MOST} values")
             return name, np.linspace(float(first), float(last), int(count))
         return name, np.array([float(value) for value in values.split(",")])
     except ValueError:
@@ -137,19 +145,6 @@ def _executor(arguments):
 
         return ProcessPoolExecutor(arguments.workers, mp_context=multiprocessing.get_context("spawn"))
     return contextlib.nullcontext()
-
-
-def _check_picture(arguments, system):
-    """Errors of --picture and --show, before anything is integrated."""
-    path = pathlib.Path(arguments.picture)
-    if path.suffix not in (".png", ".svg", ".pdf"):
-        raise CommandError(
-            f"--picture: the name of a file that ends with .png, .svg or .pdf; got {arguments.picture!r}"
-        )
-    known = ("events", "t", "status", *system.states)
-    if arguments.show not in known:
-        raise CommandError(f"--show: one of {', '.join(known)}; got {arguments.show!r}")
-    outputs.check_place(path.absolute().parent)
 
 
 def _draw(ens, arguments):
