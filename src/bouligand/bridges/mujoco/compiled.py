@@ -36,7 +36,7 @@ _HERE = pathlib.Path(__file__).parent
 STAMP = sources.stamp_of(pathlib.Path(sources.__file__).parents[1], _HERE)
 
 
-@core
+@core(inline=True)
 def move_to(r, x):
     """MuJoCo's data at a state: all that positions and velocities determine."""
     model, data = r.mujoco.model, r.mujoco.data
@@ -64,7 +64,7 @@ def move_with_inputs(r, t, x, p):
     return inputs_at(r, t, x, p, r.inputs) if r.control.kind != NO_CONTROL else 0
 
 
-@core
+@core(inline=True)
 def motion(r, t, x, b, p, dx):
     """dx = f, with MuJoCo's data left at that state."""
     model, data, applied, nq, nv = r.mujoco.model, r.mujoco.data, r.applied, r.sizes.nq, r.sizes.nv
@@ -115,7 +115,7 @@ def _f(t, x, b, p, dx, ctx):
     return motion(r, t, vector_at(substituted(r, x), n), vector_at(b, m), vector_at(p, count), vector_at(dx, n))
 
 
-@core
+@core(inline=True)
 def h(r, x, p, out):
     """All guards at a state."""
     look(r, x)
@@ -139,7 +139,7 @@ def _fh(t, x, b, p, dx, out, ctx):
     return status
 
 
-@core
+@core(inline=True)
 def guards_jacobian(r, x, p, out):
     """Dh, with MuJoCo's data left at that state."""
     clear(out, out.shape[0])

@@ -41,7 +41,7 @@ def _act_along(r, q, body, force, moment, sign):
         row[i] -= sign * moment[i]
 
 
-@core
+@core(inline=True)
 def add_gravity_compensation_along(r, many):
     """Forces on the centres of mass of bodies, which keep their direction."""
     if r.sizes.compensated == 0:
@@ -56,7 +56,7 @@ def add_gravity_compensation_along(r, many):
                 _act_along(r, q, body, of_force(shift, phi), cross(force, at_arm(shift, reach)), -1.0)
 
 
-@core
+@core(inline=True)
 def add_contacts_along(r, of_x, of_p, x, b, p, out):
     """What all contacts of the mode b add to the forces on bodies and joints, and to ``out``, the rates of their bristles.
     ``of_x``, ``of_p``: the directions of the states and of the parameters (no rows: none has any)."""

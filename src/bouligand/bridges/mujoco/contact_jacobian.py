@@ -89,7 +89,7 @@ def slip_changes(r, contact, k, reach):
     return by_speed, sum_of(by_angle, 1.0, swept), turned, moved
 
 
-@core
+@core(inline=True)
 def any_pushes(r, b):
     """Whether a contact is active in a mode."""
     for k in range(r.contacts.shape[0]):
@@ -114,7 +114,7 @@ def compensation(r, body):
     return force, arm(r, body, three_of(r.body_centre[body]))
 
 
-@core
+@core(inline=True)
 def add_gravity_compensation(r):
     """Forces on the centres of mass of bodies (gravcomp), which keep their direction."""
     if r.sizes.compensated == 0:
@@ -135,7 +135,7 @@ def add_gravity_compensation(r):
             k = parents[k]
 
 
-@core
+@core(inline=True)
 def add_contacts(r, x, b, p, out):
     """To ``r.forces`` what all contacts of the mode b add, and to ``out`` (n, n) the rows of their bristles. (Along a few
     directions: `contact_directions`.)"""

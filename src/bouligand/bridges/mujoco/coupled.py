@@ -13,7 +13,7 @@ from .symbols import solve_inertia
 from .table import core
 
 
-@core
+@core(inline=True)
 def substituted(r, x):
     """Of a state at an address, the address of the same with its joints that follow in place; x itself if there are none."""
     c, nq, column = r.couplings, r.sizes.nq, r.dof_column
@@ -74,7 +74,7 @@ def couple(r, y):
             y[k] -= value * W[i, k]
 
 
-@core
+@core(inline=True)
 def fold_columns(r, out):
     """A Jacobian by the substituted state, into one by the state: columns of joints that follow go to others."""
     c, nq, column = r.couplings, r.sizes.nq, r.dof_column

@@ -25,7 +25,7 @@ from .symbols import solve_inertia
 from .table import core, opened
 
 
-@core
+@core(inline=True)
 def _take_directions(r, x, tangents, of_x):
     """The columns of ``tangents`` into the rows of ``of_x`` and ``r.along_q``. Joints that follow others do so here, too."""
     c, nq, column = r.couplings, r.sizes.nq, r.dof_column
@@ -46,7 +46,7 @@ def _take_directions(r, x, tangents, of_x):
         project(r, x, dx, r.along_q[q])
 
 
-@core
+@core(inline=True)
 def _accelerations(r):
     """The acceleration after each dof."""
     cdof, rates, parents, qvel, qacc, dofs = r.cdof, r.cdof_dot, r.dof_parent, r.qvel, r.qacc, r.dofs
@@ -61,7 +61,7 @@ def _accelerations(r):
         keep(dofs[k].a_after, a)
 
 
-@core
+@core(inline=True)
 def _displace_dofs(r, q):
     """What direction q changes, into ``r.dofs_along``. (The dofs of a ball are one joint.)"""
     cdof, rates, qvel, parents, first_of, dofs = r.cdof, r.cdof_dot, r.qvel, r.dof_parent, r.dof_first, r.dofs
@@ -95,7 +95,7 @@ def _displace_dofs(r, q):
         first = last
 
 
-@core
+@core(inline=True)
 def _push_bodies(r, many):
     """The force that moves each body alone, and its change along each direction."""
     cinert, cvel, dofs, last_of = r.cinert, r.cvel, r.dofs, r.body_last_dof
@@ -115,7 +115,7 @@ def _push_bodies(r, many):
             keep(r.bodies_along[q, i].change, change)
 
 
-@core
+@core(inline=True)
 def _subtract_motion(r, q):
     """Subtract from a row of ``r.forces`` the joint forces that all this takes: from the ends of the tree to its root."""
     parents, last_of, bodies, rows = r.body_parent, r.body_last_dof, r.bodies, r.bodies_along[q]
@@ -130,7 +130,7 @@ def _subtract_motion(r, q):
             keep(rows[parent].change, plus(vector(rows[parent].change), 1.0, change))
 
 
-@core
+@core(inline=True)
 def _sum_forces(r):
     """The force that moves each body and all that hang on it, from that of each body alone."""
     parents, bodies, below = r.body_parent, r.bodies, STILL
@@ -158,7 +158,7 @@ def _subtract_joints(r, q, body, dof, force, change):
     return change
 
 
-@core
+@core(inline=True)
 def _positions(r, x, of_x, out):
     """The rows of q' in ``out``."""
     nq, scalars, quats = r.sizes.nq, r.scalars, r.quats

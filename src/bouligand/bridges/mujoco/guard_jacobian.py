@@ -28,7 +28,7 @@ def depth_row(r, contact, row):
         push_body(r, contact.body2, x, y, z, a, b, c, row)
 
 
-@core
+@core(inline=True)
 def guard_rows(r, x, p, out):
     """Dh, of data that is up to date: rows of depth from MuJoCo's motion axes, rows of forces from these and ``speed_row``.
 

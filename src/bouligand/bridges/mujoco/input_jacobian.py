@@ -8,7 +8,7 @@ from .inputs import held_now, of_gait
 from .table import FEEDBACK, HOLD, PD, core
 
 
-@core
+@core(inline=True)
 def add_joints(r, seeds):
     """Springs and dampers of joints. (Balls have no springs here: see `formulas`.)"""
     stiffness, damping, column, nq = r.stiffness, r.damping, r.dof_column, r.sizes.nq
@@ -59,7 +59,7 @@ def passed_on(r, i, x):
     return row.gear, drive, gain
 
 
-@core
+@core(inline=True)
 def add_actuators(r, seeds, x, out):
     """Actuators by lengths, speeds and activations; rows of the activations themselves in ``out``."""
     for i in range(r.actuators.shape[0]):
@@ -99,7 +99,7 @@ def _add_input(r, seeds, i, x, column, value, out):
         add_force(r, seeds, column, dof, weight * value)
 
 
-@core
+@core(inline=True)
 def add_control(r, seeds, t, x, p, out):
     """The inputs by the state. Returns the status of a feedback function."""
     kind = r.control.kind

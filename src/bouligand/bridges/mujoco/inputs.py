@@ -6,7 +6,7 @@ from ...core.compiler.intrinsics import call
 from .table import CONSTANT, HOLD, NO_CONTROL, PD, core
 
 
-@core
+@core(inline=True)
 def set_inputs(r, t, x, p):
     """u into ctrl, or added to qfrc_applied where the file has no actuators. Returns the status of a feedback function."""
     if r.control.kind == NO_CONTROL:

@@ -39,7 +39,7 @@ from .table import LIMIT, core, opened
 from .touching import closing, place, pushes, slip
 
 
-@core
+@core(inline=True)
 def _positions(r, x, out):
     """The rows of q' in Df."""
     nq, scalars, quats = r.sizes.nq, r.scalars, r.quats
@@ -55,7 +55,7 @@ def _positions(r, x, out):
             quaternion_product(a, b, c, d, 1.0 * (q == 0), 1.0 * (q == 1), 1.0 * (q == 2), out, j, k + q)
 
 
-@core
+@core(inline=True)
 def _lift(r, x):
     """``r.forces`` in the four coordinates of each quaternion, from three rows in tangent coordinates (see ``lift_row``)."""
     quats = r.quats
@@ -72,7 +72,7 @@ def _lift(r, x):
             four[k] = a * w + b * v - c * u
 
 
-@core
+@core(inline=True)
 def _solve_rows(r, rows):
     """M^-1 of so many rows of ``r.forces``. (Rows of zeros, as of a body that nothing touches, are not solved for.)"""
     forces, solved = r.forces, r.solved
@@ -97,7 +97,7 @@ def _any(row):
     return False
 
 
-@core
+@core(inline=True)
 def _accelerate(r, rows, first, shift, out):
     """The rows of qacc in ``out``: M^-1 of so many rows of ``r.forces``, those from ``first`` on further right."""
     solved, nq = r.solved, r.sizes.nq
@@ -111,7 +111,7 @@ def _accelerate(r, rows, first, shift, out):
             row[j + shift if j >= first else j] = solved[j, i]
 
 
-@core
+@core(inline=True)
 def _with_inputs(r, t, x, p, out):
     """The rest, once ``r.forces`` has bodies, contacts and joints: dry friction of joints, actuators, control, what all of it
     does to qacc, and the running cost."""

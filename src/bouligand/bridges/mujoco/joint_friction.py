@@ -31,7 +31,7 @@ def _bristle(r, row, x, p):
     return fast, slope, z, v - stiff * fast * z, stiff, damping, damping / (1.0 + damping * fast)
 
 
-@core
+@core(inline=True)
 def add_joint_friction(r, x, b, p, dx):
     """The friction to qfrc_applied, and the rates of bristles to dx."""
     applied, qvel = r.applied, r.qvel
@@ -49,7 +49,7 @@ def add_joint_friction(r, x, b, p, dx):
         applied[row.dof] -= row.loss * force
 
 
-@core
+@core(inline=True)
 def speed_guards(r, x, out):
     """The guards of joints that stick exactly: their speeds."""
     for k in range(r.losses.shape[0]):
@@ -58,7 +58,7 @@ def speed_guards(r, x, out):
             out[row.guard] = x[r.sizes.nq + row.dof]
 
 
-@core
+@core(inline=True)
 def add_joint_friction_slopes(r, seeds, x, p, out):
     """How it changes with the state: to ``r.forces``, and to the rows of bristles in ``out``."""
     qvel, nq = r.qvel, r.sizes.nq

@@ -15,7 +15,7 @@ def clear(matrix, rows):
         numbers[i] = 0.0
 
 
-@core
+@core(inline=True)
 def set_positions(r, x):
     """qpos of x into MuJoCo's data, quaternions at norm 1: f then commutes with a scaling of them."""
     qpos, quats = r.qpos, r.quats
@@ -29,14 +29,14 @@ def set_positions(r, x):
             qpos[j + q] = x[j + q] / size
 
 
-@core
+@core(inline=True)
 def set_velocities(r, x):
     nq, qvel = r.sizes.nq, r.qvel
     for i in range(qvel.shape[0]):
         qvel[i] = x[nq + i]
 
 
-@core
+@core(inline=True)
 def note_here(r, x):
     """MuJoCo's data have all that positions and velocities determine at this state: inertia, its factors, bias forces."""
     here = r.here
@@ -45,7 +45,7 @@ def note_here(r, x):
     r.mujoco.complete = 1
 
 
-@core
+@core(inline=True)
 def is_here(r, x):
     """Whether they have it at this state. (Where friction sticks, f is evaluated at one state for each sign of each slip; and a
     guard after f, a Jacobian after either.)"""
@@ -58,7 +58,7 @@ def is_here(r, x):
     return True
 
 
-@core
+@core(inline=True)
 def position_rates(r, x, dx):
     """q' from qvel; for a quaternion q (0, omega) / 2 with omega in the body's frame, as MuJoCo has it."""
     nq, scalars, quats = r.sizes.nq, r.scalars, r.quats

@@ -52,7 +52,7 @@ def force_and_momentum(inertia, v, a):
     return plus(inertia_times(inertia, a), 1.0, of_force(v, momentum)), momentum
 
 
-@core
+@core(inline=True)
 def bodies(r):
     """Force and velocity products of each body alone."""
     cinert, cvel, last_of, dofs = r.cinert, r.cvel, r.body_last_dof, r.dofs
@@ -82,7 +82,7 @@ def bodies(r):
             products[q] = momentum[3 + q]
 
 
-@core
+@core(inline=True)
 def _sum_up(r):
     """The sums of each body and of all that hang on it."""
     for i in range(r.bodies.shape[0] - 1, 0, -1):
@@ -111,7 +111,7 @@ def _products(body, s):
     )
 
 
-@core
+@core(inline=True)
 def _prepare_dofs(r):
     """What each dof's axis makes of speeds and angles before it."""
     cdof, rates, crb, qvel, dofs = r.cdof, r.cdof_dot, r.crb, r.qvel, r.dofs
@@ -135,7 +135,7 @@ def _prepare_dofs(r):
             gyral[q] = twist + 2.0 * pull[q]
 
 
-@core
+@core(inline=True)
 def subtract_motion(r):
     """Subtract d tau from ``r.forces``. Forces of contacts have been subtracted from those of the bodies."""
     _sum_up(r)

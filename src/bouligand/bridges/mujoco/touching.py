@@ -118,7 +118,7 @@ def pushes(contact, b):
     return b[contact.touch] > 0.0 and (contact.pull < 0 or b[contact.pull] > 0.0)
 
 
-@core
+@core(inline=True)
 def guards(r, x, p, out):
     """All guards, of data whose kinematics (and velocities, if a guard is a force) are up to date."""
     for k in range(r.contacts.shape[0]):
@@ -163,7 +163,7 @@ def stop(r, contact, depth, rate, p):
         pull_tendon(r, contact.tendon, force, applied)
 
 
-@core
+@core(inline=True)
 def contact_forces(r, x, b, p, dx):
     """The forces of all contacts that touch (and do not pull) to qfrc_applied, and the rates of bristles to dx."""
     for k in range(r.contacts.shape[0]):

@@ -15,12 +15,14 @@ from .once import replaced
 from .sources import STAMP
 
 _PACKAGE = __package__.rpartition(".")[0]  # the core
+# where entries and their parts are (those of a bridge have its own stamp, and stay libraries as Numba makes them)
+_WITH_PARTS = _PACKAGE, __package__.partition(".")[0] + ".bridges.mujoco"
 _MANGLED = "_ZN" + "".join(f"{len(name)}{name}" for name in _PACKAGE.split("."))  # how names in LLVM's modules begin
 _at_once = False  # within `as_a_whole`: parts are linked when the entry is
 
 
 class Part(JITCodeLibrary):
-    """A function of the core that is not an entry. (A library that was made by Numba becomes one of these.)"""
+    """A function of the core, or of a bridge, that is not an entry. (A library that was made by Numba becomes one of these.)"""
 
     unlinked = False  # whether what it calls is not in its module
 
@@ -81,7 +83,7 @@ def as_a_whole(optimised_before=False):
     optimise, finalize = JITCodeLibrary._optimize_functions, JITCodeLibrary.finalize
 
     def get_executable(context, library, fndesc, env):
-        if not fndesc.modname.startswith(_PACKAGE):
+        if not fndesc.modname.startswith(_WITH_PARTS):
             return executable(context, library, fndesc, env)
         if fndesc.qualname.endswith(STAMP):
             library.__class__ = Entry
