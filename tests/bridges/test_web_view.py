@@ -2,6 +2,7 @@
 
 import socket
 import urllib.request
+from typing import Any
 
 import numpy as np
 import pytest
@@ -184,3 +185,22 @@ def test_a_server_that_cannot_be_guarded_is_stopped():
     with pytest.raises(RuntimeError, match=r"install viser 1\.1"):
         Guard("127.0.0.1").start(lambda: other)
     assert other.stopped
+
+
+def test_what_cannot_be_shown_is_refused_by_name_at_the_call():
+    robot, sol = fallen()
+    of_page: list[dict[str, Any]] = [
+        {"port": 1.5}, {"port": "8080"}, {"port": 70_000}, {"host": 3}, {"host": ""}, {"speed": 0.0}, {"speed": None},
+        {"fps": -1.0}, {"fps": float("nan")}, {"floor": "low"},
+    ]  # fmt: skip
+    of_film: list[dict[str, Any]] = [
+        {"size": 3}, {"size": (0, 10)}, {"size": (9, 9, 9)}, {"fps": 0}, {"speed": "fast"}, {"mark": 1}, {"floor": [0]},
+    ]  # fmt: skip
+    for show, wrong in ((mj.pictures.serve, of_page), (mj.pictures.frames, of_film)):
+        for options in wrong:
+            with pytest.raises((TypeError, ValueError), match=next(iter(options))):
+                show(robot, sol, **options)
+        with pytest.raises(TypeError, match="robot must be a Robot"):
+            show(sol, sol)
+        with pytest.raises(TypeError, match="solution must be a Solution"):
+            show(robot, robot)

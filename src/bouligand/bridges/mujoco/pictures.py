@@ -17,7 +17,8 @@ import mujoco
 import numpy as np
 
 from ...plot.film import check_path, moments, save
-from ...system.arguments import one_of, vector
+from ...system.arguments import flag, number, one_of, positive, short, text, vector, whole
+from ...system.words import pair
 from .stage import RenderingError, Stage
 
 if TYPE_CHECKING:
@@ -118,9 +119,9 @@ def frames(
     forces : bool
         Whether to draw the force at each contact as an arrow; the robot's weight is as long as the robot.
 
-    Yields
-    ------
-    array (height, width, 3) of uint8
+    Returns
+    -------
+    iterator of arrays (height, width, 3) of uint8
 
     Raises
     ------
@@ -128,10 +129,25 @@ def frames(
         If MuJoCo cannot render here.
     """
     _check(robot, solution)
-    width, height = size
-    if not (width >= 1 and height >= 1):
-        raise ValueError(f"size must be the width and the height in pixels; got {size!r}")
-    chosen = _times(solution, fps, speed, times)
+    pixels = pair("size", size, "the width and the height in pixels")
+    width, height = (whole("size, in pixels,", side, 1) for side in pixels)
+    flag("mark", mark)
+    flag("forces", forces)
+    if floor is not None:
+        number("floor", floor)
+    return _frames(robot, solution, _times(solution, fps, speed, times), (width, height), camera, floor, mark, forces)
+
+
+def _frames(
+    robot: Robot,
+    solution: Solution,
+    chosen: FloatArray,
+    size: tuple[int, int],
+    camera: str | int | mujoco.MjvCamera | None,
+    floor: float | None,
+    mark: bool,
+    forces: bool,
+) -> Iterator[NDArray[np.uint8]]:
     states, words = solution(chosen), solution.word(chosen)
     nq, radii = robot.model.nq, np.array([place.radius for place in robot.places])
     stage = Stage(robot.model, size, camera, floor)
@@ -185,7 +201,8 @@ def view(
     """
     one_of("viewer", viewer, ("auto", "window", "web"))
     _check(robot, solution)
-    times = moments(float(solution.t[0]), float(solution.t[-1]), fps, speed)
+    port = whole("port", port, 1, 65535)
+    times = _times(solution, fps, speed, None)
     if viewer == "web" or (viewer == "auto" and not _has_screen()):
         with serve(robot, solution, speed, port=port) as page:
             print(f"{robot.name} is shown on {page.url} (Ctrl-C ends that)", flush=True)
@@ -247,12 +264,17 @@ def serve(
     from .web_view import WebView
 
     _check(robot, solution)
-    if not (isinstance(port, int | np.integer) and 0 < port < 65536):
-        raise ValueError(f"port must be a whole number from 1 to 65535; got {port!r}")
-    return WebView(robot, solution, speed, fps, host, int(port), floor)
+    text("host", host)
+    if floor is not None:
+        number("floor", floor)
+    port = whole("port", port, 1, 65535)
+    return WebView(robot, solution, positive("speed", speed), positive("fps", fps), host, port, floor)
 
 
 def _check(robot: Robot, solution: Solution) -> None:
+    for what, given, kind, its in (("robot", robot, "Robot", "model"), ("solution", solution, "Solution", "system")):
+        if not hasattr(given, its):
+            raise TypeError(f"{what} must be a {kind}; got {short(given)}")
     if solution.system.states != robot.states:
         raise ValueError(
             f"solution: it is one of {solution.system.name or 'another system'}, with {solution.system.n} states, not of the "
@@ -288,4 +310,4 @@ def _times(solution: Solution, fps: float, speed: float, times: ArrayLike | None
         if not len(chosen):
             raise ValueError("times must not be empty: a picture is made for each")
         return chosen
-    return moments(float(solution.t[0]), float(solution.t[-1]), fps, speed)
+    return moments(float(solution.t[0]), float(solution.t[-1]), positive("fps", fps), positive("speed", speed))
