@@ -23,7 +23,8 @@ from .features import name_of, refuse
 from .finding import find_places
 from .hostile import Caught
 from .laws import FrictionLaw, JointFriction, NormalLaw, Spring, Stops
-from .memory import Memory, coordinates
+from .memory import Memory
+from .mujoco_arrays import coordinates
 from .numbering import Table, joint_name
 from .physical import refuse_impossible
 from .robot import Robot

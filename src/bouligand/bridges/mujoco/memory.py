@@ -20,6 +20,7 @@ from ...system.warning import warn_user
 from .couplings import Couplings
 from .formulas import Constants
 from .hostile import RobotFileWarning
+from .mujoco_arrays import arrays_of, coordinates, integers_of
 from .own_models import light_copy, place_few_geoms, smooth_copy
 from .table import (
     BODY,
@@ -52,19 +53,6 @@ BALL = int(mujoco.mjtGeom.mjGEOM_SPHERE)
 ROUND = (BALL, int(mujoco.mjtGeom.mjGEOM_CAPSULE))
 CORE = 1e-3  # of its radius: to that a round geom that touches another is shrunk
 _QUIET = np.ones(len(mujoco.mjtWarning.__members__) - 1, dtype=np.int32).tobytes()  # counts of warnings, after none
-# integers of MuJoCo's model, under their names in the table
-INTEGERS = {
-    "body_root": "body_rootid",
-    "body_parent": "body_parentid",
-    "dof_parent": "dof_parentid",
-    "dof_body": "dof_bodyid",
-    "dof_joint": "dof_jntid",
-    "joint_kind": "jnt_type",
-    "joint_dof": "jnt_dofadr",
-    "tendon_first": "ten_J_rowadr",
-    "tendon_number": "ten_J_rownnz",
-    "tendon_dofs": "ten_J_colind",
-}
 
 
 class Memory:
@@ -91,7 +79,7 @@ class Memory:
         self.sizes = {"n": n, "m": len(driver.names), "p": parameters}
         self.sticks = bool((self.contacts["slips"] >= 0).any() or (self.losses["guard"] >= 0).any())
         self.scalars, self.quats = coordinates(model)
-        self.integers = self._integers(model)
+        self.integers = integers_of(model, self.scalars, self.quats)
         self.constants = Constants(self.model)
         for contact in self.contacts:
             if contact["kind"] == PAIR:
@@ -100,22 +88,6 @@ class Memory:
         self.light = light_copy(self.model)
         self._bound: dict[str, tuple[int, object]] = {}  # functions of the user
         self.failures = Failures()
-
-    def _integers(self, model: mujoco.MjModel) -> dict[str, IntArray]:
-        """The integers of the model that the compiled functions need, with 64 bits."""
-        first_of, columns = np.arange(model.nv, dtype=np.int64), np.zeros(model.nv, dtype=np.int64)
-        columns[self.scalars[:, 1]] = self.scalars[:, 0]
-        for q, dof in self.quats:
-            first_of[dof : dof + 3] = dof
-            columns[dof : dof + 3] = range(q, q + 3)  # (its fourth column is after those of its three dofs)
-        return {
-            **{name: np.array(getattr(model, theirs), dtype=np.int64) for name, theirs in INTEGERS.items()},
-            "body_last_dof": _last_dofs(model),
-            "dof_first": first_of,
-            "dof_column": columns,
-            "scalars": self.scalars,
-            "quats": self.quats,
-        }
 
     def _shrink(self, contact: np.void) -> None:
         geoms = int(contact["geom1"]), int(contact["geom2"])
@@ -211,7 +183,7 @@ class Memory:
             couplings=self._couplings(),
             here=np.zeros(model.nq + model.nv),
             rates=np.zeros(self.sizes["n"]),
-            **_of_mujoco(model, data),
+            **arrays_of(model, data),
             **self.integers,
             **vars(self.constants),
             **self._inputs(data),
@@ -319,56 +291,3 @@ def _record(dtype: np.dtype[np.void], /, **numbers: float) -> RecordArray:
     for name, number in numbers.items():
         record[name] = number
     return record
-
-
-def _of_mujoco(model: mujoco.MjModel, data: mujoco.MjData) -> dict[str, FloatArray]:
-    """MuJoCo's own arrays, under their names in the table."""
-    return {
-        "qpos": data.qpos,
-        "qvel": data.qvel,
-        "qacc": data.qacc_smooth,
-        "act": data.act,
-        "act_dot": data.act_dot,
-        "applied": data.qfrc_applied,
-        "xpos": data.xpos,
-        "xmat": data.xmat,
-        "com": data.subtree_com,
-        "cvel": data.cvel,
-        "cdof": data.cdof,
-        "cdof_dot": data.cdof_dot,
-        "cinert": data.cinert,
-        "crb": data.crb,
-        "body_centre": data.xipos,
-        "geom_pos": data.geom_xpos,
-        "geom_mat": data.geom_xmat,
-        "geom_reach": model.geom_rbound,
-        "joint_axis": data.xaxis,
-        "joint_anchor": data.xanchor,
-        "tendon_length": data.ten_length,
-        "tendon_slopes": data.ten_J,
-    }
-
-
-def coordinates(model: mujoco.MjModel) -> tuple[IntArray, IntArray]:
-    """Pairs (index in qpos, dof) of the coordinates that are numbers, and of the quaternions (with their first dof)."""
-    scalars, quats = [], []
-    for kind, q, v in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr, strict=True):
-        if kind == int(mujoco.mjtJoint.mjJNT_FREE):
-            scalars += [(q + i, v + i) for i in range(3)]
-            quats.append((q + 3, v + 3))
-        elif kind == int(mujoco.mjtJoint.mjJNT_BALL):
-            quats.append((q, v))
-        else:
-            scalars.append((q, v))
-    return tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2) for pairs in (scalars, quats))  # type: ignore[return-value]
-
-
-def _last_dofs(model: mujoco.MjModel) -> IntArray:
-    """For each body the last of the dofs that move it, -1 where there is none."""
-    last = np.full(model.nbody, -1, dtype=np.int64)
-    for body in range(1, model.nbody):
-        if model.body_dofnum[body]:
-            last[body] = model.body_dofadr[body] + model.body_dofnum[body] - 1
-        else:
-            last[body] = last[model.body_parentid[body]]
-    return last
