@@ -165,3 +165,18 @@ def test_start_at_rest_on_a_guard_without_a_jump():
     # the leg touches, uncompressed and at rest: f does not jump there, so the start may be on either side
     sol = bd.solve(bd.models.hopper(), (0.0, 0.2), [1.0, 0.0], rtol=1e-10, b0=[1])
     assert np.isfinite(sol.bderivative()((1e-3, 0.0))).all()
+
+
+@pytest.mark.parametrize("start", [[2.0, 0.0], [1.0, -4.0]])
+def test_over_no_time_it_is_the_identity(start):
+    """Also on a guard, where only the start time has no derivative."""
+    B = bd.solve(bd.models.hopper(), (0.3, 0.3), start).bderivative(params=True)
+    np.testing.assert_array_equal(B.matrix(), np.eye(2))
+    np.testing.assert_array_equal(B.matrix(wrt="p"), np.zeros((2, 3)))
+    np.testing.assert_array_equal(B([0.1, -0.2], {"g": 1.0}), [0.1, -0.2])
+    np.testing.assert_array_equal(B.vjp([1.0, 2.0])[0], [1.0, 2.0])
+    if start[0] == 2.0:
+        np.testing.assert_allclose(B.matrix(wrt="t0").ravel(), [0.0, 9.81])
+    else:
+        with pytest.raises(bd.DerivativeError, match="starts on a guard"):
+            B.matrix(wrt="t0")

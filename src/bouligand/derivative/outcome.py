@@ -57,7 +57,8 @@ def outcome_of(solution: Solution, t: float | None, since: float | None, event: 
                 f"event {event} is the end of a sliding mode at the start, at a breakpoint or because another guard is crossed: "
                 "the derivative of the state at such an event is not implemented. Give a fixed time t, or the event of that guard"
             )
-    if not end > begin:
+    stands = event is None and first == last and not len(record.events)  # (over no time: the identity)
+    if not end > begin and not stands:
         raise ValueError(f"t must be after since; got t = {end:g}, since = {begin:g}")
     return Outcome(begin, end, event, row)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.state import AT_END, AT_START, LANES, MOST_ALONG, SHOWN, TO_GUARD, WITH_CROSSING
+from ..errors import DerivativeError
 from .chain import Chain
 from .sliding_exit import exit_at, exits_among
 from .sliding_start import sliding_start
@@ -54,7 +55,8 @@ class TangentMap:
         self._links: list[Link] | None = None
         self._calls = 0
         self._few = MOST_ALONG if "along" in solution.system._functions else 1
-        self._sliding_start = sliding_start(self.chain.parts[0].walk)
+        self._stands = self.chain.parts[0].walk.stands
+        self._sliding_start = None if self._stands else sliding_start(self.chain.parts[0].walk)
         self.n, self.np, self.width = self.chain.n, self.chain.np, self.chain.n + self.chain.np
         guard = int(solution.record.events["guard"][outcome.row]) if left else -1
         self._exit = exit_at(solution, guard, outcome.t, self.width) if left else None
@@ -138,6 +140,10 @@ class TangentMap:
         ``jumps``: whether the passages are to hold what the adjoint needs. ``requested``: see `Walk.propagate`.
         """
         passages: list[Passage] = []
+        if dt0 is not None and self._stands and self.chain.parts[0].walk.on_guard:
+            raise DerivativeError(
+                "the solution covers no time and starts on a guard: there is no derivative in the start time (dt0, wrt='t0')"
+            )
         if dt0 is not None and not self.chain.starts_on_guard:
             D[:, : self.n] -= np.outer(dt0, self._rate())
         if self._sliding_start is not None:

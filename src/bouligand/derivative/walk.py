@@ -140,12 +140,18 @@ class Walk:
         on_guard = (_prepare.code or _prepare)(memory.address)
         if on_guard < 0:
             self.fail(codes.H_FAILED)
+        record = solution.record
+        # whether no time passes, so that no perturbation of the state crosses anything
+        self.stands = bool(record.t[0] == record.t[-1]) and not len(record.events)
+        self.on_guard = on_guard > 0
+        if self.stands:
+            on_guard, self.plain = 0, True
         if not self.plain:
             refuse_event_at_break(self)
         if (on_guard > 0 or not self.plain) and (corner := start_corner(self, on_guard > 0, ended, after_jump)):
             self.corners.append(corner)
         self.starts_on_guard = bool(self.corners)
-        self.complete = False  # whether all corners have been found
+        self.complete = self.stands  # whether all corners have been found
         self._crossings: FloatArray | None = None
         self._kind = kind
 
