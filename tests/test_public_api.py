@@ -1,6 +1,9 @@
 """Every public name has a docstring with an example, and every public function and method a complete signature."""
 
+import copy
+import importlib
 import inspect
+import pickle
 from functools import cached_property
 from types import FunctionType
 
@@ -94,3 +97,44 @@ def test_a_public_signature_is_complete(name):
         arguments = arguments[1:]  # (self)
     assert [a.name for a in arguments if a.annotation is a.empty] == []
     assert signature.return_annotation is not signature.empty
+
+
+PUBLIC_MODULES = (
+    "",
+    ".blocks",
+    ".bridges",
+    ".bridges.mujoco",
+    ".bridges.sympy",
+    ".errors",
+    ".models",
+    ".planning",
+    ".plot",
+)
+
+
+@pytest.mark.parametrize("name", PUBLIC_MODULES)
+def test_what_a_public_module_shows_is_public(name):
+    """What it imports for itself is not: neither in ``dir`` nor by ``from ... import *``."""
+    module = importlib.import_module(f"bouligand{name}")
+    assert [shown for shown in dir(module) if not shown.startswith("_") and shown not in module.__all__] == []
+
+
+RESULT_CLASSES = {
+    "BDerivative", "BDerivativeAtTimes", "Bifurcation", "Branch", "Cycle", "Ensemble", "EnsembleEvents", "Events", "Fit",
+    "FitResult", "Rollout", "Solution", "Track",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(RESULT_CLASSES))
+def test_a_result_has_no_public_constructor(name):
+    with pytest.raises(TypeError, match=f"{name} has no public constructor: .* makes it"):
+        NAMES[name](1, 2, 3)
+
+
+def test_results_can_be_copied_and_pickled():
+    solution = bd.solve(bd.models.hopper(), (0.0, 0.4), [1.2, 0.0])
+    ensemble = bd.solve_many(bd.models.hopper(), (0.0, 0.4), [[1.2, 0.0], [1.3, 0.0]])
+    for result in (solution.bderivative(), solution.bderivative([0.1, 0.4]), ensemble.events, solution):
+        for copied in (copy.copy(result), pickle.loads(pickle.dumps(result))):
+            assert type(copied) is type(result)
+            assert repr(copied) == repr(result)

@@ -1,5 +1,7 @@
 """Breakpoints at which h jumps, ends and starts on corners, ends inside bands: random ones, each solved by hand."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -166,3 +168,15 @@ def test_ends_inside_a_wide_band(projection):
             exact = before if end < crosses else expm(B * (end - crosses)) @ before
             assert t[-1] == end
             assert np.abs(x[-1] - exact).max() <= 5.0 * eps**2
+
+
+@pytest.mark.parametrize("start", [[2.0, 0.0], [1.0, -4.0]])
+@pytest.mark.parametrize("t0", [0.0, 0.3, 1.0, -1.0, 1e6])
+def test_an_interval_of_a_few_units_in_the_last_place(t0, start):
+    """Also from a guard: it is short, and f is not singular."""
+    for units in (1, 2, 10, 100):
+        tf = t0 + units * math.ulp(t0)
+        sol = bd.solve(bd.models.hopper(), (t0, tf), start)
+        assert sol.status == "finished"
+        assert sol.t[-1] == tf
+        np.testing.assert_allclose(sol.x[-1], start, atol=1e-6)

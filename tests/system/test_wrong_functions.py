@@ -401,3 +401,20 @@ def test_exceptions_stay_with_their_thread():
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(go, range(4)))
+
+
+@pytest.mark.parametrize("compile", [False, True])
+@pytest.mark.parametrize("remainder", [False, True])
+def test_integers_divided_by_zero_raise_as_in_python(compile, remainder):
+    """Machine code had 0 there, without a word."""
+
+    def quotient(t, x, b, p):
+        return (float(3 // int(x[0])),)
+
+    def rest(t, x, b, p):
+        return (float(3 % int(x[0])),)
+
+    system = bd.System(rest if remainder else quotient, n=1, compile=compile)
+    with pytest.raises(ZeroDivisionError, match="integer"):
+        bd.solve(system, (0.0, 1.0), [0.5])
+    assert bd.solve(system, (0.0, 0.1), [3.0]).x[-1] == pytest.approx(3.0 if remainder else 3.1)

@@ -23,3 +23,7 @@ if not TYPE_CHECKING:  # (checkers would take any name for a module)
         if name in __all__:
             return importlib.import_module(f"{__name__}.{name}")
         raise AttributeError(f"bouligand.bridges has no {name!r}; there are {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

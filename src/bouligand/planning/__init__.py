@@ -27,3 +27,7 @@ __all__ = [
     "Statistics",
     "Tracking",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -33,3 +33,7 @@ __all__ = [
     "pictures",
 ]
 __all__ += laws.__all__
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 __all__ = ["from_kane", "system"]
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def system(
     states: Iterable[sympy.Expr],
     rates: Rates | Mapping[Any, Rates],

@@ -16,6 +16,7 @@ from numba.np.arrayobj import populate_array
 from ..state import DUAL_NAMES, ONE_LANE
 from . import why
 from .compiling import ALLOWED, compiling, shortcuts, users_shortcuts
+from .divisions import MODEL
 from .intrinsics import DOUBLE, INT32, INT64
 from .kept import keep_on_disk, new_name
 from .notices import said_if_slow
@@ -90,7 +91,7 @@ def _view(context, builder, address, shape, ctx):
 
 def user_jit(function, inline=True):
     """Compile a user's function: bounds are checked, so that a wrong index is an exception and not a crash."""
-    return njit(error_model="numpy", boundscheck=True, nogil=True, forceinline=inline)(function)
+    return njit(error_model=MODEL, boundscheck=True, nogil=True, forceinline=inline)(function)
 
 
 def is_known(function):

@@ -13,6 +13,7 @@ import types as python_types
 import numpy as np
 from numba import njit
 
+from ..compiler.divisions import MODEL
 from ..copies import bare_copy, fill, is_known_module, module_copy, names_in
 from ..state import LANES
 from . import (  # noqa: F401  (some only register their functions)
@@ -28,7 +29,7 @@ from .number import KINDS
 _STAND_INS = {getattr(np, name): ours for name, ours in reductions.STAND_INS.items()}
 _NEW_NAMES = {name: methods.PREFIX + name for name in methods.NAMES}
 _OF_USERS = {
-    "error_model": "numpy",
+    "error_model": MODEL,
     "boundscheck": True,
     "nogil": True,
     "forceinline": True,

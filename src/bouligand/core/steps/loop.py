@@ -107,7 +107,9 @@ def advance(w):
         if again or code != codes.GO_ON:
             continue
         # --- the next step
-        if s.now.stop - s.now.t <= 1e-3 * s.next.dt and s.now.stop - s.now.t <= shortest(w, w.v.f):
+        rest, roundoff = s.now.stop - s.now.t, 1e-13 * max(abs(s.now.t), abs(s.now.stop))
+        # (an interval that is hardly more than round-off is one such instant, also from a guard)
+        if (s.counts.steps == 0 and rest <= roundoff) or (rest <= 1e-3 * s.next.dt and rest <= shortest(w, w.v.f)):
             outcome = drift_to_stop(w)
         else:
             code, again, length, landing = choose_step(w, tau, j, in_band)
@@ -218,7 +220,8 @@ def end_of_leg(w):
         return codes.BUDGET_SPENT, False
     if s.counts.steps >= s.options.max_steps:
         return codes.TOO_MANY_STEPS, False
-    if s.next.dt <= 4e-16 * max(abs(t), 1e-280) or s.step.tries > MOST_TRIES:
+    # (the last step may be shorter: an interval of one unit in the last place is no failure)
+    if (s.next.dt <= 4e-16 * max(abs(t), 1e-280) and s.next.dt < s.now.stop - t) or s.step.tries > MOST_TRIES:
         return codes.NOT_FINITE if s.step.not_finite == 1 else codes.STEP_TOO_SMALL, False
     return codes.GO_ON, False
 
