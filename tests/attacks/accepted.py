@@ -170,6 +170,151 @@ BLOCKS = {
     "limited_integrator": "rate above_lo above_hi scale",
 }
 
+_B = ", ".join(
+    f"{kind}.{name}: {{}}"
+    for kind in ("BDerivative", "BDerivativeAtTimes")
+    for name in ("__call__", "event_times", "matrix", "offset", "orders", "vjp")
+)
+_NUMBERS = "-1, 0, 0.5, True, huge, 1e300"
+_POSITIVE = "0, 0.5, True, huge, 1e300"  # (each argument refuses those of them that it has to)
+_CORE = [
+    # options of integrations, which all that integrate have
+    _rule("0.5", "rtol, derivative_rtol", "a tolerance below one, if a loose one"),
+    _rule(_POSITIVE, "atol, eps, max_step", "a tolerance, a width or a length; beyond all sizes it decides nothing"),
+    _rule("infinity", "max_step", "the default: no limit"),
+    _rule(
+        "huge, 1e300",
+        "max_steps, max_solves, max_cycles, max_iterations, iterations, limit",
+        "a limit that is not reached",
+    ),
+    _rule(_NUMBERS, "breakpoints", "any time; those outside the interval do not matter"),
+    _rule("empty list, vector of 7, reversed span", "breakpoints", "times in any order, or none"),
+    _rule("0, empty list, empty dict", "terminal", "a guard by its number, or none"),
+    _rule("empty list", "t_eval", "the state is reported nowhere"),
+    _rule("text, empty text, True", "progress", "True shows a bar, a text is its title"),
+    _rule("-1, 0, 0.5, huge", "t0, solve: t_span", "any time is a start"),
+    _rule("iterator", "t_span, limits", "two numbers that can be unpacked"),
+    _rule(
+        "empty dict",
+        "p, dp, estimate, uncertain, bounds, prior, fixed, contacts, symmetry",
+        "nothing is changed, or asked for",
+    ),
+    # systems
+    _rule(
+        "empty dict", "jumps, DR, Dp_R, Dt_R, active_while, System: rest, System: direction", "for none of the guards"
+    ),
+    _rule("empty list", "observers, order, System: rest, unit, drift, free, keep, wrt, guards", "none of them"),
+    _rule(
+        "0",
+        "observers, System: order, System.guard_index: guard, Filter.contact: guard, section",
+        "a guard by its number",
+    ),
+    _rule("one less", "System: order", "the others follow in their own order"),
+    _rule("-1, 0, True", "System: direction", "a direction for all; True is the number 1"),
+    _rule("True", "compile, sliding, quick, repair, resume, touching", "what it asks is answered by True"),
+    _rule("texts, a name of nobody", "System: states", "any texts are names"),
+    _rule("text, empty text, name of nobody", "System: guards", "any texts are names; one alone, too"),
+    _rule("text, empty text, another name", "System: name", "any text is a name"),
+    _rule(
+        f"{_NUMBERS}, empty list, empty dict, reversed span", "System: params", "of a system whose functions use none"
+    ),
+    _rule("vector of 7, dict of nobody, a key of nobody", "System: params", "parameters by any names, or by number"),
+    _rule("empty dict", "Stepper.p =: p", "nothing is changed"),
+    _rule("None", "Stepper.p =: p", "the defaults"),
+    _rule("0.5, huge, 1e300", "tol, normalised: eps", "a part; above one it hides everything, as asked for"),
+    _rule("-1, 0, 0.5, huge, 1e300", "check: t, System.check: t, normalised: t", "any time"),
+    _rule(
+        f"{_NUMBERS}, empty list, matrix, cube, vector of 7, reversed span",
+        "Schedule.__call__: t",
+        "any times, of any shape",
+    ),
+    _rule("one axis more", "Schedule: values", "a row of inputs for each time"),
+    _rule("0, 0.5", "Stepper.advance: until", "a time from the present to the end, or the nearest such"),
+    # derivatives
+    _rule("-1, 0, 0.5, huge, 1e300", _B.format(*["dt0"] * 12), "any number is a perturbation"),
+    _rule(
+        "empty list, vector of 7, reversed span",
+        "BDerivative.__call__: dt0, BDerivativeAtTimes.__call__: dt0",
+        "a batch",
+    ),
+    _rule("matrix", "BDerivative.__call__: dx, BDerivativeAtTimes.__call__: dx, Corner.__call__: dx", "a batch of two"),
+    _rule(
+        "reversed span",
+        "dx, w, theta, by_x, f_before, f_after, Dh, target, U, planning.MPC.plan: x, planning.MPC.start: x",
+        "two numbers",
+    ),
+    _rule("reversed span", "System.check: x, check: x, normalised: x, Corner: Dt_h", "two numbers"),
+    _rule(_NUMBERS, "Rollout.linear: du", "a number is a vector of one"),
+    _rule("matrix", "Corner: Dh", "two guards of two states"),
+    _rule(_NUMBERS, "Corner: Dt_h, saltation: Dt_h", "any number is a rate"),
+    _rule("-1", "Corner: before", "a word of one sign"),
+    _rule(
+        f"{_NUMBERS}, infinity, -infinity", "Shooting: failed", "any number, also an infinite one, stands for a failure"
+    ),
+    _rule("one less", "Shooting: free", "one name less"),
+    _rule("matrix", "Shooting.fit: data", "two times of two states"),
+    _rule(f"{_POSITIVE}, matrix, reversed span", "Shooting.fit: weights", "weights of all, of times, or of each value"),
+    # ensembles
+    _rule(f"{_NUMBERS}, vector of 7, reversed span", "grid: k, grid: z, Grid: k, Grid: z", "any numbers are an axis"),
+    _rule("one more, one less, ten times as many", "grid: k, grid: z, Grid: k, Grid: z", "an axis of any length"),
+    _rule(
+        "-1, 0", "Ensemble.__getitem__: i, EnsembleEvents.__getitem__: i, Branch.__getitem__: k", "from the end, too"
+    ),
+    _rule(
+        "0",
+        "Grid.values: i, Grid.columns: first, Grid.columns: stop, Rollout.linear: k, Rollout.bderivative: k",
+        "a number",
+    ),
+    _rule("0.5", "Rollout.bderivative: rtol", "a loose tolerance"),
+    _rule(
+        "NaN in it, infinity in it, as complex, as texts, one axis more",
+        "Ensemble.on_grid: values",
+        "of any type, and shape",
+    ),
+    _rule(
+        "matrix, list with NaN, span of NaN, one less, NaN in it, infinity in it",
+        "solve_many: x0",
+        "starts that are not finite fail alone: their status says so",
+    ),
+    _rule("huge, 1e300", "solve_many: block, threads", "no more than there are trajectories"),
+    _rule("text, empty text", "solve_many: identity, solve_many: store", "any text"),
+    # estimation
+    _rule(f"{_POSITIVE}, empty dict, matrix, reversed span", "P0, Q", "a variance of all, variances, or a matrix"),
+    _rule(_POSITIVE, "Filter: R, Filter.update: R, particle_filter: R, fit: sigma", "a variance of all"),
+    _rule(f"{_NUMBERS}, NaN, NaN in it", "Filter.update: values", "a measured value; NaN: none"),
+    _rule("0, 0.5", "gate, error, contact_error", "a probability"),
+    _rule("0, 0.5, huge, 1e300", "Filter.contact: noise", "a standard deviation"),
+    _rule("0, 0.5, huge", "Filter.predict: t", "a time that is not before the present one"),
+    _rule("0, huge, 1e300", "particle_filter: seed", "any whole number"),
+    # cycles
+    _rule("0.5", "find_cycle: period, find_cycle: settle", "a duration"),
+    _rule("0", "find_cycle: settle", "a duration"),
+    _rule("huge, 1e300", "find_cycle: crossings", "of a section that is no guard, they do not count"),
+    _rule("matrix", "find_cycle: guess", "states at two times of a period that is given"),
+    _rule("-1, 0, 0.5, huge, 1e300", "continue_cycle: stop, continue_cycle: backward", "any value of the parameter"),
+    # planning
+    _rule(
+        _POSITIVE,
+        "planning.Quadratic: x, planning.Quadratic: u, planning.Tracking: x, planning.Tracking: u",
+        "a weight of all",
+    ),
+    _rule(
+        "empty dict",
+        "planning.Quadratic: x, planning.Quadratic: u, planning.Tracking: x, planning.Tracking: u",
+        "no weights",
+    ),
+    _rule("reversed span", "planning.Quadratic: x, planning.Tracking: x", "two weights"),
+    _rule("empty dict", "planning.Quadratic: target", "the default state"),
+    _rule(_NUMBERS, "planning.Quadratic: rest, planning.Tracking: rest", "a number is a vector of one"),
+    _rule("infinity in it", "planning.Plan: limits", "no limit on that side"),
+    _rule("vector of 7, one less", "planning.Plan: times", "increasing times, of any number"),
+    _rule("None", "planning.Plan.controls: U", "those in p"),
+    _rule("0", "planning.Plan.solve: iterations, planning.MPC.start: iterations", "the first rollout alone"),
+    _rule("0, 0.5, huge, 1e300", "tolerance, deadline, reach, latency", "a part, or a duration"),
+    _rule("-1, 0, 0.5, huge", "planning.MPC.plan: t, planning.MPC.start: t, planning.MPC.shifted: t", "any time"),
+    _rule("0, 0.5", "planning.Statistics.percentile: q", "a percentage"),
+]
+
 RULES: list[Rule] = [
     _rule("reversed span", "x0, atol, eps, guess", "two numbers: a value for each of two states, or guards"),
     _rule(
@@ -266,6 +411,7 @@ RULES: list[Rule] = [
         "build, which makes the system, compares it with its states",
     ),
     _rule("0, empty list", "models.ball_row: order", "the number of a guard; no order"),
+    *_CORE,
 ]
 
 

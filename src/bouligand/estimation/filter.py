@@ -143,6 +143,9 @@ class Filter:
             raise ValueError("estimate and uncertain: a parameter may be in one of them, not both")
         self._layout = Layout(system, values, estimated, drawn, drawn_spread)
         self.names = (*system.states, *(system.params[i] for i in estimated))
+        unknown = [] if self.observe is None or callable(self.observe) else [*(set(self.observe) - set(self.names))]
+        if unknown:
+            raise ValueError(f"observe: nothing is called {unknown[0]!r}; there are {', '.join(self.names)}")
         mean = finite_numbers("x0", state(system, x0))
         self.z = np.concatenate([mean, values[estimated]])
         self.P = np.zeros((self._layout.size, self._layout.size))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .declarations import guard_index
+from .declarations import guard_numbers
 
 if TYPE_CHECKING:
     from .._typing import FloatArray, Guard
@@ -34,7 +34,7 @@ def check_modes(system: System, report: Report, place: Place, guards: Iterable[G
         if len(flow) > MOST_GUARDS:
             report.notes.append(f"words of the {MOST_GUARDS} guards nearest to x tried, of {len(flow)}")
     else:
-        near = [guard_index(system.guards, k, "guards") for k in _several(guards)]
+        near = guard_numbers(system.guards, guards, "guards")
     found, words, fields = [], [], []
     for signs in product((-1.0, 1.0), repeat=len(near)):
         candidate = word.copy()
@@ -117,12 +117,3 @@ def _slopes(h: Callable[..., FloatArray], t: float, x: FloatArray, p: FloatArray
 
 def _names(system: System, guards: list[int]) -> str:
     return ", ".join(repr(system.guards[k]) for k in guards[:5]) + (" ..." if len(guards) > 5 else "")
-
-
-def _several(guards: Iterable[Guard]) -> list[Guard]:
-    if isinstance(guards, str):
-        return [guards]
-    try:
-        return list(guards)
-    except TypeError:
-        raise TypeError(f"guards must be names or numbers of guards; got {guards!r}") from None

@@ -12,7 +12,11 @@ made("Bifurcation", "Branch", "Cycle")
 @good("find_cycle")
 def _():
     arguments = {"system": bd.models.hopper(), "guess": [2.0, 0.0], "section": "phase", "period": 1.4, "rtol": 1e-6}
-    particular = {"guess": STATES, "section": ["nobody", 7, ("foot", 2), ("nobody", 1)], "symmetry": [{"z": "nobody"}]}
+    particular = {
+        "guess": STATES[:3],
+        "section": ["nobody", 7, ("foot", 2), ("nobody", 1)],
+        "symmetry": [{"z": "nobody"}],
+    }
     particular |= {"drift": ["nobody"], "free": ["nobody"], "fixed": [{"nobody": 1.0}, {"z": "a"}]}
     return Good(bd.find_cycle, arguments, particular=OPTIONS | particular, says=SAYS)
 

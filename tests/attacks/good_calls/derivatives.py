@@ -79,7 +79,7 @@ def _():
 @good("Shooting.fit")
 def _():
     arguments = {"t": [0.1, 0.5], "data": [[1.1, -1.0], [1.0, 1.0]]}
-    particular = {"t": [[0.5, 0.1], [0.1, 7.0]], "observe": ["nobody", ["z", None]], "weights": [[1.0, 2.0, 3.0], -1.0]}
+    particular = {"t": [[0.1, 7.0]], "observe": ["nobody", ["z", None]], "weights": [[1.0, 2.0, 3.0], -1.0]}
     return Good(
         shooting().fit,
         arguments,
