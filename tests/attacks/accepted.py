@@ -206,7 +206,7 @@ _CORE = [
     _rule("empty list", "observers, order, System: rest, unit, drift, free, keep, wrt, guards", "none of them"),
     _rule(
         "0",
-        "observers, System: order, System.guard_index: guard, Filter.contact: guard, section",
+        "observers, System: order, System: rest, System.guard_index: guard, Filter.contact: guard, section, guards",
         "a guard by its number",
     ),
     _rule("one less", "System: order", "the others follow in their own order"),

@@ -71,6 +71,8 @@ def _merged(parts: list[Part]) -> list[Part]:
 def covariance_or_names(what: str, value: Any, definite: bool = False) -> Any:
     """A covariance as given, read as far as it can be before it is known of what it is."""
     if isinstance(value, Mapping):
+        if not all(isinstance(name, str) for name in value):
+            raise TypeError(f"{what} must be given by names (str); got {short(value)}")
         read = positive if definite else not_negative
         return {name: read(f"{what}[{name!r}]", one) for name, one in value.items()}
     given = finite_numbers(what, value)
