@@ -42,10 +42,6 @@ from .system.jumps import SetState, sets
 __all__ = ["dead_zone", "limited_integrator", "relay", "saturation", "thresholds", "together"]
 
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
-
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compiled when it is first called; where Python calls it, what is no number is refused by name."""
     made = njit(error_model="numpy", nogil=True)(function)

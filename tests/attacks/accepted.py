@@ -178,6 +178,15 @@ _B = ", ".join(
 _NUMBERS = "-1, 0, 0.5, True, huge, 1e300"
 _POSITIVE = "0, 0.5, True, huge, 1e300"  # (each argument refuses those of them that it has to)
 _CORE = [
+    _rule("0, 0.5", "Solution.bderivative: t, Solution.bderivative: since", "a time of the trajectory"),
+    _rule("-1, 0", "Solution.bderivative: event", "the number of an event, from the end, too"),
+    _rule("True", "Solution.bderivative: params", "what it asks is answered by True"),
+    _rule("0, 0.5, huge, 1e300", "Solution.bderivative: merge", "a duration"),
+    _rule(
+        "0, 0.5, one more, one less, ten times as many, empty list, reversed span",
+        "Solution.sensitivity: t",
+        "times of it",
+    ),
     # options of integrations, which all that integrate have
     _rule("0.5", "rtol, derivative_rtol", "a tolerance below one, if a loose one"),
     _rule(_POSITIVE, "atol, eps, max_step", "a tolerance, a width or a length; beyond all sizes it decides nothing"),

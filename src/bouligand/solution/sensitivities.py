@@ -161,7 +161,11 @@ class Sensitivities:
         (2, 2, 2)
         """
         at_one, at_many = _derivatives()
-        if t is None or isinstance(t, float | int) or not (isinstance(t, list | tuple) or np.ndim(t)):
+        if (
+            t is None
+            or isinstance(t, float | int)
+            or not (isinstance(t, list | tuple) or getattr(t, "ndim", 0) or hasattr(t, "__iter__"))
+        ):
             self._refuse_jump(t)
             return make(at_one, self, t, since, event, params, merge, rtol)
         if event is not None:

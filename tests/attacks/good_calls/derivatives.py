@@ -6,7 +6,18 @@ import bouligand as bd
 
 from . import Good, good, made
 from .systems import OPTIONS, SAYS, STATES
-from .things import SPAN, START, corner, derivative, derivative_at_times, rolled, shooting, shooting_fit, system
+from .things import (
+    SPAN,
+    START,
+    corner,
+    derivative,
+    derivative_at_times,
+    rolled,
+    shooting,
+    shooting_fit,
+    solution,
+    system,
+)
 
 made("BDerivative", "BDerivativeAtTimes", "Fit", "Rollout")
 
@@ -117,3 +128,14 @@ def _():
 @good("Rollout.gradient")
 def _():
     return Good(rolled().gradient, {"by_x": np.ones((4, 2)), "by_u": np.ones((3, 1))})
+
+
+@good("Solution.bderivative")
+def _():
+    particular = {"t": [-1.0, 5.0, [5.0]], "event": [99, -99, 1.5], "since": [5.0, [1.0]]}
+    return Good(solution().bderivative, {"params": True}, particular=particular)
+
+
+@good("Solution.sensitivity")
+def _():
+    return Good(solution().sensitivity, {"wrt": "k", "t": [0.1, 0.3]}, particular={"t": [[5.0]], "wrt": ["nobody"]})
