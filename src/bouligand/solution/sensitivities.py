@@ -161,11 +161,8 @@ class Sensitivities:
         (2, 2, 2)
         """
         at_one, at_many = _derivatives()
-        if (
-            t is None
-            or isinstance(t, float | int)
-            or not (isinstance(t, list | tuple) or getattr(t, "ndim", 0) or hasattr(t, "__iter__"))
-        ):
+        several = hasattr(t, "__len__") and getattr(t, "ndim", None) != 0
+        if not several:
             self._refuse_jump(t)
             return make(at_one, self, t, since, event, params, merge, rtol)
         if event is not None:
