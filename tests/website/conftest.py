@@ -33,7 +33,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     source = folder / "docs"  # (a copy: the build writes pages beside the sources)
     shutil.copytree(ROOT / "docs", source, ignore=shutil.ignore_patterns("gallery", "reference_pages"))
-    for name in ("pyproject.toml", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff"):
+    for name in ("pyproject.toml", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff"):
         shutil.copy(ROOT / name, folder / name)
     out = folder / "html"
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-b", "html", str(source), str(out)]
