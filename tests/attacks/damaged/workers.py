@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from queue import Empty, Queue
 from typing import Any, NamedTuple
 
-START, EACH = 300.0, 30.0  # seconds that a worker may take to begin, and for one attempt
+START, EACH = 1200.0, 30.0  # seconds that a worker may take to begin, and for one attempt
 ANSWER = 3.0  # and to answer Ctrl-C after that: a computation of forged numbers may be long, but it can be ended
 MEMORY = 8 << 30  # bytes of address space
 GOOD = ("refused", "right", "another solution", "said", "long")  # what may come of an attempt
