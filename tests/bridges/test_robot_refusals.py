@@ -378,7 +378,7 @@ def test_states_and_pictures_that_cannot_be(tmp_path):
     )
     other = mj.load(pendulum)
     for options, message in (
-        ({"size": (0, 0)}, "size must be the width and the height"),
+        ({"size": (0, 0)}, "size, in pixels, must be a whole number, at least 1; got 0"),
         ({"times": []}, "times must not be empty"),
         ({"times": [np.nan]}, "times must be a vector of finite numbers"),
     ):

@@ -132,10 +132,11 @@ def test_first_use_from_several_threads(tree):
 
 def test_the_cache_is_used(tree):
     assert tree.run() == (tree.steps, "")
-    # the preparation of a derivative is two entries of the core: one line for both
+    # the preparation of a derivative is two entries of the core: one line for both, if they take more than two seconds
+    before = tree.files("*.nbu")
     _, said = tree.run("B = sol.bderivative()")
-    assert said.count("\n") == 1
-    assert "bouligand: compiling what derivatives need" in said
+    assert len(tree.files("*.nbu")) > len(before)
+    assert said == "" or (said.count("\n") == 1 and "bouligand: compiling what derivatives need" in said)
     assert tree.run("B = sol.bderivative()")[1] == ""
 
 

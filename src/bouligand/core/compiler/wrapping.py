@@ -13,10 +13,10 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
+from ..divisions import MODEL
 from ..state import DUAL_NAMES, ONE_LANE
 from . import why
 from .compiling import ALLOWED, compiling, shortcuts, users_shortcuts
-from .divisions import MODEL
 from .intrinsics import DOUBLE, INT32, INT64
 from .kept import keep_on_disk, new_name
 from .notices import said_if_slow

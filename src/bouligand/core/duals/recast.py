@@ -13,8 +13,8 @@ import types as python_types
 import numpy as np
 from numba import njit
 
-from ..compiler.divisions import MODEL
 from ..copies import bare_copy, fill, is_known_module, module_copy, names_in
+from ..divisions import MODEL
 from ..state import LANES
 from . import (  # noqa: F401  (some only register their functions)
     arithmetic,
