@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import pathlib
 import sys
-import sysconfig
 import types
 from functools import lru_cache
 from typing import Any
@@ -77,8 +76,16 @@ def _is_library_file(name: str, file: str | None) -> bool:
         return False
     if file is None or name.partition(".")[0] in ("numpy", "scipy", "numba"):
         return True  # (without a file: built into the interpreter)
-    places = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
-    return any(pathlib.Path(place) in pathlib.Path(file).parents for place in places if place)
+    return any(place in pathlib.Path(file).parents for place in _standard_library())
+
+
+@lru_cache(1)
+def _standard_library() -> set[pathlib.Path]:
+    """The folders of Python's own modules."""
+    import sysconfig
+
+    places = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
+    return {pathlib.Path(place) for place in places if place}
 
 
 def extension_digest(value: Any) -> str | None:

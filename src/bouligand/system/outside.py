@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import dis
-import importlib.util
+import importlib
 import sys
 import types
 from collections.abc import Iterator
@@ -163,7 +163,9 @@ def _asked_for(module: types.ModuleType, name: str) -> Any:
 def _imported(name: str, package: str | None) -> tuple[str, ...]:
     """What a function imports when it is called, and the package that this is in: by `import a.b` the function gets a."""
     try:
-        full = importlib.util.resolve_name(name, package or "")
+        from importlib.util import resolve_name  # (most functions import nothing)
+
+        full = resolve_name(name, package or "")
         importlib.import_module(full)
     except Exception:  # it is a value in a module; or the module raises something, and so will the function
         full = name.lstrip(".")

@@ -18,6 +18,8 @@ from ..state import HOP, MARGIN, NO_GUARD, SHOWN
 from . import outcomes
 from .crossing import flip, note
 
+INSTANT = 1e-13  # of the time: a leg that is not longer is one step along the tangent, whatever happens in it
+
 
 @core
 def shortest(w, slope):
@@ -26,6 +28,13 @@ def shortest(w, slope):
     compact()
     s, v = w.s, w.v
     return max(0.01 / max(in_tolerances(w, slope, v.x, v.x), 1e-300), 2e-15 * max(abs(s.now.t), abs(s.now.stop)))
+
+
+@core
+def is_instant(w):
+    """Whether what is left of the leg is hardly more than round-off of the time."""
+    s = w.s
+    return s.now.stop - s.now.t <= INSTANT * max(abs(s.now.t), abs(s.now.stop))
 
 
 @core

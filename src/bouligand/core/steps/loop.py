@@ -21,7 +21,7 @@ from .accept import accept
 from .bands import set_levels, shrink_bands
 from .crossing import cross_and_evaluate
 from .landing import land_by_hop, step_smoothly
-from .leg import drift_to_stop, shortest
+from .leg import drift_to_stop, is_instant, shortest
 from .missed import find_missed_touch, passed_before
 from .observers import MOST_INSIDE
 from .start import start
@@ -107,9 +107,8 @@ def advance(w):
         if again or code != codes.GO_ON:
             continue
         # --- the next step
-        rest, roundoff = s.now.stop - s.now.t, 1e-13 * max(abs(s.now.t), abs(s.now.stop))
-        # (an interval that is hardly more than round-off is one such instant, also from a guard)
-        if (s.counts.steps == 0 and rest <= roundoff) or (rest <= 1e-3 * s.next.dt and rest <= shortest(w, w.v.f)):
+        rest = s.now.stop - s.now.t
+        if rest <= 1e-3 * s.next.dt and (rest <= shortest(w, w.v.f) or (s.counts.steps == 0 and is_instant(w))):
             outcome = drift_to_stop(w)
         else:
             code, again, length, landing = choose_step(w, tau, j, in_band)

@@ -13,6 +13,7 @@ from ..restart import after_crossing
 from ..schemes import table
 from ..state import AT_HAND, FOUND, NO_GUARD
 from ..unit import make_unit
+from .leg import is_instant
 from .sleep import sleep_at_start
 
 
@@ -153,4 +154,6 @@ def first_step(w, speed):
     largest = max(speed, bend)
     better = max(1e-6 * span, 1e-3 * dt) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / table.ORDER[s.next.scheme])
     s.next.dt = max(min(1e4 * dt, better, span, s.options.dt_max), 1e-15 * span, min(2e-14 * abs(t), span))
+    if is_instant(w):
+        s.next.dt = 2e3 * span  # (the loop takes it for the last instant of a leg)
     return False
