@@ -409,6 +409,7 @@ RULES: list[Rule] = [
         "models.Model: draw, models.Model: make, models.Model: start",
         "build calls it",
     ),
+    _rule("function of none", "models.Model: make", "a model without a size is made without arguments; build calls it"),
     _rule(
         ", ".join(f"a function that returns {what}" for what in zoo.RETURNS),
         "models.Model: make",
