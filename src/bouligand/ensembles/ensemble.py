@@ -140,7 +140,8 @@ class Ensemble(metaclass=Made, by="solve_many"):
     # ------------------------------------------------------------------------------------------------------ arrays
 
     def _array(self, name: str, what: str) -> NDArray[Any]:
-        if name not in self._source.names:
+        names = self._source.names
+        if names and name not in names:  # (a store of which no block is left says so itself)
             raise AttributeError(f"this ensemble has no {name}: {what}")
         return self._source.array(name)
 
