@@ -238,7 +238,7 @@ def _interior(cone: Cone, width: int, resolved: float = EXACT) -> FloatArray | N
     if not cone:
         return np.ones(width)
     rows = np.array([row / max(np.abs(row).max(), 1e-300) for row in cone])
-    if len(rows) <= width and np.linalg.matrix_rank(rows, tol=1e-9) == len(rows):
+    if len(rows) <= width and np.linalg.matrix_rank(rows, tol=resolved) == len(rows):
         return np.linalg.lstsq(rows, np.ones(len(rows)), rcond=None)[0]
     return _nearest(rows, resolved)
 
