@@ -356,15 +356,7 @@ def test_equal_blocks_that_stick_together_and_slip_later():
 @pytest.mark.parametrize("height", [0.08, 0.12, 0.2])
 def test_a_ball_that_rests_on_a_moving_table_and_is_thrown(height):
     """Where it flies then does not depend on where it came from: the guard was at rest (0) before its sign became +1."""
-    table = bd.System(
-        lambda t, x, b, p: (x[1], -9.81),
-        lambda t, x, p: (x[0] - 0.05 * np.sin(20 * t + 3.0),),
-        states=("z", "v"),
-        guards=("table",),
-        jumps={"table": lambda t, x, b, p: (x[0], np.cos(20 * t + 3.0))},
-        rest="table",
-    )
-    sol = bd.solve(table, (0.0, 0.6), [height, 0.0], rtol=1e-9)
+    sol = bd.solve(systems.moving_table, (0.0, 0.6), [height, 0.0], rtol=1e-9)
     thrown = np.flatnonzero((sol.b[:-1, 0] == 0) & (sol.b[1:, 0] == 1))
     assert thrown.size
     after = 0.5 * (sol.t[thrown[0] + 1] + min([t for t in sol.events.t if t > sol.t[thrown[0] + 1]], default=0.6))

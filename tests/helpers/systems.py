@@ -267,3 +267,14 @@ watched = bd.System(
     observers=("apex",),
     direction={"apex": -1},
 )
+
+
+# a ball that takes the speed of a table that moves up and down, and rests on it until it is thrown
+moving_table = bd.System(
+    lambda t, x, b, p: (x[1], -9.81),
+    lambda t, x, p: (x[0] - 0.05 * np.sin(20 * t + 3.0),),
+    states=("z", "v"),
+    guards=("table",),
+    jumps={"table": lambda t, x, b, p: (x[0], np.cos(20 * t + 3.0))},
+    rest="table",
+)

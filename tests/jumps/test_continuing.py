@@ -7,16 +7,9 @@ from numpy.testing import assert_allclose
 import bouligand as bd
 
 from ..attacks.fuzz import made
+from ..helpers.systems import moving_table
 
 TIGHT = {"rtol": 1e-9, "atol": 1e-11}
-table = bd.System(
-    lambda t, x, b, p: (x[1], -9.81),
-    lambda t, x, p: (x[0] - 0.05 * np.sin(20 * t + 3.0),),
-    states=("z", "v"),
-    guards=("table",),
-    jumps={"table": lambda t, x, b, p: (x[0], np.cos(20 * t + 3.0))},
-    rest="table",
-)
 friction = bd.System(
     lambda t, x, b, p: (x[1], np.sin(t) - x[0] - 0.4 * b[0]),
     lambda t, x, p: (x[1],),
@@ -45,7 +38,7 @@ lands_and_sticks = bd.System(
 
 @pytest.mark.parametrize(
     ("system", "x0", "tf"),
-    [(table, [0.12, 0.0], 1.0), (friction, [1.0, 0.3], 12.0), (lands_and_sticks, [0.0, 0.2, 0.0, 0.0], 5.0)],
+    [(moving_table, [0.12, 0.0], 1.0), (friction, [1.0, 0.3], 12.0), (lands_and_sticks, [0.0, 0.2, 0.0, 0.0], 5.0)],
 )
 def test_in_parts_as_at_once(system, x0, tf):
     once = bd.solve(system, (0.0, tf), x0, **TIGHT)
@@ -77,7 +70,7 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="b0 must have 1 signs, -1 or \\+1, one for each guard"):
         bd.solve(bd.models.hopper(), (0.0, 1.0), [1.0, 0.0], b0=[0])
     with pytest.raises(bd.StartError, match="b0 says \\+0 for guard 'table', but h = "):
-        bd.solve(table, (0.0, 1.0), [0.12, 0.0], b0=[0])
+        bd.solve(moving_table, (0.0, 1.0), [0.12, 0.0], b0=[0])
     mixed = bd.System(
         lambda t, x, b, p: (x[1], -9.81),
         lambda t, x, p: (x[0], x[0] - 1.0),

@@ -19,7 +19,8 @@ def new_field(w):
 def new_leg(w):
     """f and h have changed, with time or with the parameters: what the caller changed is taken into account from here on."""
     s = w.s
-    s.run.stale, s.stiff.A_at = 0, -1
+    s.run.stale = 0
+    forget_A(s)
     new_field(w)
 
 

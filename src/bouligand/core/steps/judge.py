@@ -164,7 +164,7 @@ def from_before(w, j):
     if failed:
         return s.run.status
     bend *= g.b[j]
-    if g.b[j] * rate >= 0.0 or bend <= 0.0 or (s.run.ended_by == j):
+    if g.b[j] * rate >= 0.0 or bend <= 0.0 or s.run.ended_by == j:
         return codes.GO_ON
     s.verdict.margin = 0.5 * rate * rate / bend
     unsure = tolerance_of_guard(w, s.now.t, v.x, j)
